@@ -69,12 +69,12 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 func (db *DB) openLedger(ctx context.Context) error {
 	if db.asOwner {
 		// Whoever has it open looks after its anchor, and has counted who died.
-		if l, err := openledger.Visit(db.datasets.policy); l != nil || err != nil {
+		if l, err := openledger.Dial(db.datasets.policy); l != nil || err != nil {
 			db.datasets.ledger = l
 			return err
 		}
 	}
-	how := openledger.Options{Full: db.full, Hatch: db.hatch}
+	how := openledger.Options{Full: db.full, OwnerSocket: db.hatch}
 	if tell := db.progress; tell != nil {
 		how.Tell = func(done, of uint64) { tell("checking the ledger", int64(done), int64(of)) }
 	}

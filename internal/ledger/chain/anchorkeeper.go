@@ -51,9 +51,9 @@ type AnchorKeeper struct {
 	protects []ledger.ProtectsNote // the first ones of the state's, as they were read
 }
 
-// Reads says how a note is read that says whom charges protect. It is called before the ledger is
-// anchored. The caller of other methods holds the lock.
-func (k *AnchorKeeper) Reads(noteAt func(sequence uint64) (ledger.ProtectsNote, error)) {
+// SetNoteReader says how a note is read that says whom charges protect. It is called before the
+// ledger is anchored. The caller of other methods holds the lock.
+func (k *AnchorKeeper) SetNoteReader(noteAt func(sequence uint64) (ledger.ProtectsNote, error)) {
 	if k != nil {
 		k.noteAt, k.protects = noteAt, nil
 	}
@@ -97,8 +97,8 @@ func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt f
 	if err != nil || s == nil || k == nil {
 		return err
 	}
-	if found && k.exact(s, a) {
-		k.anchored(a)
+	if found && k.isExact(s, a) {
+		k.setLast(a)
 		k.trail, err = newTrail(s, hashAt)
 		return err
 	}
@@ -160,8 +160,9 @@ func differs(a ledger.Anchor, s *State, hashAt func(uint64) (string, error)) (st
 	return problem, nil
 }
 
-// Named returns the checkpoint that the anchor names, nothing where there is no anchor yet.
-func (k *AnchorKeeper) Named(ctx context.Context, path string) (string, error) {
+// NamedCheckpoint returns the checkpoint that the anchor names, nothing where there is no anchor
+// yet.
+func (k *AnchorKeeper) NamedCheckpoint(ctx context.Context, path string) (string, error) {
 	a, _, err := k.load(ctx, path)
 	return a.Checkpoint, err
 }
@@ -185,8 +186,8 @@ func (k *AnchorKeeper) Vouch(checkpoint string) {
 // Vouched returns the checkpoint that the next anchor names.
 func (k *AnchorKeeper) Vouched() string { return k.vouched }
 
-// exact reports whether an anchor is the one that Close would store.
-func (k *AnchorKeeper) exact(s *State, a ledger.Anchor) bool {
+// isExact reports whether an anchor is the one that Close would store.
+func (k *AnchorKeeper) isExact(s *State, a ledger.Anchor) bool {
 	sequence, hash := s.Head()
 	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner.Key() || a.Checkpoint != k.vouched ||
 		len(a.Most) != len(s.Accounts.spent) ||
@@ -253,7 +254,7 @@ func (k *AnchorKeeper) Close(ctx context.Context, s *State) error {
 	if k == nil {
 		return nil
 	}
-	if !k.due && k.exact(s, k.last) {
+	if !k.due && k.isExact(s, k.last) {
 		return nil
 	}
 	k.largest = nil
@@ -279,12 +280,12 @@ func (k *AnchorKeeper) store(ctx context.Context, s *State) error {
 		return fmt.Errorf("the anchor of the ledger could not be stored: %w", err)
 	}
 	k.trail.add(ledger.Position{Sequence: a.Sequence, Hash: a.Hash})
-	k.anchored(a)
+	k.setLast(a)
 	return nil
 }
 
-// anchored begins the next interval.
-func (k *AnchorKeeper) anchored(a ledger.Anchor) {
+// setLast begins the next interval.
+func (k *AnchorKeeper) setLast(a ledger.Anchor) {
 	k.last = a
 	if k.ceilings == nil {
 		k.ceilings = make(map[string]dp.Cost, len(a.Most))
@@ -301,8 +302,8 @@ func larger(a, b dp.Cost) dp.Cost {
 	return dp.Cost{Epsilon: max(a.Epsilon, b.Epsilon), Rho: max(a.Rho, b.Rho), Delta: max(a.Delta, b.Delta)}
 }
 
-// Lay begins the trail of a ledger that several servers share.
-func (k *AnchorKeeper) Lay(s *State, hashAt func(uint64) (string, error)) (err error) {
+// BeginTrail begins the trail of a ledger that several servers share.
+func (k *AnchorKeeper) BeginTrail(s *State, hashAt func(uint64) (string, error)) (err error) {
 	k.trail, err = newTrail(s, hashAt)
 	k.due = true
 	return err
@@ -324,8 +325,8 @@ func (k *AnchorKeeper) Follow(r *ledger.Record) {
 // Settled reports whether no anchor is due.
 func (k *AnchorKeeper) Settled() bool { return k == nil || !k.due }
 
-// shares is how often another server's anchor may come between.
-const shares = 100
+// maxShares is how often another server's anchor may come between.
+const maxShares = 100
 
 // Share sees to it that the anchor has all records of the state: one that another server stored
 // after them, or one that is stored now. It never replaces a later one, and returns a
@@ -363,7 +364,7 @@ func (k *AnchorKeeper) Share(ctx context.Context, path string, s *State, again f
 			}
 			if head, _ := s.Head(); a.Sequence == head && len(a.Most) == len(s.Accounts.spent) && a.Checkpoint == k.vouched &&
 				len(a.Protects) == len(s.Notes.protects) {
-				k.anchored(a)
+				k.setLast(a)
 				return nil
 			}
 		}
@@ -372,19 +373,19 @@ func (k *AnchorKeeper) Share(ctx context.Context, path string, s *State, again f
 			return nil
 		}
 		// Another server's may have come between; then there is another one there now.
-		if try > 0 && a.Sequence == before.Sequence && a.Hash == before.Hash || try == shares {
+		if try > 0 && a.Sequence == before.Sequence && a.Hash == before.Hash || try == maxShares {
 			return err
 		}
 		before = a
 	}
 }
 
-// Of the positions behind the head, the last dense ones are all kept; further back, they are about
-// one part in sparse of their distance from the head apart. So the length grows with the logarithm
-// of that of the ledger: 150 to 300 at a million records.
+// Of the positions behind the head, the last densePositions are all kept; further back, they are
+// about one part in sparsePart of their distance from the head apart. So the length grows with the
+// logarithm of that of the ledger: 150 to 300 at a million records.
 const (
-	dense  = 64
-	sparse = 8
+	densePositions = 64
+	sparsePart     = 8
 )
 
 // trail is positions of a chain in their order.
@@ -409,10 +410,10 @@ func newTrail(s *State, hashAt func(uint64) (string, error)) (trail, error) {
 
 // step returns how far apart the positions of an age are.
 func step(age uint64) uint64 {
-	if age < dense {
+	if age < densePositions {
 		return 1
 	}
-	return max(age/sparse, 1)
+	return max(age/sparsePart, 1)
 }
 
 // add puts a later position at the end, and thins out the others every now and then. One that is
@@ -422,7 +423,7 @@ func (t *trail) add(p ledger.Position) {
 		return
 	}
 	*t = append(*t, p)
-	if len(*t)%dense == 0 {
+	if len(*t)%densePositions == 0 {
 		t.thin()
 	}
 }

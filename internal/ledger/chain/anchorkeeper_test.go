@@ -105,7 +105,7 @@ func (b *book) charge(cost dp.Cost, accounts ...string) *ledger.Record {
 
 // recover does what a ledger does for an owner who recovers it.
 func (b *book) recover(m *AnchorKeeper, a ledger.Anchor) (Loss, error) {
-	loss, err := Missing(a, b.state, b.records())
+	loss, err := FindLoss(a, b.state, b.records())
 	if err != nil || loss.Counted {
 		return loss, err
 	}
@@ -284,7 +284,7 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 					rt.Fatal(err)
 				}
 				w.since, w.stored = 0, w.place.stored
-				if !w.keeper.exact(w.book.state, *w.place.anchor) {
+				if !w.keeper.isExact(w.book.state, *w.place.anchor) {
 					rt.Fatalf("Close left %+v", w.place.anchor)
 				}
 				w.open()
@@ -328,7 +328,7 @@ func TestRecoveryIsExact(t *testing.T) {
 		}
 		to := rapid.SampledFrom(w.place.anchor.Trail).Draw(rt, "to").Sequence
 		if head, _ := w.book.state.Head(); rapid.Bool().Draw(rt, "recent") {
-			to = head - rapid.Uint64Range(1, min(head, dense)).Draw(rt, "age")
+			to = head - rapid.Uint64Range(1, min(head, densePositions)).Draw(rt, "age")
 		}
 		w.book = replayed(slices.Clone(w.book.links[:to+1]))
 		w.open()

@@ -20,14 +20,14 @@ const CheckpointFormat = "discreet ledger checkpoint 2\n"
 // MaxCheckpoint is the last record that a checkpoint can stand for.
 const MaxCheckpoint = math.MaxUint32 - 1
 
-// Checkpoint writes the state, in the one way in which it can be written, so that whoever follows
-// the chain to the same record gets the same bytes.
+// EncodeCheckpoint writes the state, in the one way in which it can be written, so that whoever
+// follows the chain to the same record gets the same bytes.
 //
 // A checkpoint proves nothing by itself. It is believed where a note of the chain, after the record
 // that it stands for, holds its hash: then whoever believes the last hash of the chain, because an
 // anchor or a receipt has it, believes the checkpoint too, and to forge it takes what it takes to
 // forge any other record.
-func (s *State) Checkpoint(w io.Writer) error {
+func (s *State) EncodeCheckpoint(w io.Writer) error {
 	if s.sequence > MaxCheckpoint || s.hash == "" {
 		return errors.New("there is no checkpoint of this ledger")
 	}
@@ -66,10 +66,10 @@ func (s *State) Checkpoint(w io.Writer) error {
 	return p.flush()
 }
 
-// ReadCheckpoint reads a state that was written by [State.Checkpoint], of so many bytes. What it
+// decodeCheckpoint reads a state that was written by EncodeCheckpoint, of so many bytes. What it
 // returns is only as good as the proof of the bytes; but whatever they are, it is a state that can
 // be worked with.
-func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
+func decodeCheckpoint(from io.Reader, size int64) (*State, error) {
 	l := &decoder{from: from, left: size}
 	if l.raw(len(CheckpointFormat)) != CheckpointFormat {
 		return nil, errors.New("this is no checkpoint of a ledger")
@@ -121,15 +121,15 @@ func ReadCheckpoint(from io.Reader, size int64) (*State, error) {
 	s.Charges.requests, s.Charges.keys = l.index(), l.index()
 	s.Blocks = l.blocks()
 	s.unread = s.sequence
-	err := s.whole(l)
+	err := s.checkWhole(l)
 	if err == nil {
 		s.Notes.findAnchor()
 	}
 	return s, err
 }
 
-// whole returns an error unless a state that was read can be worked with.
-func (s *State) whole(l *decoder) error {
+// checkWhole returns an error unless a state that was read can be worked with.
+func (s *State) checkWhole(l *decoder) error {
 	records := s.sequence + 1
 	switch {
 	case l.err != nil:
@@ -157,7 +157,7 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// Sort puts the indexes into their order, which Checkpoint does otherwise each time.
+// Sort puts the indexes into their order, which EncodeCheckpoint does otherwise each time.
 func (s *State) Sort() {
 	s.Charges.requests, s.Charges.keys = s.Charges.requests.sorted(), s.Charges.keys.sorted()
 }
@@ -377,20 +377,20 @@ func (l *decoder) each(n, width int, f func(i int, b []byte)) {
 	}
 }
 
-// spare is for how many more records there is room, so that the first one after a checkpoint does
-// not copy all others.
-const spare = 1 << 16
+// spareRecords is for how many more records there is room, so that the first one after a checkpoint
+// does not copy all others.
+const spareRecords = 1 << 16
 
 func (l *decoder) words() []uint32 {
 	n := l.length(4)
-	all := make([]uint32, n, n+spare)
+	all := make([]uint32, n, n+spareRecords)
 	l.each(n, 4, func(i int, b []byte) { all[i] = binary.LittleEndian.Uint32(b) })
 	return all
 }
 
 func (l *decoder) answerOf() []uint64 {
 	n := l.length(4)
-	all := make([]uint64, n, n+spare)
+	all := make([]uint64, n, n+spareRecords)
 	l.each(n, 4, func(i int, b []byte) {
 		if all[i] = uint64(binary.LittleEndian.Uint32(b)); all[i] > MaxCheckpoint {
 			all[i] = noCharge

@@ -47,7 +47,7 @@ func (o *Owner) sign(r *ledger.Record, signer crypto.Signer) error {
 	if o.key == "" {
 		return &ledger.SignatureError{Problem: noOwner}
 	}
-	if err := o.signed(r); err != nil {
+	if err := o.checkSignature(r); err != nil {
 		return &ledger.SignatureError{Problem: err.Error()}
 	}
 	r.Signature = ""
@@ -84,7 +84,7 @@ func (o *Owner) check(r *ledger.Record) error {
 			}
 			return nil
 		}
-		return o.signed(r)
+		return o.checkSignature(r)
 	case ledger.KindTopUp:
 		if o.key == "" {
 			return errors.New(noOwner)
@@ -92,7 +92,7 @@ func (o *Owner) check(r *ledger.Record) error {
 		if r.PublicKey != o.key {
 			return errors.New("the key is not that of the ledger's owner")
 		}
-		return o.signed(r)
+		return o.checkSignature(r)
 	case ledger.KindRelease:
 		return o.checkRelease(r)
 	}
@@ -104,7 +104,7 @@ func isKey(text string) bool {
 	return err == nil && len(key) == ed25519.PublicKeySize && hex.EncodeToString(key) == text
 }
 
-func (o *Owner) signed(r *ledger.Record) error {
+func (o *Owner) checkSignature(r *ledger.Record) error {
 	key, err := hex.DecodeString(o.key)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return errors.New("the key of the owner is not an Ed25519 key")
@@ -129,7 +129,7 @@ func (o *Owner) checkRelease(r *ledger.Record) error {
 	case r.PublicKey != o.key:
 		return errors.New("the key is not that of the ledger's owner")
 	}
-	return o.signed(r)
+	return o.checkSignature(r)
 }
 
 // CheckSigned verifies every signature that raised a limit once more, and returns an error unless

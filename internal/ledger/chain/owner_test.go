@@ -352,10 +352,10 @@ func decidedLedger(t *testing.T) (*State, []*Link) {
 func TestPromise12CheckpointedDecisions(t *testing.T) {
 	s, all := decidedLedger(t)
 	var b bytes.Buffer
-	if err := s.Checkpoint(&b); err != nil {
+	if err := s.EncodeCheckpoint(&b); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadCheckpoint(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	got, err := decodeCheckpoint(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}

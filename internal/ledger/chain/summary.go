@@ -91,7 +91,7 @@ type Loss struct {
 	Spent []ledger.Balance
 }
 
-// Missing returns what a ledger lacks of an anchor. The records are all of the ledger's.
+// FindLoss returns what a ledger lacks of an anchor. The records are all of the ledger's.
 //
 // Let c be the last position of the anchor's trail that the ledger holds with the same hash, or the
 // empty chain. The hash of a record covers all before it, so ledger and anchored branch are the
@@ -110,7 +110,7 @@ type Loss struct {
 // A loss that was counted needs no second count: a ceiling belongs to an anchor with a position and
 // a hash, and an anchor with the same position and hash that is stored later has no higher one,
 // because only a charge makes room, and moves the head.
-func Missing(a ledger.Anchor, s *State, records iter.Seq2[*ledger.Record, error]) (Loss, error) {
+func FindLoss(a ledger.Anchor, s *State, records iter.Seq2[*ledger.Record, error]) (Loss, error) {
 	known := map[uint64]string{a.Sequence: a.Hash}
 	for _, p := range a.Trail {
 		known[p.Sequence] = p.Hash

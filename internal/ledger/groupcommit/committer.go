@@ -73,8 +73,8 @@ func (c *Committer) lockRunning(ctx context.Context) error {
 	return nil
 }
 
-// LockForRead waits for the lock, to read. The state has what was confirmed before the call. Who got
-// nil must Unlock.
+// LockForRead waits for the lock, to read. The state has what was confirmed before the call. Who
+// got nil must Unlock.
 func (c *Committer) LockForRead(ctx context.Context) error {
 	asked := time.Now()
 	if err := c.lockRunning(ctx); err != nil {

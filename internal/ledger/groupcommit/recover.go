@@ -85,7 +85,7 @@ func (r Recovery) Recover(ctx context.Context, missing bool, records iter.Seq2[*
 	case !errors.As(err, &refused):
 		return Recovered{}, err
 	}
-	loss, err := chain.Missing(a, state, records)
+	loss, err := chain.FindLoss(a, state, records)
 	if err != nil {
 		return Recovered{}, err
 	}
@@ -175,7 +175,7 @@ func (r Recovery) adopt(ctx context.Context) (Recovered, error) {
 	c := r.Committer
 	c.Lock()
 	defer c.Unlock()
-	r.Keeper.Reads(c.ProtectsAt)
+	r.Keeper.SetNoteReader(c.ProtectsAt)
 	if err := r.Keeper.Adopt(ctx, c.State, c.HashAt); err != nil {
 		return Recovered{}, &ledger.WriteError{Path: c.Path, Err: err}
 	}

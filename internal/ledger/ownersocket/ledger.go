@@ -7,14 +7,14 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Ledger returns what is visited as a ledger: it reads balances and records, and enters what an
+// Ledger returns the other process's ledger: it reads balances and records, and enters what an
 // owner decides. Whatever an analyst's question needs is refused with [ledger.ErrBusy]: the server
 // that has the ledger is there to be asked.
-func (v *Visit) Ledger() ledger.Ledger { return remote{Visit: v} }
+func (v *Client) Ledger() ledger.Ledger { return remote{Client: v} }
 
 type remote struct {
 	busy
-	*Visit
+	*Client
 }
 
 // Close implements [ledger.Ledger].
@@ -71,7 +71,7 @@ func (r remote) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, erro
 // Records implements [ledger.Ledger].
 func (r remote) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
-		now := Visit{path: r.path}
+		now := Client{path: r.path}
 		var err error
 		if now.head.Sequence, now.head.Hash, err = r.Head(ctx); err != nil {
 			yield(nil, err)
@@ -89,7 +89,7 @@ func (r remote) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Reco
 	}
 }
 
-// busy refuses what goes through no hatch.
+// busy refuses what does not go through the socket.
 type busy struct{}
 
 func (busy) Charge(context.Context, ledger.Charge) (ledger.Receipt, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// socket is where the hatch of a ledger is.
+// socket is the path of the socket beside a ledger.
 func socket(path string) string { return path + ".hatch" }
 
 // patience is how long one side waits for the other in the middle of something. A server has the
@@ -66,8 +66,8 @@ type entry struct {
 	Public  ed25519.PublicKey // of who signs
 }
 
-// packed takes an entry apart.
-func packed(e ledger.Entry) (*entry, crypto.Signer, error) {
+// pack takes an entry apart.
+func pack(e ledger.Entry) (*entry, crypto.Signer, error) {
 	p, signer := new(entry), crypto.Signer(nil)
 	switch e := e.(type) {
 	case ledger.Renewal:
@@ -94,8 +94,8 @@ func packed(e ledger.Entry) (*entry, crypto.Signer, error) {
 	return p, signer, nil
 }
 
-// unpacked puts an entry together, to be signed by somebody.
-func (p *entry) unpacked(signer crypto.Signer) (ledger.Entry, error) {
+// unpack puts an entry together, to be signed by somebody.
+func (p *entry) unpack(signer crypto.Signer) (ledger.Entry, error) {
 	switch {
 	case p == nil:
 	case p.Renewal != nil:
@@ -113,9 +113,9 @@ func (p *entry) unpacked(signer crypto.Signer) (ledger.Entry, error) {
 	return nil, errors.New("nothing is entered")
 }
 
-// asked returns an error unless what is to be signed is what was asked for, wherever in the ledger
-// it stands.
-func (p *entry) asked(sign []byte) error {
+// checkAsked returns an error unless what is to be signed is what was asked for, wherever in the
+// ledger it stands.
+func (p *entry) checkAsked(sign []byte) error {
 	var r ledger.Record
 	if err := r.DecodeSigned(string(sign)); err != nil {
 		return err
@@ -138,8 +138,7 @@ func (p *entry) asked(sign []byte) error {
 	return nil
 }
 
-// stored reads a line.
-func (l line) stored() (chain.Stored, error) {
+func (l line) read() (chain.Stored, error) {
 	var r ledger.Record
 	sum := ""
 	if len(l.Answer) > 0 {

@@ -65,7 +65,7 @@ func (l *Ledger) fromCheckpoint(believe chain.Believe, tell func(done, of uint64
 		return false
 	}
 	for _, k := range all {
-		if k.Last < 0 || chain.Far(uint64(k.Last), uint64(head), checkpointLeast) || !believe(k.Sum) {
+		if k.Last < 0 || chain.CheckpointTooFar(uint64(k.Last), uint64(head), checkpointLeast) || !believe(k.Sum) {
 			continue
 		}
 		state, sum, err := l.place.readCheckpoint(l.conn, k)
@@ -77,7 +77,7 @@ func (l *Ledger) fromCheckpoint(believe chain.Believe, tell func(done, of uint64
 		}
 		l.State = state
 		if err = l.catchUp(tell); err == nil {
-			err = chain.Prove(state, uint64(k.Last), sum, l.readProven)
+			err = chain.ProveCheckpoint(state, uint64(k.Last), sum, l.readProven)
 		}
 		if err == nil {
 			l.checkpoints.sum = sum
@@ -92,7 +92,7 @@ func (p *place) readCheckpoint(c *pgx.Conn, k candidate) (*chain.State, string, 
 	// As bytes, which pgx asks for only where it has asked for the types before.
 	rows := c.PgConn().ExecParams(background, p.in(selectParts), [][]byte{strconv.AppendInt(nil, k.Last, 10), []byte(k.Sum)}, nil, nil,
 		[]int16{pgx.BinaryFormatCode})
-	state, sum, err := chain.Read(&parts{rows: rows}, k.Size)
+	state, sum, err := chain.ReadCheckpoint(&parts{rows: rows}, k.Size)
 	_, closed := rows.Close()
 	return state, sum, errors.Join(err, closed)
 }
@@ -119,13 +119,13 @@ func (p *parts) Read(b []byte) (int, error) {
 func (p *place) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, error) {
 	last, _ := state.Head()
 	// The hash stands beside each part, so it is made first.
-	sum, err := chain.Again(state)
+	sum, err := chain.CheckpointSum(state)
 	if err != nil {
 		return "", err
 	}
 	err = pgx.BeginFunc(background, c, func(tx pgx.Tx) error {
 		w := &partWriter{place: p, tx: tx, last: int64(last), sum: sum}
-		again, err := chain.Write(w, state)
+		again, err := chain.WriteCheckpoint(w, state)
 		if err == nil && again != sum {
 			err = errors.New("a checkpoint was made twice, and differs")
 		}
@@ -197,7 +197,7 @@ type checkpointing struct {
 func (k *checkpointing) begin() {
 	last, _ := k.l.State.Head()
 	if k.making || !k.whole || k.l.stale || k.l.StopCause() != nil || last > chain.MaxCheckpoint ||
-		last-min(k.last, last) < chain.Due(last, checkpointLeast) {
+		last-min(k.last, last) < chain.CheckpointDue(last, checkpointLeast) {
 		return
 	}
 	select {
@@ -261,13 +261,13 @@ func (k *checkpointing) store(clone *chain.State) (sum string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if len(all) > 0 && uint64(all[0].Last)+chain.Due(last, checkpointLeast)/2 > last && k.vouchedFor(all[0]) {
+	if len(all) > 0 && uint64(all[0].Last)+chain.CheckpointDue(last, checkpointLeast)/2 > last && k.vouchedFor(all[0]) {
 		return "", errElsewhere
 	}
 	if sum, err = k.l.place.keepCheckpoint(c, clone); err != nil {
 		return "", err
 	}
-	if err := k.l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.Entry(last, sum))); err != nil {
+	if err := k.l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.CheckpointNote(last, sum))); err != nil {
 		return "", err
 	}
 	_, _ = c.Exec(background, k.l.place.in(deleteParts), int64(last)) // what is left is deleted after the next one
@@ -280,7 +280,7 @@ func (k *checkpointing) vouchedFor(c candidate) bool {
 	k.l.Lock()
 	defer k.l.Unlock()
 	return k.l.StopCause() == nil && writer{k.l}.Refresh(time.Now()) == nil && (k.l.Keeper == nil || k.l.Keeper.Vouched() == c.Sum) &&
-		chain.Noted(k.l.State, uint64(c.Last), c.Sum, k.l.readProven) == nil
+		chain.CheckNoted(k.l.State, uint64(c.Last), c.Sum, k.l.readProven) == nil
 }
 
 // scrub checks in the background what was left out when the ledger was opened by a checkpoint, over

@@ -56,7 +56,7 @@ func sums(t *testing.T, l *Ledger) (n int) {
 func image(t *testing.T, s *chain.State) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Checkpoint(&b); err != nil {
+	if err := s.EncodeCheckpoint(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -159,7 +159,7 @@ func forge(t *testing.T, at string, o Options) {
 	defer l.Close()
 	last, _ := l.State.Head()
 	less := strings.Replace(image(t, l.State), "hospital", "hospitaL", 1)
-	sum := chain.NewSum()
+	sum := chain.NewCheckpointHash()
 	sum.Write([]byte(less))
 	l.Lock() // what the ledger does by itself uses the same connection
 	_, err := l.conn.Exec(ctx, l.place.in(insertPart), int64(last), sum.Hex(), 1, []byte(less))
@@ -167,7 +167,7 @@ func forge(t *testing.T, at string, o Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Note(ctx, ledger.CheckpointNotes(""), []byte(chain.Entry(last, sum.Hex()))); err != nil {
+	if err := l.Note(ctx, ledger.CheckpointNotes(""), []byte(chain.CheckpointNote(last, sum.Hex()))); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -48,7 +48,7 @@
 //	servers  which servers there are and were
 //	deaths   which datasets servers that were given up may have been answering about
 //	checkpoints  what follows from the records up to one of them, so that a server need not read
-//	             all of them (package checkpoint); one server makes one at a time, and a ledger
+//	             all of them (package chain); one server makes one at a time, and a ledger
 //	             without the table has none
 //
 // They are in a schema of their own, "discreet" unless the address says schema=. A trigger keeps

@@ -105,7 +105,7 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err != nil {
 		return nil, l.explain(err)
 	}
-	believe, err := chain.By(keeper, p.name, o.Full)
+	believe, err := chain.Believed(keeper, p.name, o.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (l *Ledger) anchorFirst(keeper *chain.AnchorKeeper, place ledger.Anchorage)
 	if place == nil {
 		return keeper.Open(background, l.Path, l.State, l.HashAt)
 	}
-	keeper.Reads(l.ProtectsAt)
-	if err := keeper.Lay(l.State, l.HashAt); err != nil {
+	keeper.SetNoteReader(l.ProtectsAt)
+	if err := keeper.BeginTrail(l.State, l.HashAt); err != nil {
 		return l.explain(err)
 	}
 	if err := keeper.Share(background, l.Path, l.State, l.again, l.HashAt); err != nil {

@@ -153,7 +153,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	if err != nil {
 		return chain.Summary{}, err
 	}
-	made := make([]chain.Remade, len(all))
+	made := make([]chain.RemadeCheckpoint, len(all))
 	for i, k := range all {
 		made[i].Last = uint64(k.Last)
 	}
@@ -175,7 +175,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	l := &Ledger{Committer: &groupcommit.Committer{Path: r.place.name, State: state}, place: r.place, conn: r.conn}
 	for i, k := range all {
 		_, sum, err := r.place.readCheckpoint(r.conn, k)
-		if err != nil || sum == made[i].Sum || chain.Noted(state, made[i].Last, sum, l.readProven) != nil {
+		if err != nil || sum == made[i].Sum || chain.CheckNoted(state, made[i].Last, sum, l.readProven) != nil {
 			continue // it is good, or is not used
 		}
 		return chain.Summary{}, l.corrupt(fmt.Sprintf("its checkpoint at record %d does not follow from its records", k.Last))

@@ -78,7 +78,7 @@ var noneChosen = chosen{slot: -1}
 func fromCheckpoint(c *conn, path string, believe chain.Believe, tell func(done, of uint64)) (*chain.State, chosen) {
 	head := uint64(expected(c))
 	for _, k := range candidates(path) {
-		if chain.Far(k.last, head, checkpointLeast) || checkQuick(c) != nil {
+		if chain.CheckpointTooFar(k.last, head, checkpointLeast) || checkQuick(c) != nil {
 			continue
 		}
 		state, sum, err := readCheckpoint(k.name)
@@ -90,7 +90,7 @@ func fromCheckpoint(c *conn, path string, believe chain.Believe, tell func(done,
 		}
 		err = follow(c, path, state, tell)
 		if err == nil {
-			err = chain.Prove(state, k.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+			err = chain.ProveCheckpoint(state, k.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
 				return readProven(c, path, state, sequence)
 			})
 		}
@@ -156,7 +156,7 @@ func writeCheckpoint(name string, state *chain.State) (_ string, err error) {
 			os.Remove(name)
 		}
 	}()
-	sum, err := chain.Write(f, state)
+	sum, err := chain.WriteCheckpoint(f, state)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return "", err
 	}
@@ -174,7 +174,7 @@ func readCheckpoint(name string) (*chain.State, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return chain.Read(f, info.Size())
+	return chain.ReadCheckpoint(f, info.Size())
 }
 
 // checkpointing is what a running ledger does about its checkpoints. All of it belongs to whoever
@@ -194,7 +194,7 @@ func (l *Ledger) checkpoint() {
 	last, _ := l.State.Head()
 	k := &l.checkpoints
 	if k.making || k.ending || !k.whole || l.StopCause() != nil || last > chain.MaxCheckpoint ||
-		last-min(k.last, last) < chain.Due(last, checkpointLeast) {
+		last-min(k.last, last) < chain.CheckpointDue(last, checkpointLeast) {
 		return
 	}
 	k.making = true
@@ -221,7 +221,7 @@ func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	last, _ := clone.Head()
 	sum, failed := writeCheckpoint(checkpoints(l.Path)[slot], clone)
 	if failed == nil {
-		failed = l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.Entry(last, sum)))
+		failed = l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.CheckpointNote(last, sum)))
 	}
 	l.Lock()
 	defer l.Unlock()
@@ -295,14 +295,14 @@ func (l *Ledger) condemn(sequence uint64, cause error) {
 // madeAgain is a checkpoint beside a ledger, made again.
 type madeAgain struct {
 	candidate
-	chain.Remade
+	chain.RemadeCheckpoint
 }
 
 // checkpoints returns the checkpoints beside the ledger, to be made again.
 func (r *Reader) checkpoints() []madeAgain {
 	var all []madeAgain
 	for _, k := range candidates(r.path) {
-		all = append(all, madeAgain{k, chain.Remade{Last: k.last}})
+		all = append(all, madeAgain{k, chain.RemadeCheckpoint{Last: k.last}})
 	}
 	return all
 }
@@ -315,7 +315,7 @@ func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
 		if err != nil || sum == m.Sum {
 			continue
 		}
-		if chain.Noted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
+		if chain.CheckNoted(state, m.last, sum, func(sequence uint64) (*ledger.Record, []byte, error) {
 			return readProven(r.conn, r.path, state, sequence)
 		}) != nil {
 			continue

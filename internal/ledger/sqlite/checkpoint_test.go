@@ -83,7 +83,7 @@ func unread(t *testing.T, path string) (uint64, *chain.State) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	c, state, err := v.replay(chain.Any, nil)
+	c, state, err := v.replay(chain.AnyCheckpoint, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func unread(t *testing.T, path string) (uint64, *chain.State) {
 func image(t *testing.T, s *chain.State) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Checkpoint(&b); err != nil {
+	if err := s.EncodeCheckpoint(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -238,10 +238,10 @@ func TestPromise7ForgedNote(t *testing.T) {
 	if err := os.WriteFile(name, less, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum := chain.NewSum()
+	sum := chain.NewCheckpointHash()
 	sum.Write(less)
 	last, _ := l.State.Head()
-	mustNote(t, l, ledger.CheckpointNotes(""), chain.Entry(last, sum.Hex()))
+	mustNote(t, l, ledger.CheckpointNotes(""), chain.CheckpointNote(last, sum.Hex()))
 	mustClose(t, l)
 	var corrupt *ledger.CorruptError
 	if _, err := Verify(path); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "does not follow") {

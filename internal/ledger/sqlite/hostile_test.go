@@ -29,9 +29,9 @@ func forge(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
-	sum := chain.NewSum()
+	sum := chain.NewCheckpointHash()
 	sum.Write([]byte(less))
-	mustNote(t, l, ledger.CheckpointNotes(""), chain.Entry(last, sum.Hex()))
+	mustNote(t, l, ledger.CheckpointNotes(""), chain.CheckpointNote(last, sum.Hex()))
 	mustClose(t, l)
 }
 

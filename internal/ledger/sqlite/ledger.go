@@ -118,7 +118,7 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 		return nil, err
 	}
 	keeper.Vouch(l.checkpoints.sum)
-	keeper.Reads(l.ProtectsAt)
+	keeper.SetNoteReader(l.ProtectsAt)
 	if err := keeper.Open(background, l.Path, l.State, l.HashAt); err != nil {
 		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.Path, err))
 	}
@@ -209,7 +209,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 
 // check reads the ledger through a view, which cannot change it.
 func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, by chosen, err error) {
-	believe, err := chain.By(keeper, path, o.Full)
+	believe, err := chain.Believed(keeper, path, o.Full)
 	if err != nil {
 		return nil, noneChosen, err
 	}

@@ -1,5 +1,5 @@
-// Package anywhere opens, reads and copies ledgers wherever they are: in a file, or in a PostgreSQL
-// database that several servers share.
+// Package openledger opens, reads and copies ledgers wherever they are: in a file, or in a
+// PostgreSQL database that several servers share.
 package openledger
 
 import (
@@ -23,9 +23,9 @@ import (
 type Options struct {
 	// Full checks a ledger from its first record to its last, whatever checkpoints there are.
 	Full bool
-	// Hatch lets the owner read a ledger in a file, and enter what owners do, while it is open
-	// here; see [Visit]. Where its folder takes no socket there is none.
-	Hatch bool
+	// OwnerSocket lets the owner read a ledger in a file, and enter what owners do, while it is
+	// open here; see [Dial]. Where its folder takes no socket there is none.
+	OwnerSocket bool
 	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
 	Tell func(done, of uint64)
 }
@@ -40,7 +40,7 @@ func Open(p *policy.Policy, o Options) (_ ledger.Ledger, release func() error, e
 	if postgres.Is(p.Ledger) {
 		l, err = postgres.OpenWith(p.Ledger, postgres.Options{Anchorage: place, Full: o.Full, Tell: o.Tell})
 	} else {
-		l, err = openFile(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell}, o.Hatch)
+		l, err = openFile(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell}, o.OwnerSocket)
 	}
 	if err != nil {
 		return nil, release, errors.Join(sayWhere(err, p.Ledger), release())
@@ -80,38 +80,33 @@ func AnchorOf(r Reader) (has bool, was string, err error) {
 	return has, was, nil
 }
 
-func openFile(path string, o sqlite.Options, withHatch bool) (ledger.Ledger, error) {
+func openFile(path string, o sqlite.Options, ownerSocket bool) (ledger.Ledger, error) {
 	l, err := sqlite.OpenWith(path, o)
-	if err != nil || !withHatch {
-		return nilled(l, err)
+	if err != nil { // not a nil of its own type
+		return nil, err
 	}
-	h, err := ownersocket.Open(l, l.Path)
+	if !ownerSocket {
+		return l, nil
+	}
+	s, err := ownersocket.Open(l, l.Path)
 	if err != nil {
 		return l, nil // the owner stops the server, as without one
 	}
-	return hatched{l, h}, nil
+	return listening{l, s}, nil
 }
 
-// nilled keeps a nil of a type from being a ledger.
-func nilled(l *sqlite.Ledger, err error) (ledger.Ledger, error) {
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
-}
-
-// hatched is a ledger with its hatch, which is closed first: from then on another process may have
-// the ledger, and a hatch of its own.
-type hatched struct {
+// listening is a ledger with its owner's socket, which is closed first: from then on another
+// process may have the ledger, and a socket of its own.
+type listening struct {
 	*sqlite.Ledger
-	hatch *ownersocket.Hatch
+	socket *ownersocket.Listener
 }
 
-func (l hatched) Close() error { return errors.Join(l.hatch.Close(), l.Ledger.Close()) }
+func (l listening) Close() error { return errors.Join(l.socket.Close(), l.Ledger.Close()) }
 
-// Visit returns the ledger of a policy for what its owner reads and enters, where it is in a file
+// Dial returns the ledger of a policy for what its owner reads and enters, where it is in a file
 // that a server has open; otherwise nil, and it can be opened.
-func Visit(p *policy.Policy) (ledger.Ledger, error) {
+func Dial(p *policy.Policy) (ledger.Ledger, error) {
 	if postgres.Is(p.Ledger) {
 		return nil, nil
 	}
@@ -122,8 +117,8 @@ func Visit(p *policy.Policy) (ledger.Ledger, error) {
 	return v.Ledger(), nil
 }
 
-// dial looks for the hatch of a ledger in a file, by the one name that the ledger has.
-func dial(path string) (*ownersocket.Visit, bool, error) {
+// dial looks for the owner's socket of a ledger in a file, by the one name that the ledger has.
+func dial(path string) (*ownersocket.Client, bool, error) {
 	name, err := filepath.Abs(path)
 	if err == nil {
 		name, err = filepath.EvalSymlinks(name)
@@ -175,7 +170,7 @@ type Reader interface {
 }
 
 // Read opens a ledger for reading, as it is at one moment. Servers may have it open; of those that
-// have one in a file, the one with a hatch is asked, and others must have closed it.
+// have one in a file, the one with an owner's socket is asked, and others must have closed it.
 func Read(where string) (Reader, error) {
 	if postgres.Is(where) {
 		r, err := postgres.Read(where)

@@ -14,28 +14,28 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Visit is the owner's side: a ledger that another process has open. It is for reading, and for
-// what owners enter; see [Visit.Ledger].
-type Visit struct {
+// Client is the owner's side: a ledger that another process has open. It is for reading, and for
+// what owners enter; see [Client.Ledger].
+type Client struct {
 	path string
 	head ledger.Position
 }
 
-// Dial returns the ledger at a path as it is now, or false where no process keeps a hatch for it.
-func Dial(path string) (*Visit, bool, error) {
+// Dial returns the ledger at a path as it is now, or false where no process listens for its owner.
+func Dial(path string) (*Client, bool, error) {
 	c, err := net.Dial("unix", socket(path))
 	if err != nil {
 		return nil, false, nil // nobody is there
 	}
 	c.Close()
-	v := &Visit{path: path}
+	v := &Client{path: path}
 	a, err := v.ask(context.Background(), message{Want: wantHead})
 	v.head = a.Head
 	return v, true, err
 }
 
 // ask asks for one thing and returns what is said first.
-func (v *Visit) ask(ctx context.Context, m message) (message, error) {
+func (v *Client) ask(ctx context.Context, m message) (message, error) {
 	c, in, err := v.begin(ctx, m)
 	if err != nil {
 		return message{}, err
@@ -44,15 +44,15 @@ func (v *Visit) ask(ctx context.Context, m message) (message, error) {
 	return in.next()
 }
 
-// speech is what the server says.
-type speech struct {
+// replies is what the server says.
+type replies struct {
 	*gob.Decoder
 	back *gob.Encoder
 	conn net.Conn
 	path string
 }
 
-func (v *Visit) begin(ctx context.Context, m message) (net.Conn, speech, error) {
+func (v *Client) begin(ctx context.Context, m message) (net.Conn, replies, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", socket(v.path))
 	var out *gob.Encoder
 	if err == nil {
@@ -61,12 +61,12 @@ func (v *Visit) begin(ctx context.Context, m message) (net.Conn, speech, error) 
 		err = out.Encode(m)
 	}
 	if err != nil {
-		return nil, speech{}, fmt.Errorf("the server that has the ledger %s open cannot be asked: %w", v.path, err)
+		return nil, replies{}, fmt.Errorf("the server that has the ledger %s open cannot be asked: %w", v.path, err)
 	}
-	return c, speech{gob.NewDecoder(c), out, c, v.path}, nil
+	return c, replies{gob.NewDecoder(c), out, c, v.path}, nil
 }
 
-func (s speech) next() (message, error) {
+func (s replies) next() (message, error) {
 	_ = s.conn.SetDeadline(time.Now().Add(4 * patience)) // it may wait for its disk
 	var m message
 	if err := s.Decode(&m); err != nil {
@@ -79,14 +79,14 @@ func (s speech) next() (message, error) {
 }
 
 // Path returns the name of the ledger.
-func (v *Visit) Path() string { return v.path }
+func (v *Client) Path() string { return v.path }
 
-// Head returns the sequence and the hash of the record that was the last when the visit began.
-func (v *Visit) Head() (uint64, string) { return v.head.Sequence, v.head.Hash }
+// Head returns the sequence and the hash of the record that was the last when the client dialled.
+func (v *Client) Head() (uint64, string) { return v.head.Sequence, v.head.Hash }
 
 // Lines returns the records up to that one with what is stored beside them, each checked against
 // its hash and against the one before.
-func (v *Visit) Lines() iter.Seq2[chain.Stored, error] {
+func (v *Client) Lines() iter.Seq2[chain.Stored, error] {
 	return func(yield func(chain.Stored, error) bool) {
 		c, in, err := v.begin(context.Background(), message{Want: wantLines, Last: v.head.Sequence})
 		if err != nil {
@@ -108,7 +108,7 @@ func (v *Visit) Lines() iter.Seq2[chain.Stored, error] {
 				return
 			}
 			for _, l := range m.Lines {
-				s, err := l.stored()
+				s, err := l.read()
 				if err == nil && (s.Record.Sequence != next || s.Record.Previous != previous) {
 					err = errors.New("the record does not continue the one before")
 				}
@@ -125,12 +125,12 @@ func (v *Visit) Lines() iter.Seq2[chain.Stored, error] {
 	}
 }
 
-func (v *Visit) corrupt(record uint64, problem string) error {
+func (v *Client) corrupt(record uint64, problem string) error {
 	return &ledger.CorruptError{Path: v.path, Where: fmt.Sprintf("record %d: %s", record, problem)}
 }
 
 // Records is Lines without what is stored beside them.
-func (v *Visit) Records() iter.Seq2[chain.Line, error] {
+func (v *Client) Records() iter.Seq2[chain.Line, error] {
 	return func(yield func(chain.Line, error) bool) {
 		for s, err := range v.Lines() {
 			if !yield(s.Line, err) {
@@ -141,7 +141,7 @@ func (v *Visit) Records() iter.Seq2[chain.Line, error] {
 }
 
 // Verify checks the ledger from its first record on and adds it up.
-func (v *Visit) Verify(tell func(done, of uint64)) (chain.Summary, error) {
+func (v *Client) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	s, _, err := chain.Verify(v.path, v.Records(), func(*chain.State) error { return nil }, func(done uint64) {
 		if tell != nil {
 			tell(done, v.head.Sequence)
@@ -150,15 +150,15 @@ func (v *Visit) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	return s, err
 }
 
-// Close ends the visit.
-func (v *Visit) Close() error { return nil }
+// Close does nothing: every question has a connection of its own.
+func (v *Client) Close() error { return nil }
 
 // enter enters something, and signs it where it is what was asked for.
-func (v *Visit) enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+func (v *Client) enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	if err := e.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	p, signer, err := packed(e)
+	p, signer, err := pack(e)
 	if err != nil {
 		return ledger.Receipt{}, err
 	}
@@ -172,7 +172,7 @@ func (v *Visit) enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, erro
 		if signer == nil {
 			return ledger.Receipt{}, errors.New("the server wants something signed that was not asked for")
 		}
-		if err := p.asked(a.Sign); err != nil {
+		if err := p.checkAsked(a.Sign); err != nil {
 			return ledger.Receipt{}, err
 		}
 		signature, err := signer.Sign(nil, a.Sign, crypto.Hash(0))

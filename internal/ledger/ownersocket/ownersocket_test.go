@@ -24,8 +24,8 @@ var ctx = context.Background()
 
 func key(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, 32)) }
 
-// opened returns a ledger in a file that is open here, with its hatch, and a visit to it.
-func opened(t *testing.T) (*sqlite.Ledger, *Visit) {
+// opened returns a ledger in a file that is open here, with its listener, and a client of it.
+func opened(t *testing.T) (*sqlite.Ledger, *Client) {
 	t.Helper()
 	l, err := sqlite.Open(filepath.Join(t.TempDir(), "a.ledger"))
 	if err != nil {
@@ -41,10 +41,10 @@ func opened(t *testing.T) (*sqlite.Ledger, *Visit) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.Close() })
-	return l, visit(t, l.Path)
+	return l, dial(t, l.Path)
 }
 
-func visit(t *testing.T, path string) *Visit {
+func dial(t *testing.T, path string) *Client {
 	t.Helper()
 	v, there, err := Dial(path)
 	if err != nil || !there {
@@ -107,7 +107,7 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// A visit reads one moment, all of it, and analysts' questions do not go through.
+// A client reads one moment, all of it, and analysts' questions do not go through.
 func TestRead(t *testing.T) {
 	l, v := opened(t)
 	n, hash := v.Head()
@@ -168,7 +168,7 @@ func TestNoSignature(t *testing.T) {
 	if _, err := v.Ledger().Enter(ctx, ledger.Owner{Public: key(1).Public().(ed25519.PublicKey), Reason: "begin"}); err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := packed(ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: dp.One}, Reason: "more", Signer: key(1)})
+	p, _, err := pack(ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: dp.One}, Reason: "more", Signer: key(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestNoSignature(t *testing.T) {
 }
 
 // impostor answers every request with a message.
-func impostor(t *testing.T, answer func(message) message) *Visit {
+func impostor(t *testing.T, answer func(message) message) *Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.ledger")
 	listener, err := net.Listen("unix", socket(path))
@@ -209,7 +209,7 @@ func impostor(t *testing.T, answer func(message) message) *Visit {
 			c.Close()
 		}
 	}()
-	return visit(t, path)
+	return dial(t, path)
 }
 
 // Nothing is signed but what was asked for.
@@ -221,11 +221,11 @@ func TestSignsNothingElse(t *testing.T) {
 		change(r)
 		return r.Signed(ledger.Position{Sequence: 7, Hash: strings.Repeat("0", 64)})
 	}
-	p, _, err := packed(asked)
+	p, _, err := pack(asked)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.asked(record(func(*ledger.Record) {})); err != nil {
+	if err := p.checkAsked(record(func(*ledger.Record) {})); err != nil {
 		t.Fatal(err)
 	}
 	for name, sign := range map[string][]byte{

@@ -9,35 +9,36 @@ import (
 	"io"
 )
 
-// Write writes the checkpoint of a state, in pieces but for the last, and returns its hash.
-func Write(to io.Writer, state *State) (string, error) {
-	sum := NewSum()
-	out := bufio.NewWriterSize(io.MultiWriter(to, sum), Piece)
-	if err := errors.Join(state.Checkpoint(out), out.Flush()); err != nil {
+// WriteCheckpoint writes the checkpoint of a state, in pieces but for the last, and returns its
+// hash.
+func WriteCheckpoint(to io.Writer, state *State) (string, error) {
+	sum := NewCheckpointHash()
+	out := bufio.NewWriterSize(io.MultiWriter(to, sum), CheckpointPieceBytes)
+	if err := errors.Join(state.EncodeCheckpoint(out), out.Flush()); err != nil {
 		return "", err
 	}
 	return sum.Hex(), nil
 }
 
-// Again returns the hash of the checkpoint of a state.
-func Again(state *State) (string, error) {
-	sum := NewSum()
-	err := state.Checkpoint(sum)
+// CheckpointSum returns the hash of the checkpoint of a state.
+func CheckpointSum(state *State) (string, error) {
+	sum := NewCheckpointHash()
+	err := state.EncodeCheckpoint(sum)
 	return sum.Hex(), err
 }
 
-// Read reads the state that so many bytes claim, and their hash.
-func Read(from io.Reader, size int64) (*State, string, error) {
-	sum := NewSum()
+// ReadCheckpoint reads the state that so many bytes claim, and their hash.
+func ReadCheckpoint(from io.Reader, size int64) (*State, string, error) {
+	sum := NewCheckpointHash()
 	// The bytes are hashed by one processor while another takes them apart.
 	r, w := newPipe()
 	hashed := make(chan error, 1)
 	go func() {
-		_, err := io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(w, sum)}, struct{ io.Reader }{from}, make([]byte, Piece))
+		_, err := io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(w, sum)}, struct{ io.Reader }{from}, make([]byte, CheckpointPieceBytes))
 		w.close()
 		hashed <- err
 	}()
-	state, err := ReadCheckpoint(r, size)
+	state, err := decodeCheckpoint(r, size)
 	r.close()
 	if err := errors.Join(err, <-hashed); err != nil {
 		return nil, "", err
@@ -95,25 +96,27 @@ func (w *pipeWriter) Write(b []byte) (int, error) {
 
 func (w *pipeWriter) close() { close(w.full) }
 
-// Piece is how much of a checkpoint is hashed by itself. The hash of a checkpoint is that of the
-// hashes of its pieces.
-const Piece = 1 << 20
+// CheckpointPieceBytes is how much of a checkpoint is hashed by itself. The hash of a checkpoint is
+// that of the hashes of its pieces.
+const CheckpointPieceBytes = 1 << 20
 
-// Sum hashes what is written to it, piece by piece.
-type Sum struct {
+// CheckpointHash hashes what is written to it, piece by piece.
+type CheckpointHash struct {
 	all, one hash.Hash
 	in       int // bytes in the open piece
 }
 
-// NewSum returns the hash of nothing yet.
-func NewSum() *Sum { return &Sum{all: sha256.New(), one: sha256.New()} }
+// NewCheckpointHash returns the hash of nothing yet.
+func NewCheckpointHash() *CheckpointHash {
+	return &CheckpointHash{all: sha256.New(), one: sha256.New()}
+}
 
-func (s *Sum) Write(b []byte) (int, error) {
+func (s *CheckpointHash) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		some := min(len(b), Piece-s.in)
+		some := min(len(b), CheckpointPieceBytes-s.in)
 		s.one.Write(b[:some])
-		if s.in += some; s.in == Piece {
+		if s.in += some; s.in == CheckpointPieceBytes {
 			s.end()
 		}
 		b = b[some:]
@@ -121,14 +124,14 @@ func (s *Sum) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-func (s *Sum) end() {
+func (s *CheckpointHash) end() {
 	s.all.Write(s.one.Sum(nil))
 	s.one.Reset()
 	s.in = 0
 }
 
 // Hex returns the hash. Nothing is written afterwards.
-func (s *Sum) Hex() string {
+func (s *CheckpointHash) Hex() string {
 	if s.in > 0 {
 		s.end()
 	}

@@ -13,43 +13,47 @@ import (
 // Believe says which checkpoints are believed, of those that the chain proves.
 type Believe func(sum string) bool
 
-// Any are all, where there is no anchor to ask, and None is where everything is to be read.
-func Any(string) bool  { return true }
-func None(string) bool { return false }
+// AnyCheckpoint is where there is no anchor to ask, and noCheckpoint is where everything is to be
+// read.
+func AnyCheckpoint(string) bool { return true }
+func noCheckpoint(string) bool  { return false }
 
-// By returns what is believed of a ledger: the one that its anchor names, or any where it has none,
-// and nothing where everything is to be read.
-func By(keeper *AnchorKeeper, path string, full bool) (Believe, error) {
+// Believed returns what is believed of a ledger: the one that its anchor names, or any where it has
+// none, and nothing where everything is to be read.
+func Believed(keeper *AnchorKeeper, path string, full bool) (Believe, error) {
 	if full {
-		return None, nil
+		return noCheckpoint, nil
 	}
 	if keeper == nil {
-		return Any, nil
+		return AnyCheckpoint, nil
 	}
-	name, err := keeper.Named(context.Background(), path)
+	name, err := keeper.NamedCheckpoint(context.Background(), path)
 	return func(sum string) bool { return sum == name }, err
 }
 
-// Entry is what the note of a checkpoint says.
-func Entry(last uint64, sum string) string { return fmt.Sprintf("%d %s", last, sum) }
+// CheckpointNote is what the note of a checkpoint says.
+func CheckpointNote(last uint64, sum string) string { return fmt.Sprintf("%d %s", last, sum) }
 
-// parts is how many parts of all records come between two checkpoints at least: to read one and the
-// records after it then takes a few seconds at most, and all checkpoints together are about as many
-// bytes as the ledger.
-const parts = 16
+// checkpointIntervals is how many parts of all records come between two checkpoints at least: to
+// read one and the records after it then takes a few seconds at most, and all checkpoints together
+// are about as many bytes as the ledger.
+const checkpointIntervals = 16
 
-// Due is how many records come between two checkpoints of a ledger with so many, and at least.
-func Due(last, least uint64) uint64 { return max(least, last/parts) }
+// CheckpointDue is how many records come between two checkpoints of a ledger with so many, and at
+// least.
+func CheckpointDue(last, least uint64) uint64 { return max(least, last/checkpointIntervals) }
 
-// Far reports whether a checkpoint is too far behind to be used.
-func Far(last, head, least uint64) bool { return last > head || head-last >= 2*Due(head, least) }
+// CheckpointTooFar reports whether a checkpoint is too far behind to be used.
+func CheckpointTooFar(last, head, least uint64) bool {
+	return last > head || head-last >= 2*CheckpointDue(head, least)
+}
 
-// Prove returns an error unless the chain proves a checkpoint by which a state was made, which has
-// all records by now: a note after the last record of the checkpoint holds its hash, and all that
-// was signed is so. Notes from before a recovery count no more: what was recovered is checked as a
-// whole. What is read must be proven to be of the chain.
-func Prove(state *State, last uint64, sum string, read func(sequence uint64) (*ledger.Record, []byte, error)) error {
-	if err := Noted(state, last, sum, read); err != nil {
+// ProveCheckpoint returns an error unless the chain proves a checkpoint by which a state was made,
+// which has all records by now: a note after the last record of the checkpoint holds its hash, and
+// all that was signed is so. Notes from before a recovery count no more: what was recovered is
+// checked as a whole. What is read must be proven to be of the chain.
+func ProveCheckpoint(state *State, last uint64, sum string, read func(sequence uint64) (*ledger.Record, []byte, error)) error {
+	if err := CheckNoted(state, last, sum, read); err != nil {
 		return err
 	}
 	return state.CheckSigned(func(sequence uint64) (*ledger.Record, error) {
@@ -58,8 +62,8 @@ func Prove(state *State, last uint64, sum string, read func(sequence uint64) (*l
 	})
 }
 
-// Noted is the first half of Prove.
-func Noted(state *State, last uint64, sum string, read func(sequence uint64) (*ledger.Record, []byte, error)) error {
+// CheckNoted is the first half of ProveCheckpoint.
+func CheckNoted(state *State, last uint64, sum string, read func(sequence uint64) (*ledger.Record, []byte, error)) error {
 	notes, err := state.Notes.Of(ledger.CheckpointNotes(state.Notes.Era()))
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func Noted(state *State, last uint64, sum string, read func(sequence uint64) (*l
 		if err != nil {
 			return err
 		}
-		if len(note) > ledger.NoteSalt && string(note[ledger.NoteSalt:]) == Entry(last, sum) {
+		if len(note) > ledger.NoteSalt && string(note[ledger.NoteSalt:]) == CheckpointNote(last, sum) {
 			return nil
 		}
 	}
@@ -109,17 +113,17 @@ func (p *Prover) Prove(state *State, sequence uint64, hash string, hashes func(f
 	return nil
 }
 
-// Remade is a checkpoint of a ledger that is verified from its first record on, and the hash of the
-// one that follows from its records.
-type Remade struct {
+// RemadeCheckpoint is a checkpoint of a ledger that is verified from its first record on, and the
+// hash of the one that follows from its records.
+type RemadeCheckpoint struct {
 	Last uint64
 	Sum  string
 }
 
 // Make makes the checkpoint again where the state is at its record.
-func (m *Remade) Make(state *State) (err error) {
+func (m *RemadeCheckpoint) Make(state *State) (err error) {
 	if last, _ := state.Head(); last == m.Last && last <= MaxCheckpoint {
-		m.Sum, err = Again(state)
+		m.Sum, err = CheckpointSum(state)
 	}
 	return err
 }
@@ -132,12 +136,12 @@ type Row struct {
 }
 
 const (
-	scrubbed  = 64 // records at a time
-	scrubRest = 9  // of ten parts of the time
+	scrubRecords    = 64 // records at a time
+	scrubRestTenths = 9  // of ten parts of the time
 )
 
-// ErrFollows is what is wrong with a checkpoint that is not what the records say.
-var ErrFollows = errors.New("the checkpoint by which the ledger was opened does not follow from its records")
+// errCheckpointDiffers is what is wrong with a checkpoint that is not what the records say.
+var errCheckpointDiffers = errors.New("the checkpoint by which the ledger was opened does not follow from its records")
 
 // Scrub does in the background what was left out when a ledger was opened by a checkpoint: it
 // follows the chain from its first record to that of the checkpoint, checks everything that is
@@ -152,7 +156,7 @@ func Scrub(last uint64, sum string, stop <-chan struct{}, some func(from, n uint
 	state, sorted := New(), uint64(0)
 	for next := uint64(0); next <= last; {
 		start := time.Now()
-		rows, err := some(next, min(scrubbed, last-next+1))
+		rows, err := some(next, min(scrubRecords, last-next+1))
 		if rows == nil && err == nil {
 			return false, 0, nil
 		}
@@ -166,11 +170,11 @@ func Scrub(last uint64, sum string, stop <-chan struct{}, some func(from, n uint
 		select {
 		case <-stop:
 			return false, 0, nil
-		case <-time.After(scrubRest * time.Since(start)):
+		case <-time.After(scrubRestTenths * time.Since(start)):
 		}
 	}
-	if again, err := Again(state); err != nil || again != sum {
-		return false, last, ErrFollows
+	if again, err := CheckpointSum(state); err != nil || again != sum {
+		return false, last, errCheckpointDiffers
 	}
 	return true, last, nil
 }

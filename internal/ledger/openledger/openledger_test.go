@@ -84,8 +84,8 @@ func fill(t testing.TB, l ledger.Ledger) {
 	}
 }
 
-// look is what a ledger says of what fill wrote.
-func look(t testing.TB, l ledger.Ledger) string {
+// describe is what a ledger says of what fill wrote.
+func describe(t testing.TB, l ledger.Ledger) string {
 	t.Helper()
 	n, hash, err := l.Head(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func TestCopy(t *testing.T) {
 	first := filepath.Join(t.TempDir(), "first.ledger")
 	l := open(t, first)
 	fill(t, l)
-	want := look(t, l)
+	want := describe(t, l)
 	ledgertest.MustClose(t, l)
 	from := first
 	file := func() string { return filepath.Join(t.TempDir(), "copy.ledger") }
@@ -131,7 +131,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%+v", sum.Report)
 		}
 		l := open(t, to)
-		if got := look(t, l); got != want {
+		if got := describe(t, l); got != want {
 			t.Errorf("%s: got %s; want %s", to, got, want)
 		}
 		ledgertest.MustClose(t, l)

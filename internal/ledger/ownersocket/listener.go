@@ -18,16 +18,16 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Source is a ledger that is open here.
-type Source interface {
+// Backend is a ledger that is open here.
+type Backend interface {
 	ledger.Ledger
 	// Lines returns the records up to one with what is stored beside them, each checked.
 	Lines(ctx context.Context, last uint64) iter.Seq2[chain.Stored, error]
 }
 
-// Hatch is the server's side.
-type Hatch struct {
-	source   Source
+// Listener is the server's side of the socket.
+type Listener struct {
+	backend  Backend
 	listener net.Listener
 	name     string
 	ctx      context.Context
@@ -35,18 +35,18 @@ type Hatch struct {
 	serving  sync.WaitGroup
 }
 
-// Open opens the hatch of a ledger that is open here. Whoever has a ledger open is the only one, so
-// a socket that is there was left by a process that died.
-func Open(l Source, path string) (*Hatch, error) {
+// Open listens for the owner of a ledger that is open here. Whoever has a ledger open is the only
+// one, so a socket that is there was left by a process that died.
+func Open(l Backend, path string) (*Listener, error) {
 	name := socket(path)
 	listener, err := listen(name)
 	if err != nil {
 		return nil, err
 	}
-	h := &Hatch{source: l, listener: listener, name: name}
-	h.ctx, h.end = context.WithCancel(context.Background())
-	h.serving.Go(h.accept)
-	return h, nil
+	s := &Listener{backend: l, listener: listener, name: name}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	s.serving.Go(s.accept)
+	return s, nil
 }
 
 // listen makes the socket in a folder that nobody else may enter, and gives it its name when it has
@@ -69,28 +69,28 @@ func listen(name string) (_ net.Listener, err error) {
 	return listener, nil
 }
 
-// Close closes the hatch, and lets go of whoever is there.
-func (h *Hatch) Close() error {
-	h.end()
-	err := os.Remove(h.name)
+// Close stops listening, and lets go of whoever is connected.
+func (s *Listener) Close() error {
+	s.end()
+	err := os.Remove(s.name)
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
-	err = errors.Join(err, h.listener.Close())
-	h.serving.Wait()
+	err = errors.Join(err, s.listener.Close())
+	s.serving.Wait()
 	return err
 }
 
-func (h *Hatch) accept() {
+func (s *Listener) accept() {
 	for {
-		c, err := h.listener.Accept()
+		c, err := s.listener.Accept()
 		if err != nil {
 			return
 		}
-		h.serving.Go(func() {
+		s.serving.Go(func() {
 			defer c.Close()
-			defer context.AfterFunc(h.ctx, func() { c.Close() })()
-			v := &visitor{Hatch: h, conn: c, in: gob.NewDecoder(c), out: gob.NewEncoder(c)}
+			defer context.AfterFunc(s.ctx, func() { c.Close() })()
+			v := &exchange{Listener: s, conn: c, in: gob.NewDecoder(c), out: gob.NewEncoder(c)}
 			_ = c.SetDeadline(time.Now().Add(patience))
 			var m message
 			if v.in.Decode(&m) == nil {
@@ -100,37 +100,36 @@ func (h *Hatch) accept() {
 	}
 }
 
-// visitor is somebody who wants one thing.
-type visitor struct {
-	*Hatch
+// exchange is one connection, over which one thing is wanted.
+type exchange struct {
+	*Listener
 	conn net.Conn
 	in   *gob.Decoder
 	out  *gob.Encoder
 }
 
-// serve does what is wanted.
-func (v *visitor) serve(m *message) {
+func (v *exchange) serve(m *message) {
 	var a message
 	var err error
 	switch m.Want {
 	case wantHead:
-		a.Head.Sequence, a.Head.Hash, err = v.source.Head(v.ctx)
+		a.Head.Sequence, a.Head.Hash, err = v.backend.Head(v.ctx)
 	case wantWindow:
-		a.Window, err = v.source.Window(v.ctx, m.Dataset)
+		a.Window, err = v.backend.Window(v.ctx, m.Dataset)
 	case wantLockout:
-		a.Door, err = v.source.Lockout(v.ctx, m.Dataset, m.Analyst)
+		a.Door, err = v.backend.Lockout(v.ctx, m.Dataset, m.Analyst)
 	case wantBalances:
 		accounts := make([]ledger.Account, len(m.Accounts))
 		for i, name := range m.Accounts {
 			accounts[i].Name = name // limits are the policy's, which the owner has
 		}
-		a.Balances, err = v.source.Balances(v.ctx, accounts)
+		a.Balances, err = v.backend.Balances(v.ctx, accounts)
 	case wantNotes:
 		if _, open := ledger.NotesProtected(m.Session); !open {
 			err = errors.New("the notes of a session are its secret")
 			break
 		}
-		a.Notes, err = v.source.Notes(v.ctx, m.Session)
+		a.Notes, err = v.backend.Notes(v.ctx, m.Session)
 	case wantLines:
 		err = v.lines(m.Last)
 	case wantEntry:
@@ -144,23 +143,23 @@ func (v *visitor) serve(m *message) {
 	_ = v.say(a) // who has gone is told nothing
 }
 
-func (v *visitor) say(m message) error {
+func (v *exchange) say(m message) error {
 	_ = v.conn.SetDeadline(time.Now().Add(patience))
 	return v.out.Encode(m)
 }
 
-// some is how many lines are sent at a time.
-const some = 64
+// linesPerMessage is how many lines are sent at a time.
+const linesPerMessage = 64
 
 // lines sends records. What comes after the last of them is a message without any.
-func (v *visitor) lines(last uint64) error {
+func (v *exchange) lines(last uint64) error {
 	var batch []line
-	for s, err := range v.source.Lines(v.ctx, last) {
+	for s, err := range v.backend.Lines(v.ctx, last) {
 		if err != nil {
 			return err
 		}
 		batch = append(batch, line{s.Body, s.Hash, s.Answer})
-		if len(batch) == some {
+		if len(batch) == linesPerMessage {
 			if err := v.say(message{Lines: batch}); err != nil {
 				return err
 			}
@@ -174,21 +173,21 @@ func (v *visitor) lines(last uint64) error {
 }
 
 // enter enters something, which the other side signs.
-func (v *visitor) enter(p *entry) (ledger.Receipt, error) {
+func (v *exchange) enter(p *entry) (ledger.Receipt, error) {
 	var signer crypto.Signer
 	if p != nil && p.Public != nil {
 		signer = signing{v, p.Public}
 	}
-	e, err := p.unpacked(signer)
+	e, err := p.unpack(signer)
 	if err != nil {
 		return ledger.Receipt{}, err
 	}
-	return v.source.Enter(v.ctx, e)
+	return v.backend.Enter(v.ctx, e)
 }
 
 // signing lets the other side sign.
 type signing struct {
-	*visitor
+	*exchange
 	public ed25519.PublicKey
 }
 
