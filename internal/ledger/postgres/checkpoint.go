@@ -35,7 +35,7 @@ type candidate struct {
 }
 
 // candidates returns the checkpoints of a ledger, the latest first.
-func (p *place) candidates(c *pgx.Conn) ([]candidate, error) {
+func (p *database) candidates(c *pgx.Conn) ([]candidate, error) {
 	rows, err := c.Query(background, p.in(selectCheckpoints))
 	if err != nil {
 		return nil, err
@@ -57,10 +57,10 @@ func (l *Ledger) restore(believe chain.Believe, tell func(done, of uint64)) erro
 // does not matter: the records say what is wrong with them, if anything.
 func (l *Ledger) fromCheckpoint(believe chain.Believe, tell func(done, of uint64)) bool {
 	var head int64
-	if l.conn.QueryRow(background, l.place.in("SELECT sequence FROM ledger.head")).Scan(&head) != nil {
+	if l.conn.QueryRow(background, l.database.in("SELECT sequence FROM ledger.head")).Scan(&head) != nil {
 		return false
 	}
-	all, err := l.place.candidates(l.conn)
+	all, err := l.database.candidates(l.conn)
 	if err != nil { // a ledger from before there were any, or a role that may not read them
 		return false
 	}
@@ -68,7 +68,7 @@ func (l *Ledger) fromCheckpoint(believe chain.Believe, tell func(done, of uint64
 		if k.Last < 0 || chain.CheckpointTooFar(uint64(k.Last), uint64(head), checkpointLeast) || !believe(k.Sum) {
 			continue
 		}
-		state, sum, err := l.place.readCheckpoint(l.conn, k)
+		state, sum, err := l.database.readCheckpoint(l.conn, k)
 		if err != nil || sum != k.Sum {
 			continue
 		}
@@ -88,7 +88,7 @@ func (l *Ledger) fromCheckpoint(believe chain.Believe, tell func(done, of uint64
 }
 
 // readCheckpoint reads the state that a checkpoint claims, and the hash of its bytes.
-func (p *place) readCheckpoint(c *pgx.Conn, k candidate) (*chain.State, string, error) {
+func (p *database) readCheckpoint(c *pgx.Conn, k candidate) (*chain.State, string, error) {
 	// As bytes, which pgx asks for only where it has asked for the types before.
 	rows := c.PgConn().ExecParams(background, p.in(selectParts), [][]byte{strconv.AppendInt(nil, k.Last, 10), []byte(k.Sum)}, nil, nil,
 		[]int16{pgx.BinaryFormatCode})
@@ -116,7 +116,7 @@ func (p *parts) Read(b []byte) (int, error) {
 }
 
 // keepCheckpoint writes a checkpoint, as a whole or not at all.
-func (p *place) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, error) {
+func (p *database) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, error) {
 	last, _ := state.Head()
 	// The hash stands beside each part, so it is made first.
 	sum, err := chain.CheckpointSum(state)
@@ -124,7 +124,7 @@ func (p *place) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, error) 
 		return "", err
 	}
 	err = pgx.BeginFunc(background, c, func(tx pgx.Tx) error {
-		w := &partWriter{place: p, tx: tx, last: int64(last), sum: sum}
+		w := &partWriter{database: p, tx: tx, last: int64(last), sum: sum}
 		again, err := chain.WriteCheckpoint(w, state)
 		if err == nil && again != sum {
 			err = errors.New("a checkpoint was made twice, and differs")
@@ -136,16 +136,16 @@ func (p *place) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, error) 
 
 // partWriter writes each piece as a row.
 type partWriter struct {
-	place *place
-	tx    pgx.Tx
-	last  int64
-	sum   string
-	part  int64
+	database *database
+	tx       pgx.Tx
+	last     int64
+	sum      string
+	part     int64
 }
 
 func (w *partWriter) Write(b []byte) (int, error) {
 	w.part++
-	if _, err := w.tx.Exec(background, w.place.in(insertPart), w.last, w.sum, w.part, b); err != nil {
+	if _, err := w.tx.Exec(background, w.database.in(insertPart), w.last, w.sum, w.part, b); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -168,7 +168,7 @@ func (l *Ledger) prove(sequence uint64, hash string) error {
 	var failed error // of the database, and not of the proof
 	err := l.prover.Prove(l.State, sequence, hash, func(first, last uint64) ([]string, error) {
 		var all []string
-		rows, err := l.conn.Query(background, l.place.in(selectHashes), int64(first), int64(last))
+		rows, err := l.conn.Query(background, l.database.in(selectHashes), int64(first), int64(last))
 		if err == nil {
 			all, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		}
@@ -246,31 +246,31 @@ var errElsewhere = errors.New("another server makes a checkpoint, or has made on
 // store stores a checkpoint over a connection of its own, while no other server does.
 func (k *checkpointing) store(clone *chain.State) (sum string, err error) {
 	last, _ := clone.Head()
-	c, err := k.l.place.dial(background)
+	c, err := k.l.database.dial(background)
 	if err != nil {
 		return "", err
 	}
 	defer hangUp(c)
 	var ours bool
 	// Whose connection ends gives the lock back.
-	if err := c.QueryRow(background, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", "discreet checkpoint "+k.l.place.schema).
+	if err := c.QueryRow(background, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", "discreet checkpoint "+k.l.database.schema).
 		Scan(&ours); err != nil || !ours {
 		return "", errors.Join(err, errElsewhere)
 	}
-	all, err := k.l.place.candidates(c)
+	all, err := k.l.database.candidates(c)
 	if err != nil {
 		return "", err
 	}
 	if len(all) > 0 && uint64(all[0].Last)+chain.CheckpointDue(last, checkpointLeast)/2 > last && k.vouchedFor(all[0]) {
 		return "", errElsewhere
 	}
-	if sum, err = k.l.place.keepCheckpoint(c, clone); err != nil {
+	if sum, err = k.l.database.keepCheckpoint(c, clone); err != nil {
 		return "", err
 	}
 	if err := k.l.Note(background, ledger.CheckpointNotes(clone.Notes.Era()), []byte(chain.CheckpointNote(last, sum))); err != nil {
 		return "", err
 	}
-	_, _ = c.Exec(background, k.l.place.in(deleteParts), int64(last)) // what is left is deleted after the next one
+	_, _ = c.Exec(background, k.l.database.in(deleteParts), int64(last)) // what is left is deleted after the next one
 	return sum, nil
 }
 
@@ -315,11 +315,11 @@ func (k *checkpointing) scrub(last uint64, sum string) {
 
 func (k *checkpointing) scrubSome(c **pgx.Conn, from, n uint64) (_ []chain.Row, err error) {
 	if *c == nil {
-		if *c, err = k.l.place.dial(background); err != nil {
+		if *c, err = k.l.database.dial(background); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := (*c).Query(background, k.l.place.in(selectSome), int64(from), int64(n))
+	rows, err := (*c).Query(background, k.l.database.in(selectSome), int64(from), int64(n))
 	if err != nil {
 		return nil, err
 	}

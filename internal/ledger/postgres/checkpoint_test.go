@@ -46,7 +46,7 @@ func sums(t *testing.T, l *Ledger) (n int) {
 	t.Helper()
 	l.Lock()
 	defer l.Unlock()
-	if err := l.conn.QueryRow(ctx, l.place.in("SELECT count(DISTINCT sum) FROM ledger.checkpoints")).Scan(&n); err != nil {
+	if err := l.conn.QueryRow(ctx, l.database.in("SELECT count(DISTINCT sum) FROM ledger.checkpoints")).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -162,7 +162,7 @@ func forge(t *testing.T, at string, o Options) {
 	sum := chain.NewCheckpointHash()
 	sum.Write([]byte(less))
 	l.Lock() // what the ledger does by itself uses the same connection
-	_, err := l.conn.Exec(ctx, l.place.in(insertPart), int64(last), sum.Hex(), 1, []byte(less))
+	_, err := l.conn.Exec(ctx, l.database.in(insertPart), int64(last), sum.Hex(), 1, []byte(less))
 	l.Unlock()
 	if err != nil {
 		t.Fatal(err)

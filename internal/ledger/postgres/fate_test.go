@@ -35,8 +35,8 @@ func TestPromise9ConfirmationLost(t *testing.T) {
 // Where nobody can be asked, the caller is told that it is not known, nothing is answered
 // meanwhile, and the same request gets what came of it.
 func TestPromise9FateNotKnown(t *testing.T) {
-	patience = 300 * time.Millisecond
-	defer func() { patience = defaultPatience }()
+	reconnectTimeout = 300 * time.Millisecond
+	defer func() { reconnectTimeout = defaultReconnectTimeout }()
 	at := address(t)
 	p, via := newProxy(t, at)
 	l := open(t, via, Options{})
@@ -75,7 +75,7 @@ func TestPromise9Refused(t *testing.T) {
 	admin := open(t, at, Options{})
 	do := func(sql string) {
 		t.Helper()
-		if _, err := admin.conn.Exec(ctx, admin.place.in(sql)); err != nil {
+		if _, err := admin.conn.Exec(ctx, admin.database.in(sql)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,7 +25,7 @@ func (m *membership) join() error {
 	if err != nil {
 		host = "unknown"
 	}
-	return m.l.conn.QueryRow(background, m.l.place.in("INSERT INTO ledger.servers (host) VALUES ($1) RETURNING server"),
+	return m.l.conn.QueryRow(background, m.l.database.in("INSERT INTO ledger.servers (host) VALUES ($1) RETURNING server"),
 		fmt.Sprintf("%s, process %d", host, os.Getpid())).Scan(&m.server)
 }
 
@@ -108,16 +108,16 @@ func (m *membership) giveUpFirst() error {
 // given up.
 func (m *membership) renewLease(ctx context.Context, conn **pgx.Conn) (lapsed, gone bool, err error) {
 	if *conn == nil {
-		if *conn, err = m.l.place.dial(ctx); err != nil {
+		if *conn, err = m.l.database.dial(ctx); err != nil {
 			return false, false, err
 		}
 	}
 	tag, err := (*conn).Exec(ctx,
-		m.l.place.in("UPDATE ledger.servers SET seen = clock_timestamp() WHERE server = $1 AND state = 'serving'"), m.server)
+		m.l.database.in("UPDATE ledger.servers SET seen = clock_timestamp() WHERE server = $1 AND state = 'serving'"), m.server)
 	if err != nil || tag.RowsAffected() == 0 {
 		return false, err == nil, err
 	}
-	err = (*conn).QueryRow(ctx, m.l.place.in("SELECT EXISTS (SELECT FROM ledger.servers WHERE "+leaseIsOver+")"), m.lease.Seconds()).
+	err = (*conn).QueryRow(ctx, m.l.database.in("SELECT EXISTS (SELECT FROM ledger.servers WHERE "+leaseIsOver+")"), m.lease.Seconds()).
 		Scan(&lapsed)
 	return lapsed, false, err
 }
@@ -152,7 +152,7 @@ func (m *membership) giveUpLapsed() error {
 }
 
 func (m *membership) recordDeaths() error {
-	rows, err := m.l.conn.Query(background, m.l.place.in("UPDATE ledger.servers SET state = 'gone' WHERE "+leaseIsOver+" RETURNING server"),
+	rows, err := m.l.conn.Query(background, m.l.database.in("UPDATE ledger.servers SET state = 'gone' WHERE "+leaseIsOver+" RETURNING server"),
 		m.lease.Seconds())
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (m *membership) recordDeaths() error {
 	for sequence, dataset := range open {
 		sequences, datasets = append(sequences, int64(sequence)), append(datasets, dataset)
 	}
-	_, err = m.l.conn.Exec(background, m.l.place.in(`INSERT INTO ledger.deaths (server, dataset)
+	_, err = m.l.conn.Exec(background, m.l.database.in(`INSERT INTO ledger.deaths (server, dataset)
 SELECT DISTINCT r.server, t.dataset FROM unnest($1::bigint[], $2::text[]) AS t (sequence, dataset)
 JOIN ledger.records r ON r.sequence = t.sequence WHERE r.server = ANY ($3::bigint[]) ON CONFLICT DO NOTHING`), sequences, datasets, gone)
 	return err
@@ -185,15 +185,15 @@ func (m *membership) tellDeaths() {
 // leave says that we end, over a new connection where the one that we had was lost since: whoever
 // ends without is counted as one that died.
 func (m *membership) leave() (err error) {
-	ctx, cancel := context.WithTimeout(background, partingTime)
+	ctx, cancel := context.WithTimeout(background, leaveTimeout)
 	defer cancel()
 	for {
 		if m.l.conn == nil || m.l.conn.IsClosed() {
 			m.l.conn = nil // what follows may fail
-			m.l.conn, err = m.l.place.dial(ctx)
+			m.l.conn, err = m.l.database.dial(ctx)
 		}
 		if m.l.conn != nil {
-			_, err = m.l.conn.Exec(ctx, m.l.place.in(sayLeft), m.server)
+			_, err = m.l.conn.Exec(ctx, m.l.database.in(sayLeft), m.server)
 			if err == nil {
 				return nil
 			}
@@ -210,8 +210,8 @@ func (m *membership) leave() (err error) {
 
 const sayLeft = "UPDATE ledger.servers SET state = 'left' WHERE server = $1 AND state = 'serving'"
 
-// partingTime is how long is tried to say that we end.
-const partingTime = 5 * time.Second
+// leaveTimeout is how long is tried to say that we end.
+const leaveTimeout = 5 * time.Second
 
 // WhenDied names who is told that there is something for [Ledger.Died] to return: another server
 // has died.
@@ -229,7 +229,7 @@ func (l *Ledger) Died() (all []string) {
 	}
 	defer l.Unlock()
 	_ = writer{l}.persist(func() error {
-		rows, err := l.conn.Query(background, l.place.in("SELECT dataset FROM ledger.deaths WHERE NOT counted ORDER BY server, dataset"))
+		rows, err := l.conn.Query(background, l.database.in("SELECT dataset FROM ledger.deaths WHERE NOT counted ORDER BY server, dataset"))
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (l *Ledger) Died() (all []string) {
 // CountCrash implements [groupcommit.Store]: one that is not counted yet is counted in the
 // transaction that writes the incident.
 func (w writer) CountCrash(dataset string) (bool, error) {
-	tag, err := w.conn.Exec(background, w.place.in(`UPDATE ledger.deaths SET counted = true WHERE (server, dataset) =
+	tag, err := w.conn.Exec(background, w.database.in(`UPDATE ledger.deaths SET counted = true WHERE (server, dataset) =
 (SELECT server, dataset FROM ledger.deaths WHERE dataset = $1 AND NOT counted ORDER BY server LIMIT 1)`), dataset)
 	return err == nil && tag.RowsAffected() == 1, err
 }

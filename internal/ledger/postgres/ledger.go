@@ -21,10 +21,10 @@ import (
 type Ledger struct {
 	*groupcommit.Committer // decides; the rest belongs to whoever holds its lock
 
-	place *place
-	conn  *pgx.Conn       // nil until it is needed again after a failure
-	fresh time.Time       // when the last look at the head began
-	known ledger.Position // the last record that is in the database for sure
+	database *database
+	conn     *pgx.Conn       // nil until it is needed again after a failure
+	fresh    time.Time       // when the last look at the head began
+	known    ledger.Position // the last record that is in the database for sure
 	// stale says that the state has records that may not be in the database: those of a commit that
 	// failed, or whose fate is not known.
 	stale   bool
@@ -78,7 +78,7 @@ func openWith(address string, o Options, now func() time.Time) (_ *Ledger, err e
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Committer: &groupcommit.Committer{Path: p.name, Now: now, State: chain.New()}, place: p, mending: o.mending,
+	l := &Ledger{Committer: &groupcommit.Committer{Path: p.name, Now: now, State: chain.New()}, database: p, mending: o.mending,
 		stop: make(chan struct{})}
 	l.servers, l.checkpoints.l = membership{l: l, lease: cmp.Or(o.Lease, defaultLease)}, l
 	l.Committer.Open(writer{l})
@@ -135,7 +135,7 @@ func (l *Ledger) explain(err error) error {
 	if errors.As(err, &corrupt) {
 		return err
 	}
-	return fmt.Errorf("the ledger %s cannot be opened: %w", l.Path, l.place.said(err))
+	return fmt.Errorf("the ledger %s cannot be opened: %w", l.Path, l.database.said(err))
 }
 
 // Close implements [ledger.Ledger]. To close twice does nothing. Where the database cannot be told,
@@ -153,7 +153,7 @@ func (l *Ledger) Close() error {
 	if l.Broken == nil {
 		if err = l.servers.leave(); err != nil {
 			err = fmt.Errorf("the ledger %s could not be told that this server ends, which the others find out when its lease of %v is "+
-				"over: %w", l.Path, l.servers.lease, l.place.said(err))
+				"over: %w", l.Path, l.servers.lease, l.database.said(err))
 		}
 	}
 	hangUp(l.conn)
@@ -175,15 +175,15 @@ func (l *Ledger) anchorFirst(keeper *chain.AnchorKeeper, place ledger.Anchorage)
 	if err := keeper.BeginTrail(l.State, l.HashAt); err != nil {
 		return l.explain(err)
 	}
-	if err := keeper.Share(background, l.Path, l.State, l.again, l.HashAt); err != nil {
+	if err := keeper.Share(background, l.Path, l.State, l.refresh, l.HashAt); err != nil {
 		return fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.Path, err)
 	}
 	l.Keeper = keeper
 	return nil
 }
 
-// again reads what others have written by now.
-func (l *Ledger) again() error { return writer{l}.Refresh(time.Now()) }
+// refresh reads what others have written by now.
+func (l *Ledger) refresh() error { return writer{l}.Refresh(time.Now()) }
 
 // noteAnchor makes the ledger know by itself that it has an anchor.
 func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
@@ -209,7 +209,7 @@ func (w writer) Anchor(made []*chain.Link) error {
 	if w.Keeper.Settled() {
 		return nil
 	}
-	return w.Keeper.Share(background, w.Path, w.State, w.again, w.HashAt)
+	return w.Keeper.Share(background, w.Path, w.State, w.refresh, w.HashAt)
 }
 
 // Recover makes a ledger that OpenWith refuses with a [*ledger.AnchorError] usable again: one in a
@@ -226,11 +226,11 @@ func Recover(address string, o Options, reason string) (groupcommit.Recovered, e
 	if err := groupcommit.CheckRecover(background, o.Anchorage, p.name, reason); err != nil {
 		return groupcommit.Recovered{}, err
 	}
-	there, err := p.look()
+	there, err := p.ledgerExists()
 	if err != nil {
 		return groupcommit.Recovered{}, err
 	}
-	return alone(address, mending(o), func(l *Ledger) (groupcommit.Recovered, error) {
+	return openAlone(address, withoutAnchor(o), func(l *Ledger) (groupcommit.Recovered, error) {
 		return groupcommit.Recovery{Committer: l.Committer, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
 			Recover(background, !there, l.Records(background, 0))
 	})
@@ -247,14 +247,14 @@ func BeginAnchor(address string, o Options, reason string) (groupcommit.Recovere
 	if err != nil {
 		return groupcommit.Recovered{}, err
 	}
-	there, err := p.look()
+	there, err := p.ledgerExists()
 	if err == nil && !there {
 		err = fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", p.name)
 	}
 	if err != nil {
 		return groupcommit.Recovered{}, err
 	}
-	return alone(address, mending(o), func(l *Ledger) (groupcommit.Recovered, error) {
+	return openAlone(address, withoutAnchor(o), func(l *Ledger) (groupcommit.Recovered, error) {
 		return groupcommit.Recovery{Committer: l.Committer, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
 	})
 }
@@ -265,34 +265,34 @@ func GiveUpAnchor(address string, o Options, reason string) error {
 	if err := groupcommit.CheckGiveUpAnchor(o.Anchorage, reason); err != nil {
 		return err
 	}
-	_, err := alone(address, o, func(l *Ledger) (groupcommit.Recovered, error) {
+	_, err := openAlone(address, o, func(l *Ledger) (groupcommit.Recovered, error) {
 		return groupcommit.Recovered{}, groupcommit.Recovery{Committer: l.Committer, Reason: reason}.GiveUpAnchor(background)
 	})
 	return err
 }
 
-// mending are the options of who opens a ledger without its anchor.
-func mending(o Options) Options {
+// withoutAnchor are the options of who opens a ledger without its anchor.
+func withoutAnchor(o Options) Options {
 	return Options{Lease: o.Lease, Tell: o.Tell, Full: true, mending: true}
 }
 
-// look reports whether there is a ledger.
-func (p *place) look() (bool, error) {
+// ledgerExists reports whether there is a ledger.
+func (p *database) ledgerExists() (bool, error) {
 	c, err := p.dial(background)
 	if err != nil {
 		return false, fmt.Errorf("the ledger %s cannot be opened: %w", p.name, p.said(err))
 	}
 	defer hangUp(c)
 	there, err := p.exists(background, c)
-	if err != nil && !damaged(err) {
+	if err != nil && !isDamage(err) {
 		err = fmt.Errorf("the ledger %s cannot be opened: %w", p.name, p.said(err))
 	}
 	return there, err
 }
 
-// alone opens a ledger, and does something with it while no server has it open. One that begins
+// openAlone opens a ledger, and does something with it while no server has it open. One that begins
 // meanwhile is refused by the anchor.
-func alone(address string, o Options, do func(*Ledger) (groupcommit.Recovered, error)) (r groupcommit.Recovered, err error) {
+func openAlone(address string, o Options, do func(*Ledger) (groupcommit.Recovered, error)) (r groupcommit.Recovered, err error) {
 	l, err := OpenWith(address, o)
 	if err != nil {
 		return r, err
@@ -302,7 +302,7 @@ func alone(address string, o Options, do func(*Ledger) (groupcommit.Recovered, e
 	l.Lock()
 	err = writer{l}.persist(func() error {
 		return l.conn.QueryRow(background,
-			l.place.in("SELECT count(*) FROM ledger.servers WHERE state = 'serving' AND server <> $1"), l.servers.server).Scan(&others)
+			l.database.in("SELECT count(*) FROM ledger.servers WHERE state = 'serving' AND server <> $1"), l.servers.server).Scan(&others)
 	})
 	l.Unlock()
 	if err != nil {
@@ -341,14 +341,14 @@ func Import(address string, lines iter.Seq2[chain.Stored, error]) error {
 	if err == nil && !filled {
 		return fmt.Errorf("there is a ledger at %s already, and it is not replaced", p.name)
 	}
-	if err != nil && !damaged(err) {
+	if err != nil && !isDamage(err) {
 		err = fmt.Errorf("the ledger %s cannot be written: %w", p.name, p.said(err))
 	}
 	return err
 }
 
 // copyIn writes the records and the head.
-func (p *place) copyIn(tx pgx.Tx, lines iter.Seq2[chain.Stored, error]) error {
+func (p *database) copyIn(tx pgx.Tx, lines iter.Seq2[chain.Stored, error]) error {
 	next, stop := iter.Pull2(lines)
 	defer stop()
 	var head ledger.Position

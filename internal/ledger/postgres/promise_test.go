@@ -37,7 +37,7 @@ func TestPromise1ChargedBeforeRelease(t *testing.T) {
 // do changes a ledger's tables behind its back.
 func do(t testing.TB, l *Ledger, sql string) {
 	t.Helper()
-	if _, err := l.conn.PgConn().Exec(ctx, l.place.in(sql)).ReadAll(); err != nil {
+	if _, err := l.conn.PgConn().Exec(ctx, l.database.in(sql)).ReadAll(); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
@@ -71,7 +71,7 @@ func TestPromise5OneOrderAppendOnly(t *testing.T) {
 		"TRUNCATE ledger.records", "DELETE FROM ledger.head", "TRUNCATE ledger.head",
 		"INSERT INTO ledger.records VALUES (1, 'x', 'y', NULL, 1)",
 	} {
-		if _, err := servers[0].conn.Exec(ctx, servers[0].place.in(sql)); err == nil {
+		if _, err := servers[0].conn.Exec(ctx, servers[0].database.in(sql)); err == nil {
 			t.Errorf("%s: no error", sql)
 		}
 	}
@@ -352,7 +352,7 @@ func TestServingRole(t *testing.T) {
 		t.Fatal("there are no grants")
 	}
 	name := fmt.Sprint("serving_", schemas.Add(1))
-	grants = strings.NewReplacer("SCHEMA discreet", "SCHEMA "+admin.place.schema, "discreet.", "ledger.", "serving", name).Replace(grants)
+	grants = strings.NewReplacer("SCHEMA discreet", "SCHEMA "+admin.database.schema, "discreet.", "ledger.", "serving", name).Replace(grants)
 	do(t, admin, "CREATE ROLE "+name+" LOGIN; "+grants)
 	l := open(t, strings.Replace(at, "postgres@", name+"@", 1), Options{Lease: time.Second})
 	r := mustCharge(t, l, ask("a", hospital(10)))
@@ -365,7 +365,7 @@ func TestServingRole(t *testing.T) {
 	}
 	for _, sql := range []string{"UPDATE ledger.records SET body = 'x'", "DELETE FROM ledger.records", "DELETE FROM ledger.head",
 		"TRUNCATE ledger.records", "ALTER TABLE ledger.records DISABLE TRIGGER ALL"} {
-		if _, err := l.conn.Exec(ctx, l.place.in(sql)); err == nil {
+		if _, err := l.conn.Exec(ctx, l.database.in(sql)); err == nil {
 			t.Errorf("%s: no error", sql)
 		}
 	}
@@ -382,13 +382,13 @@ func TestPromise7NotForEverybody(t *testing.T) {
 		"SELECT ON ledger.records", "SELECT (answer) ON ledger.records", "INSERT ON ledger.records", "UPDATE ON ledger.head",
 		"TRUNCATE ON ledger.head", "UPDATE (counted) ON ledger.deaths", "DELETE ON ledger.servers",
 	} {
-		if _, err := l.place.do("GRANT " + what + " TO PUBLIC"); err != nil {
+		if _, err := l.database.do("GRANT " + what + " TO PUBLIC"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := OpenWith(at, Options{}); !errors.Is(err, errOpen) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if _, err := l.place.do("REVOKE " + what + " FROM PUBLIC"); err != nil {
+		if _, err := l.database.do("REVOKE " + what + " FROM PUBLIC"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -396,7 +396,7 @@ func TestPromise7NotForEverybody(t *testing.T) {
 }
 
 // do runs a statement of somebody else.
-func (p *place) do(sql string) (any, error) {
+func (p *database) do(sql string) (any, error) {
 	c, err := p.dial(ctx)
 	if err != nil {
 		return nil, err

@@ -18,9 +18,9 @@ import (
 // Reader reads a ledger as it was at one moment, without changing it. Servers that have it open go
 // on meanwhile.
 type Reader struct {
-	place *place
-	conn  *pgx.Conn
-	head  ledger.Position
+	database *database
+	conn     *pgx.Conn
+	head     ledger.Position
 }
 
 // Read opens the ledger at an address for reading.
@@ -29,7 +29,7 @@ func Read(address string) (_ *Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{place: p}
+	r := &Reader{database: p}
 	if r.conn, err = p.dial(background); err != nil {
 		return nil, fmt.Errorf("the ledger %s cannot be read: %w", p.name, p.said(err))
 	}
@@ -43,7 +43,7 @@ func Read(address string) (_ *Reader, err error) {
 		return nil, fmt.Errorf("there is no ledger at %s: %w", p.name, os.ErrNotExist)
 	}
 	if err != nil {
-		return nil, (&Ledger{place: p}).reading(err)
+		return nil, p.readError(err)
 	}
 	// One snapshot for all that is read. Who reads is slow, and that is no reason to hang up.
 	for _, sql := range []string{
@@ -51,27 +51,27 @@ func Read(address string) (_ *Reader, err error) {
 		"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	} {
 		if _, err := r.conn.Exec(background, sql); err != nil {
-			return nil, (&Ledger{place: p}).reading(err)
+			return nil, p.readError(err)
 		}
 	}
 	var sequence int64
 	if err := r.conn.QueryRow(background, p.in("SELECT sequence, hash FROM ledger.head")).Scan(&sequence, &r.head.Hash); err != nil {
-		return nil, (&Ledger{place: p}).reading(err)
+		return nil, p.readError(err)
 	}
 	r.head.Sequence = uint64(sequence)
 	return r, nil
 }
 
-// reading is an error for who reads a ledger.
-func (l *Ledger) reading(err error) error {
-	if damaged(err) {
+// readError is an error for who reads a ledger.
+func (p *database) readError(err error) error {
+	if isDamage(err) {
 		return err
 	}
-	return fmt.Errorf("the ledger %s cannot be read: %w", l.place.name, l.place.said(err))
+	return fmt.Errorf("the ledger %s cannot be read: %w", p.name, p.said(err))
 }
 
 // Path returns the address of the ledger, without its password.
-func (r *Reader) Path() string { return r.place.name }
+func (r *Reader) Path() string { return r.database.name }
 
 // Head returns the sequence and the hash of the last record.
 func (r *Reader) Head() (uint64, string) { return r.head.Sequence, r.head.Hash }
@@ -82,19 +82,19 @@ func (r *Reader) Lines() iter.Seq2[chain.Stored, error] {
 	return func(yield func(chain.Stored, error) bool) {
 		next, previous := uint64(0), ""
 		corrupt := func(err error) {
-			yield(chain.Stored{}, &ledger.CorruptError{Path: r.place.name, Where: fmt.Sprintf("record %d: %v", next, err)})
+			yield(chain.Stored{}, &ledger.CorruptError{Path: r.database.name, Where: fmt.Sprintf("record %d: %v", next, err)})
 		}
 		for next <= r.head.Sequence {
 			rows, err := r.conn.Query(background,
-				r.place.in("SELECT sequence, body, hash, answer FROM ledger.records WHERE sequence >= $1 ORDER BY sequence LIMIT $2"),
-				int64(next), many)
+				r.database.in("SELECT sequence, body, hash, answer FROM ledger.records WHERE sequence >= $1 ORDER BY sequence LIMIT $2"),
+				int64(next), nextRecords)
 			if err != nil {
-				yield(chain.Stored{}, (&Ledger{place: r.place}).reading(err))
+				yield(chain.Stored{}, r.database.readError(err))
 				return
 			}
 			some, err := pgx.CollectRows(rows, pgx.RowToStructByPos[stored])
 			if err != nil {
-				yield(chain.Stored{}, (&Ledger{place: r.place}).reading(err))
+				yield(chain.Stored{}, r.database.readError(err))
 				return
 			}
 			if len(some) == 0 {
@@ -157,7 +157,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	for i, k := range all {
 		made[i].Last = uint64(k.Last)
 	}
-	s, state, err := chain.Verify(r.place.name, r.Records(), func(state *chain.State) error {
+	s, state, err := chain.Verify(r.database.name, r.Records(), func(state *chain.State) error {
 		for i := range made {
 			if err := made[i].Make(state); err != nil {
 				return err
@@ -172,9 +172,9 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 	if err != nil {
 		return s, err
 	}
-	l := &Ledger{Committer: &groupcommit.Committer{Path: r.place.name, State: state}, place: r.place, conn: r.conn}
+	l := &Ledger{Committer: &groupcommit.Committer{Path: r.database.name, State: state}, database: r.database, conn: r.conn}
 	for i, k := range all {
-		_, sum, err := r.place.readCheckpoint(r.conn, k)
+		_, sum, err := r.database.readCheckpoint(r.conn, k)
 		if err != nil || sum == made[i].Sum || chain.CheckNoted(state, made[i].Last, sum, l.readProven) != nil {
 			continue // it is good, or is not used
 		}
@@ -188,15 +188,15 @@ func (r *Reader) Verify(tell func(done, of uint64)) (chain.Summary, error) {
 func (r *Reader) candidates() ([]candidate, error) {
 	var readable bool
 	err := r.conn.QueryRow(background, "SELECT coalesce(has_table_privilege(to_regclass($1), 'SELECT'), false)",
-		pgx.Identifier{r.place.schema, "checkpoints"}.Sanitize()).Scan(&readable)
+		pgx.Identifier{r.database.schema, "checkpoints"}.Sanitize()).Scan(&readable)
 	if err == nil && readable {
 		var all []candidate
-		if all, err = r.place.candidates(r.conn); err == nil {
+		if all, err = r.database.candidates(r.conn); err == nil {
 			return all, nil
 		}
 	}
 	if err != nil {
-		err = (&Ledger{place: r.place}).reading(err)
+		err = r.database.readError(err)
 	}
 	return nil, err
 }
@@ -209,8 +209,8 @@ func (r *Reader) Close() error {
 
 const selectNotes = `SELECT sequence, body, hash, answer FROM ledger.records WHERE sequence = ANY ($1::bigint[]) ORDER BY sequence`
 
-// notesAtOnce is how many notes one statement asks for.
-const notesAtOnce = 256
+// notesPerQuery is how many notes one statement asks for.
+const notesPerQuery = 256
 
 // Notes implements [ledger.Ledger].
 func (l *Ledger) Notes(ctx context.Context, session string) ([][]byte, error) {
@@ -225,7 +225,7 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 		return nil, err
 	}
 	notes := make([][]byte, 0, len(sequences))
-	for these := range slices.Chunk(sequences, notesAtOnce) {
+	for these := range slices.Chunk(sequences, notesPerQuery) {
 		some, err := l.rows(ctx, selectNotes, these)
 		if err != nil {
 			return nil, err
@@ -260,7 +260,7 @@ func (l *Ledger) rows(ctx context.Context, query string, sequences []uint64) (al
 	}
 	w := writer{l}
 	err = w.persist(func() error {
-		rows, err := l.conn.Query(background, l.place.in(query), wanted)
+		rows, err := l.conn.Query(background, l.database.in(query), wanted)
 		if err != nil {
 			return err
 		}
@@ -274,10 +274,10 @@ func (l *Ledger) rows(ctx context.Context, query string, sequences []uint64) (al
 		return err
 	})
 	switch {
-	case damaged(err):
+	case isDamage(err):
 		return nil, err
 	case err != nil:
-		return nil, w.unable(err)
+		return nil, w.writeError(err)
 	}
 	return all, nil
 }
@@ -302,13 +302,13 @@ func (l *Ledger) read(from pgx.CollectableRow) (row, error) {
 }
 
 // How many records are read at a time: few first, for a caller that wants only one.
-const few, many = 4, 256
+const firstRecords, nextRecords = 4, 256
 
 // Records implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for a
 // caller that takes its time.
 func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
-		for n := uint64(few); ; n = many {
+		for n := uint64(firstRecords); ; n = nextRecords {
 			last, _, err := l.Head(ctx)
 			if err == nil && from > last {
 				return
@@ -335,24 +335,24 @@ func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Rec
 	}
 }
 
-// atOnce is how many records are read by one statement.
-const atOnce = 4096
+// rowsPerQuery is how many records are read by one statement.
+const rowsPerQuery = 4096
 
 // catchUp takes in all records that are not in the state, up to the head, in as many statements as
 // that takes.
 func (l *Ledger) catchUp(tell func(done, of uint64)) error {
 	how := pgx.QueryExecModeExec
 	for {
-		rows, err := l.conn.Query(background, l.place.in(selectSince), how, l.next()-1, atOnce)
+		rows, err := l.conn.Query(background, l.database.in(selectSince), how, l.next()-1, rowsPerQuery)
 		if err != nil {
 			return err
 		}
-		head, n, err := l.takeIn(rows)
+		head, n, err := l.applyRows(rows)
 		if err != nil {
 			return err
 		}
-		if n < atOnce {
-			return l.atHead(head)
+		if n < rowsPerQuery {
+			return l.checkHead(head)
 		}
 		how = pgx.QueryExecModeDescribeExec // one message more, and half of the bytes
 		if tell != nil {
@@ -370,8 +370,8 @@ func (l *Ledger) next() int64 {
 	return int64(sequence) + 1
 }
 
-// takeIn reads the rows of selectSince into the state.
-func (l *Ledger) takeIn(rows pgx.Rows) (head ledger.Position, n int, err error) {
+// applyRows reads the rows of selectSince into the state.
+func (l *Ledger) applyRows(rows pgx.Rows) (head ledger.Position, n int, err error) {
 	defer rows.Close()
 	found := false
 	for rows.Next() {
@@ -429,9 +429,9 @@ func (l *Ledger) apply(sequence int64, body, hash, answerHash string) error {
 	return nil
 }
 
-// atHead returns an error unless the state ends where the head says. A database that has less than
-// we have read has lost something: it was restored, or a standby took over that was behind.
-func (l *Ledger) atHead(head ledger.Position) error {
+// checkHead returns an error unless the state ends where the head says. A database that has less
+// than we have read has lost something: it was restored, or a standby took over that was behind.
+func (l *Ledger) checkHead(head ledger.Position) error {
 	sequence, hash := l.State.Head()
 	if head.Sequence == sequence && head.Hash == hash {
 		l.known = head
@@ -451,7 +451,7 @@ func (l *Ledger) rebuild() error {
 	err := l.restore(func(sum string) bool { return sum == mine }, nil)
 	if err == nil && known.Hash != "" {
 		var hash string
-		err = l.conn.QueryRow(background, l.place.in(selectHash), int64(known.Sequence)).Scan(&hash)
+		err = l.conn.QueryRow(background, l.database.in(selectHash), int64(known.Sequence)).Scan(&hash)
 		if err == nil && hash != known.Hash || errors.Is(err, pgx.ErrNoRows) {
 			err = l.corrupt(fmt.Sprintf("record %d, which this server has read, is not there any more", known.Sequence))
 		}
@@ -464,5 +464,5 @@ func (l *Ledger) rebuild() error {
 	return nil
 }
 
-// damaged reports whether an error says that the ledger is not what it has to be.
-func damaged(err error) bool { return errors.As(err, new(*ledger.CorruptError)) }
+// isDamage reports whether an error says that the ledger is not what it has to be.
+func isDamage(err error) bool { return errors.As(err, new(*ledger.CorruptError)) }

@@ -87,7 +87,7 @@ var errOpen = errors.New("everybody in its database can read or change it, with 
 
 // exists reports whether the ledger is there. Some of it is damage, and what everybody may read or
 // change is refused and not repaired.
-func (p *place) exists(ctx context.Context, c *pgx.Conn) (bool, error) {
+func (p *database) exists(ctx context.Context, c *pgx.Conn) (bool, error) {
 	var n int
 	var open bool
 	if err := c.QueryRow(ctx, `SELECT count(*),
@@ -119,7 +119,7 @@ WHERE n.nspname = $1 AND k.relkind = 'r' AND NOT k.relrowsecurity AND k.relname 
 
 // create makes the tables and the first record, where there are none. Two that do so at once do it
 // once.
-func (p *place) create(ctx context.Context, c *pgx.Conn, now time.Time) error {
+func (p *database) create(ctx context.Context, c *pgx.Conn, now time.Time) error {
 	first := chain.First(entropy.New().Name(), now)
 	return p.fill(ctx, c, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, p.in(insertRecords), []int64{0}, [][]byte{[]byte(first.Body)}, []string{first.Hash}, [][]byte{nil},
@@ -133,7 +133,7 @@ func (p *place) create(ctx context.Context, c *pgx.Conn, now time.Time) error {
 
 // fill makes the tables with what is in them, in one transaction. Where they are there by then it
 // does nothing.
-func (p *place) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) error {
+func (p *database) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) error {
 	return p.at.Make(ctx, c, func(tx pgx.Tx) error {
 		if there, err := p.exists(ctx, c); err != nil || there {
 			return err
@@ -147,8 +147,8 @@ func (p *place) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) 
 	})
 }
 
-// place is where a ledger is: a database, and a schema in it.
-type place struct {
+// database is where a ledger is: a database, and a schema in it.
+type database struct {
 	at     *pgdial.Place
 	config *pgx.ConnConfig
 	schema string
@@ -162,23 +162,23 @@ const PasswordVariable = pgdial.PasswordVariable
 func Is(address string) bool { return pgdial.Is(address) }
 
 // parse reads the address of a ledger, such as postgres://discreet@db.example.org/discreet.
-func parse(address string) (*place, error) {
+func parse(address string) (*database, error) {
 	at, err := pgdial.Parse(address)
 	if err != nil {
 		return nil, &ledger.InvalidError{Field: "address of the ledger's database", Problem: err.Error()}
 	}
 	at.Config.RuntimeParams["application_name"] = "discreet ledger"
-	return &place{at: at, config: at.Config, schema: at.Schema, name: at.Name}, nil
+	return &database{at: at, config: at.Config, schema: at.Schema, name: at.Name}, nil
 }
 
 // in puts the name of the schema into a statement, where it says "ledger.".
-func (p *place) in(sql string) string { return p.at.In("ledger", sql) }
+func (p *database) in(sql string) string { return p.at.In("ledger", sql) }
 
 // dial connects, and sets what all work rests on.
-func (p *place) dial(ctx context.Context) (*pgx.Conn, error) { return p.at.Dial(ctx) }
+func (p *database) dial(ctx context.Context) (*pgx.Conn, error) { return p.at.Dial(ctx) }
 
 // said is what a server or the way to it said, for the owner.
-func (p *place) said(err error) error { return p.at.Said(err) }
+func (p *database) said(err error) error { return p.at.Said(err) }
 
 // hangUp closes a connection without waiting for a server that does not answer.
 func hangUp(c *pgx.Conn) { pgdial.HangUp(c) }

@@ -16,11 +16,11 @@ type writer struct{ *Ledger }
 
 var _ groupcommit.Store = writer{}
 
-// patience is how long is tried to reach a database that restarts or fails over, before whoever
-// waits is told that nothing was written, or that it is not known. Tests have less.
-var patience = defaultPatience
+// reconnectTimeout is how long is tried to reach a database that restarts or fails over, before
+// whoever waits is told that nothing was written, or that it is not known. Tests have less.
+var reconnectTimeout = defaultReconnectTimeout
 
-const defaultPatience = 20 * time.Second
+const defaultReconnectTimeout = 20 * time.Second
 
 // errFenced is why a server ends that was given up by the others.
 var errFenced = errors.New("this server was not seen for longer than its lease, and the others have gone on without it: start it again")
@@ -35,16 +35,16 @@ func (w writer) Begin() *ledger.WriteError {
 	if err == nil {
 		return nil
 	}
-	return w.unable(err)
+	return w.writeError(err)
 }
 
-// unable says what it means that the database could not be asked before anything was written.
-func (w writer) unable(err error) *ledger.WriteError {
-	if damaged(err) || errors.Is(err, errFenced) {
+// writeError says what it means that the database could not be asked before anything was written.
+func (w writer) writeError(err error) *ledger.WriteError {
+	if isDamage(err) || errors.Is(err, errFenced) {
 		w.halt(err)
 		return w.Broken
 	}
-	return &ledger.WriteError{Path: w.Path, Remote: true, Err: w.place.said(err)}
+	return &ledger.WriteError{Path: w.Path, Remote: true, Err: w.database.said(err)}
 }
 
 // halt stops the ledger for good.
@@ -57,14 +57,14 @@ func (l *Ledger) halt(cause error) {
 // something that can be done twice.
 func (w writer) persist(do func() error) error {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		err := w.connected()
+		err := w.connect()
 		if err == nil {
 			if err = do(); err == nil {
 				return nil
 			}
 			w.drop()
 		}
-		if damaged(err) || errors.Is(err, errFenced) || time.Since(begun) > patience {
+		if isDamage(err) || errors.Is(err, errFenced) || time.Since(begun) > reconnectTimeout {
 			return err
 		}
 		select {
@@ -75,11 +75,11 @@ func (w writer) persist(do func() error) error {
 	}
 }
 
-// connected sees to it that there is a connection.
-func (w writer) connected() (err error) {
+// connect sees to it that there is a connection.
+func (w writer) connect() (err error) {
 	if w.conn == nil || w.conn.IsClosed() {
 		w.conn = nil // what follows may fail
-		w.conn, err = w.place.dial(background)
+		w.conn, err = w.database.dial(background)
 	}
 	return err
 }
@@ -100,9 +100,9 @@ func (w writer) begin() error {
 	began := time.Now()
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
-	b.Queue(w.place.in(lockHead))
-	b.Queue(w.place.in("SELECT state FROM ledger.servers WHERE server = $1"), w.servers.server)
-	b.Queue(w.place.in(selectSince), w.next()-1, atOnce)
+	b.Queue(w.database.in(lockHead))
+	b.Queue(w.database.in("SELECT state FROM ledger.servers WHERE server = $1"), w.servers.server)
+	b.Queue(w.database.in(selectSince), w.next()-1, rowsPerQuery)
 	r := w.conn.SendBatch(background, b)
 	defer r.Close()
 	if _, err := r.Exec(); err != nil {
@@ -123,14 +123,14 @@ func (w writer) begin() error {
 	if err != nil {
 		return err
 	}
-	head, n, err := w.takeIn(rows)
+	head, n, err := w.applyRows(rows)
 	if err == nil {
 		err = r.Close()
 	}
-	if err == nil && n == atOnce {
+	if err == nil && n == rowsPerQuery {
 		err = w.catchUp(nil)
 	} else if err == nil {
-		err = w.atHead(head)
+		err = w.checkHead(head)
 	}
 	if err == nil {
 		w.fresh = began
@@ -151,9 +151,9 @@ func (w writer) Write(g *groupcommit.Group) error {
 	err := w.send(g)
 	w.commits++
 	if err != nil {
-		cause := w.place.said(err)
+		cause := w.database.said(err)
 		w.drop()
-		there, err := w.fate(written)
+		there, err := w.findFate(written)
 		if err != nil {
 			return errors.Join(errUnknown, cause)
 		}
@@ -174,8 +174,8 @@ func (w writer) send(g *groupcommit.Group) error {
 	}
 	n := len(g.Links) - 1
 	b := &pgx.Batch{}
-	b.Queue(w.place.in(insertRecords), sequences, bodies, hashes, g.Answers, w.servers.server)
-	b.Queue(w.place.in(updateHead), sequences[n], hashes[n], int64(g.Sequence), g.Hash)
+	b.Queue(w.database.in(insertRecords), sequences, bodies, hashes, g.Answers, w.servers.server)
+	b.Queue(w.database.in(updateHead), sequences[n], hashes[n], int64(g.Sequence), g.Hash)
 	b.Queue("COMMIT")
 	r := w.conn.SendBatch(background, b)
 	for range 2 {
@@ -190,18 +190,18 @@ func (w writer) send(g *groupcommit.Group) error {
 	return errors.Join(err, r.Close())
 }
 
-// fate asks whether a commit was made whose connection was lost. To lock the head waits for the end
-// of a transaction that is still under way on the other side; after that it is there or never will
-// be.
-func (w writer) fate(of ledger.Position) (there bool, err error) {
+// findFate asks whether a commit was made whose connection was lost. To lock the head waits for the
+// end of a transaction that is still under way on the other side; after that it is there or never
+// will be.
+func (w writer) findFate(of ledger.Position) (there bool, err error) {
 	err = w.persist(func() error {
 		return pgx.BeginFunc(background, w.conn, func(tx pgx.Tx) error {
 			var sequence int64
 			var hash string
-			if err := tx.QueryRow(background, w.place.in(lockHead)).Scan(&sequence, &hash); err != nil {
+			if err := tx.QueryRow(background, w.database.in(lockHead)).Scan(&sequence, &hash); err != nil {
 				return err
 			}
-			err := tx.QueryRow(background, w.place.in(selectHash), int64(of.Sequence)).Scan(&hash)
+			err := tx.QueryRow(background, w.database.in(selectHash), int64(of.Sequence)).Scan(&hash)
 			if errors.Is(err, pgx.ErrNoRows) {
 				there = false
 				return nil
@@ -248,7 +248,7 @@ func (w writer) Refresh(asked time.Time) error {
 	if err == nil {
 		return nil
 	}
-	return w.unable(err)
+	return w.writeError(err)
 }
 
 // Read implements [groupcommit.Store].
@@ -270,10 +270,10 @@ func (w writer) Read(sequence uint64) (*ledger.Record, string, []byte, error) {
 		err = w.persist(ask)
 	}
 	switch {
-	case damaged(err):
+	case isDamage(err):
 		return nil, "", nil, err
 	case err != nil:
-		return nil, "", nil, w.unable(err)
+		return nil, "", nil, w.writeError(err)
 	}
 	return record, hash, answer, nil
 }
@@ -282,7 +282,7 @@ func (w writer) Read(sequence uint64) (*ledger.Record, string, []byte, error) {
 func (w writer) readRecord(sequence uint64) (*ledger.Record, string, []byte, error) {
 	var body, answer []byte
 	var hash string
-	err := w.conn.QueryRow(background, w.place.in(selectRecord), int64(sequence)).Scan(&body, &hash, &answer)
+	err := w.conn.QueryRow(background, w.database.in(selectRecord), int64(sequence)).Scan(&body, &hash, &answer)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = w.corrupt(fmt.Sprintf("record %d is missing", sequence))
 	}

@@ -46,7 +46,7 @@ func (d *raw) write(b *testing.B, frames int) {
 	d.took += time.Since(start)
 	d.n++
 	d.at += int64(len(page))
-	if d.at > maxLog {
+	if d.at > maxLogBytes {
 		d.at = 0
 	}
 }

@@ -34,7 +34,7 @@ type candidate struct {
 func candidates(path string) []candidate {
 	var all []candidate
 	for slot, name := range checkpoints(path) {
-		if last, err := claim(name); err == nil {
+		if last, err := readClaim(name); err == nil {
 			all = append(all, candidate{slot, name, last})
 		}
 	}
@@ -42,9 +42,9 @@ func candidates(path string) []candidate {
 	return all
 }
 
-// claim reads which record a checkpoint claims to stand for. What is no file is not opened: that of
-// a pipe would wait for ever.
-func claim(name string) (uint64, error) {
+// readClaim reads which record a checkpoint claims to stand for. What is no file is not opened:
+// that of a pipe would wait for ever.
+func readClaim(name string) (uint64, error) {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return 0, errors.Join(err, errors.New("it is not a regular file"))
 	}
@@ -76,7 +76,7 @@ var noneChosen = chosen{slot: -1}
 // fromCheckpoint returns what follows from a ledger by the latest checkpoint that the chain proves
 // and by the records after it, and which one that is; or nil where there is none.
 func fromCheckpoint(c *conn, path string, believe chain.Believe, tell func(done, of uint64)) (*chain.State, chosen) {
-	head := uint64(expected(c))
+	head := uint64(expectedRecords(c))
 	for _, k := range candidates(path) {
 		if chain.CheckpointTooFar(k.last, head, checkpointLeast) || checkQuick(c) != nil {
 			continue
@@ -203,8 +203,8 @@ func (l *Ledger) checkpoint() {
 	l.helpers.Go(func() { l.makeCheckpoint(clone, slot) })
 }
 
-// tend begins what a ledger does in the background when it is opened.
-func (l *Ledger) tend() {
+// startBackground begins what a ledger does in the background when it is opened.
+func (l *Ledger) startBackground() {
 	l.Lock()
 	defer l.Unlock()
 	if last := l.State.Unread(); last > 0 {
@@ -236,8 +236,8 @@ func (l *Ledger) makeCheckpoint(clone *chain.State, slot int) {
 	}
 }
 
-// end ends what runs in the background. What is made is finished first.
-func (l *Ledger) end() {
+// stopBackground ends what runs in the background. What is made is finished first.
+func (l *Ledger) stopBackground() {
 	l.Lock()
 	if !l.checkpoints.ending {
 		l.checkpoints.ending = true
@@ -253,7 +253,7 @@ func (l *Ledger) scrub(last uint64, sum string) {
 	done, at, err := chain.Scrub(last, sum, l.stop, l.scrubSome)
 	switch {
 	case err != nil:
-		l.condemn(at, err)
+		l.stopAsCorrupt(at, err)
 	case done:
 		l.Lock()
 		defer l.Unlock()
@@ -279,8 +279,8 @@ func (l *Ledger) scrubSome(from, n uint64) (rows []chain.Row, err error) {
 	return rows, err
 }
 
-// condemn stops the ledger, because a record is not what it has to be.
-func (l *Ledger) condemn(sequence uint64, cause error) {
+// stopAsCorrupt stops the ledger, because a record is not what it has to be.
+func (l *Ledger) stopAsCorrupt(sequence uint64, cause error) {
 	bad := corrupt(l.Path, fmt.Sprintf("record %d cannot be read", sequence), cause)
 	if code(cause) == 0 {
 		bad = &ledger.CorruptError{Path: l.Path, Where: fmt.Sprintf("record %d: %v", sequence, cause)}
@@ -292,24 +292,24 @@ func (l *Ledger) condemn(sequence uint64, cause error) {
 	}
 }
 
-// madeAgain is a checkpoint beside a ledger, made again.
-type madeAgain struct {
+// remadeCheckpoint is a checkpoint beside a ledger, made again.
+type remadeCheckpoint struct {
 	candidate
 	chain.RemadeCheckpoint
 }
 
 // checkpoints returns the checkpoints beside the ledger, to be made again.
-func (r *Reader) checkpoints() []madeAgain {
-	var all []madeAgain
+func (r *Reader) checkpoints() []remadeCheckpoint {
+	var all []remadeCheckpoint
 	for _, k := range candidates(r.path) {
-		all = append(all, madeAgain{k, chain.RemadeCheckpoint{Last: k.last}})
+		all = append(all, remadeCheckpoint{k, chain.RemadeCheckpoint{Last: k.last}})
 	}
 	return all
 }
 
 // checkCheckpoints returns an error where the chain vouches for a checkpoint that does not follow
 // from its records. One for which it does not is not used, and is no fault.
-func (r *Reader) checkCheckpoints(state *chain.State, made []madeAgain) error {
+func (r *Reader) checkCheckpoints(state *chain.State, made []remadeCheckpoint) error {
 	for _, m := range made {
 		_, sum, err := readCheckpoint(m.name)
 		if err != nil || sum == m.Sum {

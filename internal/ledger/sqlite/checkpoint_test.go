@@ -78,7 +78,7 @@ func variety(t *testing.T, l *Ledger) {
 // unread opens a ledger and returns which record it did not read.
 func unread(t *testing.T, path string) (uint64, *chain.State) {
 	t.Helper()
-	v, err := look(path)
+	v, err := openView(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestPromise7ForgedNote(t *testing.T) {
 func TestPromise12ForgedGrant(t *testing.T) {
 	path := varied(t)
 	_, state := unread(t, path)
-	v, err := look(path)
+	v, err := openView(path)
 	if err != nil {
 		t.Fatal(err)
 	}

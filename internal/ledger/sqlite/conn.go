@@ -20,8 +20,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// patience is how long Open waits for another process to let go.
-const patience = 2 * time.Second
+// openTimeout is how long Open waits for another process to let go.
+const openTimeout = 2 * time.Second
 
 // background is the context of all work on the database. A caller's context is looked
 // at before the work begins; to interrupt a commit would leave its fate unknown.
@@ -48,7 +48,7 @@ func dial(path string) (*conn, error) {
 	if vfs != "" {
 		query += "&vfs=" + url.QueryEscape(vfs)
 	}
-	c, err := connect(url.URL{Scheme: "file", Path: slashed, RawQuery: query + safe})
+	c, err := connect(url.URL{Scheme: "file", Path: slashed, RawQuery: query + safeOptions})
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func dial(path string) (*conn, error) {
 
 // dial opens the view for reading.
 func (v *view) dial() (*conn, error) {
-	return connect(url.URL{Scheme: "file", Opaque: ledgerName, RawQuery: "mode=ro&immutable=1&vfs=" + v.name + safe})
+	return connect(url.URL{Scheme: "file", Opaque: ledgerName, RawQuery: "mode=ro&immutable=1&vfs=" + v.name + safeOptions})
 }
 
-const safe = "&_error_rc=1&_defensive=1"
+const safeOptions = "&_error_rc=1&_defensive=1"
 
 func connect(name url.URL) (*conn, error) {
 	db, err := sql.Open("sqlite", name.String())
@@ -104,18 +104,18 @@ func (c *conn) set(pragmas ...[2]string) error {
 	return nil
 }
 
-// reading is set on every connection.
-var reading = [][2]string{
+// readPragmas are set on every connection.
+var readPragmas = [][2]string{
 	{"trusted_schema", "0"},
 	{"cell_size_check", "1"},
 }
 
-// writing makes a commit one write and one fsync, and leaves it to us when the log is put into the
-// file. The exclusive lock comes first: with it SQLite needs no memory that is shared with other
-// processes, and has none.
-var writing = [][2]string{
+// writePragmas make a commit one write and one fsync, and leave it to us when the log is put into
+// the file. The exclusive lock comes first: with it SQLite needs no memory that is shared with
+// other processes, and has none.
+var writePragmas = [][2]string{
 	{"locking_mode", "exclusive"},
-	{"busy_timeout", fmt.Sprint(patience.Milliseconds())},
+	{"busy_timeout", fmt.Sprint(openTimeout.Milliseconds())},
 	{"mmap_size", "0"}, // A truncated file is then an error and not a fault.
 	{"journal_mode", "wal"},
 	{"synchronous", "2"}, // FULL: the log is synced with every commit

@@ -134,7 +134,7 @@ func Import(path string, lines iter.Seq2[chain.Stored, error]) error {
 	if exists {
 		err = fmt.Errorf("there is a ledger at %s already, and it is not replaced", path)
 	} else if err = createOf(path, lines); err == nil {
-		use(path)
+		markUsed(path)
 	}
 	return errors.Join(err, lock.release())
 }
@@ -144,7 +144,7 @@ func createOf(path string, lines iter.Seq2[chain.Stored, error]) (err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return &ledger.MissingError{Path: path, Why: "its log, " + path + "-wal, is there without it"}
 	}
-	if used(path) {
+	if wasUsed(path) {
 		return &ledger.MissingError{Path: path, Why: path + ".lock says that there was one"}
 	}
 	name := path + "-new"
@@ -257,14 +257,14 @@ func secureLog(path string) (err error) {
 	if err := g.rewrite(path); err != nil {
 		return &ledger.WriteError{Path: path, Broken: true, Err: err}
 	}
-	if secured != nil {
-		secured(path + "-wal")
+	if logSecured != nil {
+		logSecured(path + "-wal")
 	}
 	return nil
 }
 
-// secured is told of a log that was written once more, past SQLite. Tests look at it.
-var secured func(log string)
+// logSecured is told of a log that was written once more, past SQLite. Tests look at it.
+var logSecured func(log string)
 
 func (g *log) rewrite(path string) (err error) {
 	to, err := os.OpenFile(path+"-wal", os.O_WRONLY, 0)

@@ -193,7 +193,7 @@ func TestLongLog(t *testing.T) {
 	l, path := fresh(t)
 	for i := range 3 {
 		r := mustCharge(t, l, ask(fmt.Sprint(i), hospital(10)))
-		mustKeep(t, l, r.Sequence, fmt.Sprint(i), strings.Repeat("x", maxLog))
+		mustKeep(t, l, r.Sequence, fmt.Sprint(i), strings.Repeat("x", maxLogBytes))
 		if size, err := logSize(path); size != 0 || err != nil {
 			t.Errorf("the log has %d bytes, %v", size, err)
 		}

@@ -41,7 +41,7 @@ type Ledger struct {
 //
 // A ledger that was closed without an error is a single file. One that was stopped keeps its log.
 func (l *Ledger) Close() error {
-	l.end()
+	l.stopBackground()
 	l.Lock()
 	defer l.Unlock()
 	if l.Shut {
@@ -126,7 +126,7 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 	if err := l.noteAnchor(o.Anchorage); err != nil {
 		return nil, l.abandon(err)
 	}
-	l.tend()
+	l.startBackground()
 	return l, nil
 }
 
@@ -183,7 +183,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 			return nil, err
 		}
 	}
-	use(path)
+	markUsed(path)
 	state, by, err := check(path, keeper, o)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 	if err := secureLog(path); err != nil {
 		return nil, err
 	}
-	c, marker, err := take(path, state)
+	c, marker, err := openForWriting(path, state)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, 
 	if err != nil {
 		return nil, noneChosen, err
 	}
-	v, err := look(path)
+	v, err := openView(path)
 	if err != nil {
 		return nil, noneChosen, err
 	}
@@ -237,10 +237,10 @@ func check(path string, keeper *chain.AnchorKeeper, o Options) (_ *chain.State, 
 	return state, v.by, err
 }
 
-// take opens the database for this process alone. SQLite reads its log again, and must come to the
-// same head as we did. What a process that died left in the log is put into the file, so that a new
-// log begins empty.
-func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
+// openForWriting opens the database for this process alone. SQLite reads its log again, and must
+// come to the same head as we did. What a process that died left in the log is put into the file,
+// so that a new log begins empty.
+func openForWriting(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 	c, err := dial(path)
 	if err != nil {
 		return nil, 0, corrupt(path, "it cannot be opened", err)
@@ -250,7 +250,7 @@ func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	if err := errors.Join(c.set(writing...), c.set(reading...)); err != nil {
+	if err := errors.Join(c.set(writePragmas...), c.set(readPragmas...)); err != nil {
 		return nil, 0, corrupt(path, "it cannot be opened", err)
 	}
 	if err := checkHead(c, path, state); err != nil {
@@ -264,7 +264,7 @@ func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 	} else if size > 0 {
 		// On a full disk the log stays, which has everything, so that what was paid for can still
 		// be had.
-		if err := c.empty(); err != nil && !full(err) {
+		if err := c.empty(); err != nil && !isFull(err) {
 			return nil, 0, &ledger.WriteError{Path: path, Broken: true, Err: err}
 		}
 	}
@@ -326,7 +326,7 @@ func (l *Ledger) abandon(cause error) error {
 // from fsync Failures?").
 func (l *Ledger) failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: cause}
-	if !full(cause) {
+	if !isFull(cause) {
 		return l.Broken
 	}
 	// SQLite may have rolled back by itself, so an error here says nothing.
@@ -334,9 +334,9 @@ func (l *Ledger) failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	// Frames of the transaction may be left in the log, and must not be found before those of
 	// another one. Where there is no room in the file for what is in the log, they are cut off.
 	err := l.conn.empty()
-	if full(err) && l.marked { // the marker is a transaction of one page, and leaves nothing that could be mistaken
+	if isFull(err) && l.marked { // the marker is a transaction of one page, and leaves nothing that could be mistaken
 		err = cutLog(l.Path, l.log)
-	} else if full(err) {
+	} else if isFull(err) {
 		err = nil
 	}
 	if err != nil {
@@ -347,7 +347,7 @@ func (l *Ledger) failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	mine := l.checkpoints.sum
 	state, _ := fromCheckpoint(l.conn, l.Path, func(sum string) bool { return sum == mine }, nil)
 	if state == nil {
-		state, err = checkRecords(l.conn, l.Path, int64(g.Sequence)*smallest, nil)
+		state, err = checkRecords(l.conn, l.Path, int64(g.Sequence)*minRecordBytes, nil)
 	}
 	if err == nil {
 		err = checkHead(l.conn, l.Path, state)
@@ -362,4 +362,4 @@ func (l *Ledger) failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	return &ledger.WriteError{Path: l.Path, Err: cause}
 }
 
-func full(err error) bool { return code(err)&0xff == sqlite3.SQLITE_FULL }
+func isFull(err error) bool { return code(err)&0xff == sqlite3.SQLITE_FULL }

@@ -27,7 +27,7 @@ func acquire(path string, create bool) (*lock, error) {
 	if create {
 		flags |= os.O_CREATE
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(openTimeout); ; time.Sleep(20 * time.Millisecond) {
 		f, err := os.OpenFile(name, flags, 0o600)
 		if err != nil {
 			if !create && errors.Is(err, fs.ErrNotExist) {
@@ -67,20 +67,20 @@ func (l *lock) release() error {
 	return l.file.Close()
 }
 
-// used reports whether the lock file says that there was a ledger. A ledger that is closed is a
+// wasUsed reports whether the lock file says that there was a ledger. A ledger that is closed is a
 // single file, and without this to remove it would be to begin anew.
-func used(path string) bool {
+func wasUsed(path string) bool {
 	info, err := os.Stat(path + ".lock")
 	return err == nil && info.Size() > 0
 }
 
-// use says in the lock file that there is a ledger. It is a guard against accidents, so it may
+// markUsed says in the lock file that there is a ledger. It is a guard against accidents, so it may
 // fail.
-func use(path string) {
-	if !used(path) {
+func markUsed(path string) {
+	if !wasUsed(path) {
 		_ = os.WriteFile(path+".lock", []byte("There is a ledger beside this file. Do not remove either.\n"), 0o600)
 	}
 }
 
-// disuse takes that back.
-func disuse(path string) { _ = os.Truncate(path+".lock", 0) }
+// unmarkUsed takes that back.
+func unmarkUsed(path string) { _ = os.Truncate(path+".lock", 0) }

@@ -14,4 +14,4 @@ func used(string) bool { return false }
 
 func use(string) {}
 
-func disuse(string) {}
+func unmarkUsed(string) {}

@@ -38,8 +38,8 @@ func TestPromise8OneWriterAtATime(t *testing.T) {
 			}
 			t.Fatalf("got %v; want ErrBusy", err)
 		}
-		if d := time.Since(start); d < patience || d > 3*patience {
-			t.Errorf("waited %v; want about %v", d, patience)
+		if d := time.Since(start); d < openTimeout || d > 3*openTimeout {
+			t.Errorf("waited %v; want about %v", d, openTimeout)
 		}
 	}
 	t.Run("same process", func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestPromise8OneWriterAtATime(t *testing.T) {
 	t.Run("closed while waited for", func(t *testing.T) {
 		t.Parallel()
 		l, path := fresh(t)
-		time.AfterFunc(patience/4, func() { l.Close() })
+		time.AfterFunc(openTimeout/4, func() { l.Close() })
 		second, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestPromise8OneWriterAtATime(t *testing.T) {
 		child.Wait()
 		start := time.Now()
 		l = reopen(t, path)
-		if d := time.Since(start); d > patience/2 {
+		if d := time.Since(start); d > openTimeout/2 {
 			t.Errorf("the lock outlived its process for %v", d)
 		}
 		if n := spent(t, l, "hospital"); n != 1 {

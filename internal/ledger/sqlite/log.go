@@ -84,15 +84,15 @@ func (g *log) scan(in io.Reader) (where string, err error) {
 		sum.order = binary.BigEndian
 	}
 	sum.add(header[:24])
-	good := number(header[:])&^1 == 0x377f0682 && number(header[4:]) == 3007000 && number(header[8:]) == pageSize && sum.is(header[24:])
+	good := number(header[:])&^1 == 0x377f0682 && number(header[4:]) == 3007000 && number(header[8:]) == pageSize && sum.equals(header[24:])
 	salts := string(header[16:24])
 
 	var frame [frameSize]byte
-	type place struct {
+	type framePage struct {
 		page   uint32
 		offset int64
 	}
-	var open []place // frames of the transaction that is being read
+	var open []framePage // frames of the transaction that is being read
 	seen := map[uint32]bool{}
 	bad := int64(0)    // the number of the first frame that does not check
 	commit := int64(0) // the last frame after it that ends a transaction
@@ -100,7 +100,7 @@ func (g *log) scan(in io.Reader) (where string, err error) {
 	for n := int64(1); ; n++ {
 		read, err := io.ReadFull(in, frame[:])
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			if !good && !zero(frame[:read]) {
+			if !good && !isZero(frame[:read]) {
 				return "does not begin with its header", nil
 			}
 			break
@@ -108,7 +108,7 @@ func (g *log) scan(in io.Reader) (where string, err error) {
 			return "", fmt.Errorf("at frame %d: %w", n, err)
 		}
 		if !good {
-			if !zero(frame[:]) {
+			if !isZero(frame[:]) {
 				return "does not begin with its header", nil
 			}
 			continue
@@ -117,10 +117,10 @@ func (g *log) scan(in io.Reader) (where string, err error) {
 		before := sum
 		sum.add(frame[:8])
 		sum.add(frame[frameHeader:])
-		checks := sum.is(frame[16:24])
+		checks := sum.equals(frame[16:24])
 		switch {
 		case bad == 0 && ours && checks && page != 0:
-			open = append(open, place{page, logHeader + (n-1)*frameSize + frameHeader})
+			open = append(open, framePage{page, logHeader + (n-1)*frameSize + frameHeader})
 			if count != 0 {
 				for _, p := range open {
 					g.pages[p.page] = p.offset
@@ -132,7 +132,7 @@ func (g *log) scan(in io.Reader) (where string, err error) {
 			}
 		case bad == 0:
 			bad = n
-			if checks || before.nearly(frame[:], logHeader+(n-1)*frameSize) {
+			if checks || before.isOneByteOff(frame[:], logHeader+(n-1)*frameSize) {
 				return damagedAt(n) + ": a byte of it was changed", nil
 			}
 		}
@@ -162,7 +162,7 @@ func damagedAt(frame int64) string {
 	return fmt.Sprintf("does not check at frame %d, byte %d", frame, logHeader+(frame-1)*frameSize)
 }
 
-func zero(b []byte) bool {
+func isZero(b []byte) bool {
 	for _, x := range b {
 		if x != 0 {
 			return false
@@ -193,15 +193,16 @@ func (s *checksum) add(bytes []byte) {
 	s.a, s.b = a, b
 }
 
-// is reports whether the sum is the one that is stored, which is always big-endian.
-func (s *checksum) is(stored []byte) bool {
+// equals reports whether the sum is the one that is stored, which is always big-endian.
+func (s *checksum) equals(stored []byte) bool {
 	return binary.BigEndian.Uint32(stored) == s.a && binary.BigEndian.Uint32(stored[4:]) == s.b
 }
 
-// nearly reports whether the frame after this sum would check if one of its bytes were another.
-// Such a frame was written as a whole and rotted, which a write that was cut short does not look
-// like. So a changed byte is noticed in the last commit as well, where no later commit can tell.
-func (s checksum) nearly(frame []byte, offset int64) bool {
+// isOneByteOff reports whether the frame after this sum would check if one of its bytes were
+// another. Such a frame was written as a whole and rotted, which a write that was cut short does
+// not look like. So a changed byte is noticed in the last commit as well, where no later commit can
+// tell.
+func (s checksum) isOneByteOff(frame []byte, offset int64) bool {
 	stored := frame[16:24]
 	s.add(frame[:8])
 	s.add(frame[frameHeader:])
@@ -274,11 +275,11 @@ func oneApart(x, y string) bool {
 func unwritten(frame []byte, at int, offset int64) bool {
 	const sector = 512
 	from := (offset+int64(at))/sector*sector - offset
-	return zero(frame[max(from, 0):min(from+sector, int64(len(frame)))])
+	return isZero(frame[max(from, 0):min(from+sector, int64(len(frame)))])
 }
 
-// maxLog is how long the log may become before it is put into the file.
-const maxLog = 16 << 20
+// maxLogBytes is how long the log may become before it is put into the file.
+const maxLogBytes = 16 << 20
 
 // shorten puts a long log into the file. On a full disk the log stays, which has everything; any
 // other failure stops the ledger.
@@ -287,10 +288,10 @@ func (l *Ledger) shorten() {
 		return
 	}
 	size, err := logSize(l.Path)
-	if err == nil && size > maxLog {
+	if err == nil && size > maxLogBytes {
 		err = l.conn.empty()
 	}
-	if err != nil && !full(err) {
+	if err != nil && !isFull(err) {
 		l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: err}
 	}
 }

@@ -205,7 +205,7 @@ func TestPromise6TornTransaction(t *testing.T) {
 	for sector := begin / 512 * 512; sector < end; sector += 512 {
 		torn := bytes.Clone(c.log[:end])
 		lost := torn[max(sector, begin):min(sector+512, end)]
-		if zero(lost) {
+		if isZero(lost) {
 			continue
 		}
 		clear(lost)
@@ -244,7 +244,7 @@ func TestSQLiteForgets(t *testing.T) {
 	defer conn.Close()
 	var head uint64
 	var hash string
-	if err := errors.Join(conn.set(writing...), conn.QueryRowContext(ctx, selectHead).Scan(&head, &hash)); err != nil ||
+	if err := errors.Join(conn.set(writePragmas...), conn.QueryRowContext(ctx, selectHead).Scan(&head, &hash)); err != nil ||
 		head != c.heads[1] {
 		t.Errorf("got %d, %v; want %d", head, err, c.heads[1])
 	}
@@ -265,7 +265,7 @@ func TestNearly(t *testing.T) {
 		binary.BigEndian.PutUint32(frame[20:], sum.b)
 		torn := bytes.Clone(frame)
 		clear(torn[1000:2000])
-		if before.nearly(torn, 0) {
+		if before.isOneByteOff(torn, 0) {
 			t.Fatalf("%v: a torn frame was taken for a changed byte", order)
 		}
 		for i := 0; i < len(frame); i += 3 {
@@ -275,7 +275,7 @@ func TestNearly(t *testing.T) {
 			for _, by := range []byte{1, 0x80, 0xff} {
 				bad := bytes.Clone(frame)
 				bad[i] ^= by
-				if !before.nearly(bad, 0) {
+				if !before.isOneByteOff(bad, 0) {
 					t.Fatalf("%v: byte %d was not seen", order, i)
 				}
 			}

@@ -37,7 +37,7 @@ func TestPromise1ChargedBeforeRelease(t *testing.T) {
 			t.Fatalf("after charge %d the file has %d records, the ledger %d", i, report.Records, n)
 		}
 	}
-	for _, p := range append(reading, writing...) {
+	for _, p := range append(readPragmas, writePragmas...) {
 		var got string
 		if err := l.conn.QueryRowContext(ctx, "PRAGMA "+p[0]).Scan(&got); err != nil || got != p[1] {
 			t.Errorf("PRAGMA %s is %q, %v; want %s", p[0], got, err, p[1])

@@ -31,9 +31,9 @@ type Reader struct {
 	last uint64
 	head string
 
-	pages  chan error // gets what is wrong with the pages, once
-	looked sync.Once
-	broken error
+	pages     chan error // gets what is wrong with the pages, once
+	pagesOnce sync.Once
+	broken    error
 }
 
 // Line is a record as it is stored, and Summary what follows from a ledger that checks.
@@ -63,7 +63,7 @@ func Read(path string) (_ *Reader, err error) {
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	if r.view, err = look(path); err != nil {
+	if r.view, err = openView(path); err != nil {
 		return nil, err
 	}
 	if r.conn, err = r.view.reader(); err != nil {
@@ -79,9 +79,9 @@ func Read(path string) (_ *Reader, err error) {
 	return r, nil
 }
 
-// checked waits for what is wrong with the pages, and returns it, or otherwise the error.
-func (r *Reader) checked(err error) error {
-	r.looked.Do(func() {
+// withPages waits for what is wrong with the pages, and returns it, or otherwise the error.
+func (r *Reader) withPages(err error) error {
+	r.pagesOnce.Do(func() {
 		if r.pages != nil {
 			r.broken = <-r.pages
 		}
@@ -117,7 +117,7 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		next, previous := uint64(0), ""
 		fail := func(err error) {
-			yield(Line{}, r.checked(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)}))
+			yield(Line{}, r.withPages(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)}))
 		}
 		for batch := range readRecords(r.conn, 0) {
 			for i := range batch.rows {
@@ -144,7 +144,7 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 				fail(batch.err)
 				return
 			case batch.err != nil:
-				yield(Line{}, r.checked(corrupt(r.path, fmt.Sprintf("record %d cannot be read", next), batch.err)))
+				yield(Line{}, r.withPages(corrupt(r.path, fmt.Sprintf("record %d cannot be read", next), batch.err)))
 				return
 			}
 			batch.release()
@@ -154,7 +154,7 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 			err = &ledger.CorruptError{Path: r.path,
 				Where: fmt.Sprintf("it has %d records, and the head says that the last is number %d", next, r.last)}
 		}
-		if err = r.checked(err); err != nil {
+		if err = r.withPages(err); err != nil {
 			yield(Line{}, err)
 		}
 	}
@@ -186,7 +186,7 @@ func (r *Reader) Lines() iter.Seq2[chain.Stored, error] {
 			return nil
 		}, int64(math.MinInt64))
 		if err != nil && err != io.EOF {
-			yield(chain.Stored{}, r.checked(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)}))
+			yield(chain.Stored{}, r.withPages(&ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)}))
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 		err = r.checkCheckpoints(state, made)
 	}
 	if err != nil {
-		return Summary{}, r.checked(err)
+		return Summary{}, r.withPages(err)
 	}
 	return s, nil
 }
@@ -219,7 +219,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 // Close lets writers in.
 func (r *Reader) Close() (err error) {
 	if r.view != nil {
-		r.checked(nil) // it reads the view
+		r.withPages(nil) // it reads the view
 	}
 	if r.conn != nil {
 		err = r.conn.Close()
@@ -258,11 +258,11 @@ func (l *Ledger) Read(sequence uint64) (*ledger.Record, string, []byte, error) {
 	return record, hash, answer, nil
 }
 
-// notesAtOnce is how many notes one statement asks for.
-const notesAtOnce = 256
+// notesPerQuery is how many notes one statement asks for.
+const notesPerQuery = 256
 
 // selectNotes asks for notes by their sequences, so that what lies between them is not read.
-var selectNotes = `SELECT sequence, body, hash, answer FROM records WHERE sequence IN (?` + strings.Repeat(", ?", notesAtOnce-1) +
+var selectNotes = `SELECT sequence, body, hash, answer FROM records WHERE sequence IN (?` + strings.Repeat(", ?", notesPerQuery-1) +
 	`) ORDER BY sequence`
 
 // Notes implements [ledger.Ledger].
@@ -278,8 +278,8 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 		return nil, err
 	}
 	notes := make([][]byte, 0, len(sequences))
-	for these := range slices.Chunk(sequences, notesAtOnce) {
-		if notes, err = l.someNotes(ctx, notes, session, these); err != nil {
+	for these := range slices.Chunk(sequences, notesPerQuery) {
+		if notes, err = l.readNotes(ctx, notes, session, these); err != nil {
 			return nil, err
 		}
 	}
@@ -287,12 +287,12 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 }
 
 // someNotes reads notes and puts them at the end of those that were read.
-func (l *Ledger) someNotes(ctx context.Context, notes [][]byte, session string, sequences []uint64) ([][]byte, error) {
+func (l *Ledger) readNotes(ctx context.Context, notes [][]byte, session string, sequences []uint64) ([][]byte, error) {
 	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
 	}
 	defer l.Unlock()
-	var args [notesAtOnce]driver.Value
+	var args [notesPerQuery]driver.Value
 	for i := range args {
 		args[i] = int64(sequences[min(i, len(sequences)-1)]) // the last one again, which finds nothing more
 	}

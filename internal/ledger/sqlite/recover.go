@@ -29,7 +29,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 		return Recovered{}, err
 	}
 	if !exists {
-		disuse(resolved) // the owner knows that there was a ledger
+		unmarkUsed(resolved) // the owner knows that there was a ledger
 	}
 	l, err := openAnchored(path, time.Now, nil, Options{Full: true, mending: true})
 	if err != nil {

@@ -64,7 +64,7 @@ func (v *view) reader() (*conn, error) {
 	if err != nil {
 		return nil, corrupt(v.path, "it cannot be opened", err)
 	}
-	if err := c.set(reading...); err != nil {
+	if err := c.set(readPragmas...); err != nil {
 		return nil, errors.Join(corrupt(v.path, "it cannot be opened", err), c.Close())
 	}
 	return c, nil
@@ -131,7 +131,7 @@ func (v *view) checkPages() error {
 // checkRecords follows the chain from its first record to its last. The size of the file bounds how
 // many there can be.
 func checkRecords(c *conn, path string, size int64, tell func(done, of uint64)) (*chain.State, error) {
-	state := chain.NewFor(min(expected(c), size/smallest))
+	state := chain.NewFor(min(expectedRecords(c), size/minRecordBytes))
 	if err := follow(c, path, state, tell); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func follow(c *conn, path string, state *chain.State, tell func(done, of uint64)
 	if last, hash := state.Head(); hash != "" {
 		next = last + 1
 	}
-	of := uint64(expected(c))
+	of := uint64(expectedRecords(c))
 	for batch := range readRecords(c, next) {
 		if tell != nil {
 			tell(next, of)
@@ -184,12 +184,12 @@ func follow(c *conn, path string, state *chain.State, tell func(done, of uint64)
 	return nil
 }
 
-// smallest is less than a record takes on the disk.
-const smallest = 128
+// minRecordBytes is less than a record takes on the disk.
+const minRecordBytes = 128
 
-// expected returns about how many records there are, so that memory is asked for once. It may be
-// wrong.
-func expected(c *conn) int64 {
+// expectedRecords returns about how many records there are, so that memory is asked for once. It
+// may be wrong.
+func expectedRecords(c *conn) int64 {
 	var n int64
 	var hash string
 	_ = c.QueryRowContext(background, selectHead).Scan(&n, &hash)
@@ -229,8 +229,9 @@ type view struct {
 	by     chosen // the checkpoint by which the ledger was read
 }
 
-// look opens the view of the ledger at the path, after checking what can be checked without SQLite.
-func look(path string) (_ *view, err error) {
+// openView opens the view of the ledger at the path, after checking what can be checked without
+// SQLite.
+func openView(path string) (_ *view, err error) {
 	marker, err := checkHeader(path)
 	if err != nil {
 		return nil, err
@@ -307,15 +308,15 @@ type viewFile struct {
 	from  int64  // where that begins
 }
 
-const readAhead = 64 * pageSize
+const readAheadBytes = 64 * pageSize
 
 // readFile reads from the file as [io.ReaderAt] does.
 func (f *viewFile) readFile(b []byte, at int64) (int, error) {
 	if at < f.from || at+int64(len(b)) > f.from+int64(len(f.ahead)) {
 		if cap(f.ahead) == 0 {
-			f.ahead = make([]byte, min(readAhead, f.size))
+			f.ahead = make([]byte, min(readAheadBytes, f.size))
 		}
-		f.from = at / readAhead * readAhead
+		f.from = at / readAheadBytes * readAheadBytes
 		n, err := f.file.ReadAt(f.ahead[:cap(f.ahead)], f.from)
 		f.ahead = f.ahead[:n]
 		if err != nil && err != io.EOF {

@@ -37,8 +37,8 @@ func (b batch) release() {
 }
 
 const (
-	batchRows    = 256
-	batchesAhead = 4
+	batchRows  = 256
+	maxBatches = 4
 )
 
 // readRecords reads the records from one on in order and checks each against its hash. It works
@@ -47,11 +47,11 @@ const (
 // loop over it ends, so has the reading.
 func readRecords(c *conn, from uint64) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
-		free := make(chan []row, batchesAhead+3)
+		free := make(chan []row, maxBatches+3)
 		for range cap(free) {
 			free <- make([]row, 0, batchRows)
 		}
-		rows, decoded, stop := make(chan batch, batchesAhead), make(chan batch, batchesAhead), make(chan struct{})
+		rows, decoded, stop := make(chan batch, maxBatches), make(chan batch, maxBatches), make(chan struct{})
 		go func() {
 			defer close(rows)
 			scan(c, from, func() ([]row, bool) {
@@ -179,8 +179,8 @@ func hashOf(answer []byte) string {
 // caller that takes its time.
 func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
-		for n := few; ; n = many {
-			some, err := l.some(ctx, from, n)
+		for n := firstRecords; ; n = nextRecords {
+			some, err := l.readSome(ctx, from, n)
 			for _, r := range some {
 				if !yield(r, nil) {
 					return
@@ -199,12 +199,12 @@ func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Rec
 }
 
 // How many records are read at a time: few first, for a caller that wants only one.
-const few, many = int64(4), int64(256)
+const firstRecords, nextRecords = int64(4), int64(256)
 
 const selectSome = `SELECT sequence, body, hash, answer FROM records WHERE sequence >= ? ORDER BY sequence LIMIT ?`
 
-// some returns the next records, or none after the last one.
-func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Record, error) {
+// readSome returns the next records, or none after the last one.
+func (l *Ledger) readSome(ctx context.Context, from uint64, n int64) ([]*ledger.Record, error) {
 	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Reco
 func (l *Ledger) Lines(ctx context.Context, last uint64) iter.Seq2[chain.Stored, error] {
 	return func(yield func(chain.Stored, error) bool) {
 		for next := uint64(0); next <= last; {
-			lines, err := l.someLines(ctx, next, min(uint64(many), last-next+1))
+			lines, err := l.readLines(ctx, next, min(uint64(nextRecords), last-next+1))
 			for _, s := range lines {
 				if !yield(s, nil) {
 					return
@@ -268,8 +268,8 @@ func (l *Ledger) Lines(ctx context.Context, last uint64) iter.Seq2[chain.Stored,
 	}
 }
 
-// someLines returns so many lines from one on, all of them or an error.
-func (l *Ledger) someLines(ctx context.Context, from, n uint64) (all []chain.Stored, err error) {
+// readLines returns so many lines from one on, all of them or an error.
+func (l *Ledger) readLines(ctx context.Context, from, n uint64) (all []chain.Stored, err error) {
 	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
 	}

@@ -89,12 +89,12 @@ func underTorture(t testing.TB) {
 		t.Fatal("there is a layer already")
 	}
 	vfs = "torture"
-	secured = func(log string) {
+	logSecured = func(log string) {
 		if d, name := diskOf(log); d != nil {
 			d.adopt(name)
 		}
 	}
-	t.Cleanup(func() { vfs, secured = "", nil })
+	t.Cleanup(func() { vfs, logSecured = "", nil })
 }
 
 // newDisk puts a disk under a folder, until it is removed.
