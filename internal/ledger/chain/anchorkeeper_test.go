@@ -14,54 +14,30 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 var ctx = context.Background()
 
-// bay is an anchorage in memory that can fail, and that can store in spite of failing.
-type bay struct {
-	anchor *ledger.Anchor
-	stored int
-	fail   error
-	anyway bool
-}
-
-func (b *bay) String() string { return "the bay" }
-
-func (b *bay) Load(context.Context) (ledger.Anchor, bool, error) {
-	if b.anchor == nil {
-		return ledger.Anchor{}, false, nil
-	}
-	return *b.anchor, true, nil
-}
-
-func (b *bay) Store(_ context.Context, a ledger.Anchor) error {
-	if b.fail == nil || b.anyway {
-		b.anchor = &a
-		b.stored++
-	}
-	return b.fail
-}
-
-// book is a ledger in memory.
-type book struct {
+// testChain is a ledger in memory.
+type testChain struct {
 	links []*Link
 	state *State
 }
 
-func newBook(identity string) *book {
+func newTestChain(identity string) *testChain {
 	return replayed([]*Link{First(identity, time.Unix(0, 0))})
 }
 
 // replayed returns the ledger with these records.
-func replayed(links []*Link) *book {
-	b := &book{state: New()}
+func replayed(links []*Link) *testChain {
+	b := &testChain{state: New()}
 	b.append(links...)
 	return b
 }
 
-func (b *book) append(links ...*Link) {
+func (b *testChain) append(links ...*Link) {
 	for _, k := range links {
 		var r ledger.Record
 		if err := errors.Join(r.Read(k.Body, k.Hash, ""), b.state.Check(&r)); err != nil {
@@ -72,9 +48,9 @@ func (b *book) append(links ...*Link) {
 	}
 }
 
-func (b *book) hashAt(n uint64) (string, error) { return b.links[n].Hash, nil }
+func (b *testChain) hashAt(n uint64) (string, error) { return b.links[n].Hash, nil }
 
-func (b *book) records() iter.Seq2[*ledger.Record, error] {
+func (b *testChain) records() iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
 		for _, k := range b.links {
 			if !yield(k.Record, nil) {
@@ -89,7 +65,7 @@ func (b *book) records() iter.Seq2[*ledger.Record, error] {
 var asked int
 
 // charge writes one charge and returns its record.
-func (b *book) charge(cost dp.Cost, accounts ...string) *ledger.Record {
+func (b *testChain) charge(cost dp.Cost, accounts ...string) *ledger.Record {
 	asked++
 	c := ledger.Charge{Request: fmt.Sprint(asked), Window: 1, Cost: cost}
 	for _, name := range accounts {
@@ -104,7 +80,7 @@ func (b *book) charge(cost dp.Cost, accounts ...string) *ledger.Record {
 }
 
 // recover does what a ledger does for an owner who recovers it.
-func (b *book) recover(m *AnchorKeeper, a ledger.Anchor) (Loss, error) {
+func (b *testChain) recover(m *AnchorKeeper, a ledger.Anchor) (Loss, error) {
 	loss, err := FindLoss(a, b.state, b.records())
 	if err != nil || loss.Counted {
 		return loss, err
@@ -133,9 +109,9 @@ func mustAnchor(t testing.TB, err error) {
 // world knows everything that was ever released.
 type world struct {
 	t        *rapid.T
-	place    *bay
+	place    *ledgertest.MemoryAnchor
 	every    uint64
-	book     *book
+	chain    *testChain
 	keeper   *AnchorKeeper
 	past     [][]*Link          // every ledger that ever was, at some moments
 	released map[string]dp.Cost // by account
@@ -165,20 +141,20 @@ func (w *world) release(records ...*ledger.Record) {
 
 // charge makes one or several charges in one commit.
 func (w *world) charge() {
-	w.place.fail, w.place.anyway = nil, false
+	w.place.Fail, w.place.StoresAnyway = nil, false
 	if rapid.IntRange(0, 9).Draw(w.t, "fails") == 0 {
-		w.place.fail, w.place.anyway = errors.New("the bay is closed"), rapid.Bool().Draw(w.t, "stores anyway")
+		w.place.Fail, w.place.StoresAnyway = errors.New("the anchor is away"), rapid.Bool().Draw(w.t, "stores anyway")
 	}
 	var made []*ledger.Record
 	for range rapid.IntRange(1, 3).Draw(w.t, "group") {
 		cost, accounts := w.spends("charge")
-		made = append(made, w.book.charge(cost, accounts...))
+		made = append(made, w.chain.charge(cost, accounts...))
 	}
 	w.pending = append(w.pending, made...)
-	err := w.keeper.Committed(ctx, w.book.state, made)
-	stores := w.place.stored != w.stored
+	err := w.keeper.Committed(ctx, w.chain.state, made)
+	stores := w.place.Stores != w.stored
 	if stores {
-		w.stored, w.since = w.place.stored, 0
+		w.stored, w.since = w.place.Stores, 0
 	} else if err == nil && w.since+uint64(len(made)) >= w.every {
 		w.t.Fatalf("%d answers leave since the last anchor, and one is due every %d", w.since+uint64(len(made)), w.every)
 	}
@@ -191,19 +167,19 @@ func (w *world) charge() {
 		w.since = 0
 	}
 	for name := range w.released {
-		i := slices.IndexFunc(w.place.anchor.Most, func(c ledger.Ceiling) bool { return c.Account == name })
-		if i < 0 || !w.released[name].Sub(w.slipped[name]).Within(w.place.anchor.Most[i].Spent) {
+		i := slices.IndexFunc(w.place.Anchor.Most, func(c ledger.Ceiling) bool { return c.Account == name })
+		if i < 0 || !w.released[name].Sub(w.slipped[name]).Within(w.place.Anchor.Most[i].Spent) {
 			w.t.Fatalf("released %v of %q, which is above the ceiling", w.released[name], name)
 		}
 	}
-	w.past = append(w.past, slices.Clone(w.book.links))
+	w.past = append(w.past, slices.Clone(w.chain.links))
 }
 
 // unkept charges and releases without a keeper.
 func (w *world) unkept() {
 	for range rapid.IntRange(0, 3).Draw(w.t, "unkept") {
 		cost, accounts := w.spends("unkept")
-		r := w.book.charge(cost, accounts...)
+		r := w.chain.charge(cost, accounts...)
 		for _, b := range r.Balances {
 			w.released[b.Account] = w.released[b.Account].Add(r.Cost)
 		}
@@ -213,7 +189,7 @@ func (w *world) unkept() {
 // covered reports whether the ledger counts everything that was released.
 func (w *world) covered() error {
 	for name, cost := range w.released {
-		if got := w.book.state.Accounts.Spent(name).Add(w.slipped[name]); !cost.Within(got) {
+		if got := w.chain.state.Accounts.Spent(name).Add(w.slipped[name]); !cost.Within(got) {
 			return fmt.Errorf("%q counts %v, and %v was released", name, got, cost)
 		}
 	}
@@ -222,32 +198,32 @@ func (w *world) covered() error {
 
 // open opens the ledger, and recovers it where it is refused.
 func (w *world) open() {
-	w.place.fail, w.pending = nil, nil
+	w.place.Fail, w.pending = nil, nil
 	w.keeper = NewAnchorKeeper(w.place, w.every)
-	err := w.keeper.Open(ctx, "x", w.book.state, w.book.hashAt)
+	err := w.keeper.Open(ctx, "x", w.chain.state, w.chain.hashAt)
 	var refused *ledger.AnchorError
 	if errors.As(err, &refused) {
-		if _, err := w.book.recover(w.keeper, *w.place.anchor); err != nil {
+		if _, err := w.chain.recover(w.keeper, *w.place.Anchor); err != nil {
 			w.t.Fatal(err)
 		}
 		if err := w.covered(); err != nil {
 			w.t.Fatalf("after the recovery: %v (%s)", err, refused.Problem)
 		}
 		if rapid.Bool().Draw(w.t, "dies before the anchor") {
-			before := w.book.state.Accounts.Spent("a")
-			loss, err := w.book.recover(w.keeper, *w.place.anchor)
-			if err != nil || !loss.Counted || w.book.state.Accounts.Spent("a") != before {
+			before := w.chain.state.Accounts.Spent("a")
+			loss, err := w.chain.recover(w.keeper, *w.place.Anchor)
+			if err != nil || !loss.Counted || w.chain.state.Accounts.Spent("a") != before {
 				w.t.Fatalf("counted twice: %+v, %v", loss, err)
 			}
 		}
-		err = w.keeper.Adopt(ctx, w.book.state, w.book.hashAt)
+		err = w.keeper.Adopt(ctx, w.chain.state, w.chain.hashAt)
 	} else if err == nil {
 		if failed := w.covered(); failed != nil {
 			if w.since == 0 || w.every == 1 {
 				w.t.Fatalf("an older copy passed: %v", failed)
 			}
 			for name, cost := range w.released {
-				spent := w.book.state.Accounts.Spent(name)
+				spent := w.chain.state.Accounts.Spent(name)
 				if lacks := cost.Sub(spent); !cost.Within(spent.Add(w.slipped[name])) {
 					w.slipped[name] = lacks
 				}
@@ -257,11 +233,11 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := NewAnchorKeeper(w.place, w.every).Open(ctx, "x", w.book.state, w.book.hashAt); err != nil {
+	if err := NewAnchorKeeper(w.place, w.every).Open(ctx, "x", w.chain.state, w.chain.hashAt); err != nil {
 		w.t.Fatalf("opened again: %v", err)
 	}
-	w.stored, w.since = w.place.stored, 0
-	w.past = append(w.past, slices.Clone(w.book.links))
+	w.stored, w.since = w.place.Stores, 0
+	w.past = append(w.past, slices.Clone(w.chain.links))
 }
 
 // Charges, groups, failing anchors, deaths, rollbacks, forks and other ledgers: whatever is refused
@@ -269,9 +245,9 @@ func (w *world) open() {
 func TestNothingReleasedIsForgotten(t *testing.T) {
 	recovered := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		w := &world{t: rt, place: &bay{}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}}
+		w := &world{t: rt, place: &ledgertest.MemoryAnchor{LoadsAnyway: true}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}}
 		w.every = rapid.SampledFrom([]uint64{1, 1, 2, 5}).Draw(rt, "every")
-		w.book = newBook("one")
+		w.chain = newTestChain("one")
 		w.open()
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			switch rapid.SampledFrom([]string{"charge", "charge", "charge", "charge", "close", "die", "roll back", "other"}).Draw(rt,
@@ -279,13 +255,13 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 			case "charge":
 				w.charge()
 			case "close":
-				w.place.fail = nil
-				if err := w.keeper.Close(ctx, w.book.state); err != nil {
+				w.place.Fail = nil
+				if err := w.keeper.Close(ctx, w.chain.state); err != nil {
 					rt.Fatal(err)
 				}
-				w.since, w.stored = 0, w.place.stored
-				if !w.keeper.isExact(w.book.state, *w.place.anchor) {
-					rt.Fatalf("Close left %+v", w.place.anchor)
+				w.since, w.stored = 0, w.place.Stores
+				if !w.keeper.isExact(w.chain.state, *w.place.Anchor) {
+					rt.Fatalf("Close left %+v", w.place.Anchor)
 				}
 				w.open()
 			case "die":
@@ -293,12 +269,12 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 			case "roll back":
 				links := rapid.SampledFrom(w.past).Draw(rt, "which")
 				links = links[:rapid.IntRange(1, len(links)).Draw(rt, "to")]
-				w.book = replayed(slices.Clone(links))
+				w.chain = replayed(slices.Clone(links))
 				w.unkept()
 				recovered++
 				w.open()
 			case "other":
-				w.book = newBook(fmt.Sprint("other ", len(w.past)))
+				w.chain = newTestChain(fmt.Sprint("other ", len(w.past)))
 				w.unkept()
 				w.open()
 			}
@@ -313,12 +289,12 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 // released.
 func TestRecoveryIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := &world{t: rt, place: &bay{}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}, every: 1}
-		w.book = newBook("one")
+		w := &world{t: rt, place: &ledgertest.MemoryAnchor{LoadsAnyway: true}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}, every: 1}
+		w.chain = newTestChain("one")
 		w.open()
 		for range rapid.IntRange(1, 200).Draw(rt, "charges") {
-			r := w.book.charge(rho(rapid.IntRange(1, 9).Draw(rt, "rho")), rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "account"))
-			if err := w.keeper.Committed(ctx, w.book.state, []*ledger.Record{r}); err != nil {
+			r := w.chain.charge(rho(rapid.IntRange(1, 9).Draw(rt, "rho")), rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "account"))
+			if err := w.keeper.Committed(ctx, w.chain.state, []*ledger.Record{r}); err != nil {
 				rt.Fatal(err)
 			}
 			w.release(r)
@@ -326,14 +302,14 @@ func TestRecoveryIsExact(t *testing.T) {
 				w.open()
 			}
 		}
-		to := rapid.SampledFrom(w.place.anchor.Trail).Draw(rt, "to").Sequence
-		if head, _ := w.book.state.Head(); rapid.Bool().Draw(rt, "recent") {
+		to := rapid.SampledFrom(w.place.Anchor.Trail).Draw(rt, "to").Sequence
+		if head, _ := w.chain.state.Head(); rapid.Bool().Draw(rt, "recent") {
 			to = head - rapid.Uint64Range(1, min(head, densePositions)).Draw(rt, "age")
 		}
-		w.book = replayed(slices.Clone(w.book.links[:to+1]))
+		w.chain = replayed(slices.Clone(w.chain.links[:to+1]))
 		w.open()
 		for name, cost := range w.released {
-			if got := w.book.state.Accounts.Spent(name); got != cost {
+			if got := w.chain.state.Accounts.Spent(name); got != cost {
 				rt.Fatalf("%q counts %v; released was %v", name, got, cost)
 			}
 		}
@@ -342,8 +318,8 @@ func TestRecoveryIsExact(t *testing.T) {
 
 // What is wrong with a ledger is said precisely.
 func TestProblems(t *testing.T) {
-	place := &bay{}
-	b := newBook("one")
+	place := &ledgertest.MemoryAnchor{LoadsAnyway: true}
+	b := newTestChain("one")
 	m := NewAnchorKeeper(place, 1)
 	mustAnchor(t, m.Open(ctx, "x", nil, nil))
 	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
@@ -355,9 +331,9 @@ func TestProblems(t *testing.T) {
 		fork.charge(rho(2), "b")
 	}
 	short := replayed(slices.Clone(fork.links[:8]))
-	other := newBook("two")
+	other := newTestChain("two")
 	for _, c := range []struct {
-		book *book
+		chain *testChain
 		want string
 	}{
 		{nil, "the ledger is missing, and had 9 records"},
@@ -370,8 +346,8 @@ func TestProblems(t *testing.T) {
 	} {
 		var state *State
 		var hashAt func(uint64) (string, error)
-		if c.book != nil {
-			state, hashAt = c.book.state, c.book.hashAt
+		if c.chain != nil {
+			state, hashAt = c.chain.state, c.chain.hashAt
 		}
 		_, _, err := m.Check(ctx, "x", state, hashAt)
 		var refused *ledger.AnchorError
@@ -383,15 +359,15 @@ func TestProblems(t *testing.T) {
 
 // An anchor of a ledger that was there before has its trail from the beginning on, in order.
 func TestAdoptedTrail(t *testing.T) {
-	place, b := &bay{}, newBook("one")
+	place, b := &ledgertest.MemoryAnchor{LoadsAnyway: true}, newTestChain("one")
 	for range 9 {
 		b.charge(rho(1), "a")
 	}
 	mustAnchor(t, NewAnchorKeeper(place, 5).Open(ctx, "x", b.state, b.hashAt))
-	if len(place.anchor.Trail) != 9 {
-		t.Errorf("%d positions; want 9", len(place.anchor.Trail))
+	if len(place.Anchor.Trail) != 9 {
+		t.Errorf("%d positions; want 9", len(place.Anchor.Trail))
 	}
-	for i, p := range place.anchor.Trail {
+	for i, p := range place.Anchor.Trail {
 		if p.Sequence != uint64(i) || p.Hash != b.links[i].Hash {
 			t.Errorf("position %d is %+v", i, p)
 		}
@@ -401,7 +377,7 @@ func TestAdoptedTrail(t *testing.T) {
 // A nil keeper does nothing.
 func TestNoAnchorKeeper(t *testing.T) {
 	var m *AnchorKeeper
-	b := newBook("one")
+	b := newTestChain("one")
 	mustAnchor(t, m.Open(ctx, "x", nil, nil))
 	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
 	mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
@@ -412,13 +388,13 @@ func TestNoAnchorKeeper(t *testing.T) {
 // An anchor is stored as rarely as its number allows where charges are alike, and at once where one
 // is larger.
 func TestAnchorsAreFew(t *testing.T) {
-	place := &bay{}
-	b, m := newBook("one"), NewAnchorKeeper(place, 10)
+	place := &ledgertest.MemoryAnchor{LoadsAnyway: true}
+	b, m := newTestChain("one"), NewAnchorKeeper(place, 10)
 	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
 	charge := func(n int) int {
-		before := place.stored
+		before := place.Stores
 		mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(n), "a")}))
-		return place.stored - before
+		return place.Stores - before
 	}
 	if charge(5) != 1 {
 		t.Error("the first charge of an account was not anchored")
@@ -435,17 +411,17 @@ func TestAnchorsAreFew(t *testing.T) {
 		t.Error("one above the ceiling was not")
 	}
 	// Without charges nothing is done, unless an anchor is due.
-	before := place.stored
+	before := place.Stores
 	mustAnchor(t, m.Committed(ctx, b.state, nil))
-	place.fail = errors.New("closed")
+	place.Fail = errors.New("closed")
 	if m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1000), "a")}) == nil || m.Committed(ctx, b.state, nil) == nil {
 		t.Error("an anchor that could not be stored was passed over")
 	}
-	place.fail = nil
+	place.Fail = nil
 	mustAnchor(t, m.Committed(ctx, b.state, nil))
 	mustAnchor(t, m.Committed(ctx, b.state, nil))
-	if place.stored != before+1 {
-		t.Errorf("%d anchors; want 1", place.stored-before)
+	if place.Stores != before+1 {
+		t.Errorf("%d anchors; want 1", place.Stores-before)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
@@ -64,16 +63,13 @@ func verify(t testing.TB, at string) ledgertest.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []*ledger.Record
-	for line, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
+	ledgertest.DecideAgain(t, func(yield func(*ledger.Record, error) bool) {
+		for line, err := range r.Records() {
+			if !yield(line.Record, err) {
+				return
+			}
 		}
-		all = append(all, line.Record.Clone())
-	}
-	for _, problem := range decideAgain(all) {
-		t.Error(problem)
-	}
+	})
 	return ledgertest.Report{Records: s.Records, Charges: s.Charges, Answers: s.Answers, Balances: s.Balances}
 }
 
@@ -93,15 +89,4 @@ func world(t *testing.T) ledgertest.World {
 		Verify: func(t testing.TB) ledgertest.Report { return verify(t, at) },
 		Slow:   true,
 	}
-}
-
-// decideAgain says what the second opinion has against records.
-func decideAgain(all []*ledger.Record) (problems []string) {
-	p := replay.New()
-	for _, r := range all {
-		for _, problem := range p.Next(r, ledger.Hash(r.Encode())).Differs {
-			problems = append(problems, fmt.Sprintf("record %d: %s", r.Sequence, problem))
-		}
-	}
-	return problems
 }

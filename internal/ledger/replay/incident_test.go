@@ -13,7 +13,7 @@ import (
 )
 
 // ask charges as an analyst, and returns the charge's sequence, or 0 where it is refused.
-func (b *book) ask(dataset, analyst string) uint64 {
+func (b *testChain) ask(dataset, analyst string) uint64 {
 	links, err := b.state.Charge(ledger.Charge{
 		Request: fmt.Sprint(len(b.records)), Analyst: analyst, Dataset: dataset, Query: strings.Repeat("0", 64), Window: 1,
 		Cost: dp.Cost{Epsilon: 1, Rho: dp.Unbounded}, Accounts: []ledger.Account{{Name: dataset, Filter: account.PureFilter(1000)}},
@@ -28,10 +28,10 @@ func (b *book) ask(dataset, analyst string) uint64 {
 }
 
 // fail records an incident.
-func (b *book) fail(i ledger.Incident) { b.add(b.state.Incident(i, time.Unix(0, 0))) }
+func (b *testChain) fail(i ledger.Incident) { b.add(b.state.Incident(i, time.Unix(0, 0))) }
 
 // note writes a note of a session.
-func (b *book) note(session string) {
+func (b *testChain) note(session string) {
 	link, err := b.state.Note(session, ledger.Hash("salted"), time.Unix(0, 0))
 	if err != nil {
 		panic(err)
@@ -40,9 +40,9 @@ func (b *book) note(session string) {
 }
 
 // failing makes a ledger of failures and releases.
-func failing(seed uint64) *book {
+func failing(seed uint64) *testChain {
 	r := rand.New(rand.NewPCG(seed, 3))
-	b := newBook()
+	b := newTestChain()
 	owner, owned := ownerKey(1), seed%2 == 0
 	if owned {
 		b.enter(ledger.Owner{Public: public(owner), Reason: "first"})
@@ -114,8 +114,8 @@ func TestPromise16Agree(t *testing.T) {
 // not sign.
 func TestPromise16Findings(t *testing.T) {
 	failure := ledger.Incident{Analyst: "ana", Dataset: "h", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3}
-	whole := func() (*book, []*ledger.Record) {
-		b := newBook()
+	whole := func() (*testChain, []*ledger.Record) {
+		b := newTestChain()
 		b.enter(ledger.Owner{Public: public(ownerKey(1)), Reason: "first"})
 		first := b.ask("h", "ana")
 		b.ask("h", "ana")
@@ -180,20 +180,20 @@ func TestPromise12Follows(t *testing.T) {
 	failure := ledger.Incident{Analyst: "ana", Dataset: "h", Failure: ledger.FailedError, ByAnalyst: 3, ByDataset: 3}
 	for name, c := range map[string]struct {
 		signed  ledger.Entry
-		between func(*book)
+		between func(*testChain)
 		want    string
 	}{
-		"questions, top-up":  {more, func(b *book) { b.ask("h", "ben"); b.note("a session") }, ""},
-		"questions, release": {release, func(b *book) { b.ask("h", "ben"); b.note("a session") }, ""},
-		"incident, top-up":   {more, func(b *book) { b.fail(failure) }, ""},
-		"incident, release":  {release, func(b *book) { b.fail(failure) }, "the release is not signed"},
-		"renewal, top-up":    {more, func(b *book) { b.enter(renewal) }, "the top-up is not signed"},
-		"recovery, top-up":   {more, func(b *book) { b.enter(ledger.Recovery{Reason: "x"}) }, "the top-up is not signed"},
-		"release, top-up":    {more, func(b *book) { b.enter(release) }, "the top-up is not signed"},
-		"itself, top-up":     {more, func(b *book) { b.enter(more) }, "the top-up is not signed"},
-		"itself, release":    {release, func(b *book) { b.enter(release) }, "the release is not signed"},
+		"questions, top-up":  {more, func(b *testChain) { b.ask("h", "ben"); b.note("a session") }, ""},
+		"questions, release": {release, func(b *testChain) { b.ask("h", "ben"); b.note("a session") }, ""},
+		"incident, top-up":   {more, func(b *testChain) { b.fail(failure) }, ""},
+		"incident, release":  {release, func(b *testChain) { b.fail(failure) }, "the release is not signed"},
+		"renewal, top-up":    {more, func(b *testChain) { b.enter(renewal) }, "the top-up is not signed"},
+		"recovery, top-up":   {more, func(b *testChain) { b.enter(ledger.Recovery{Reason: "x"}) }, "the top-up is not signed"},
+		"release, top-up":    {more, func(b *testChain) { b.enter(release) }, "the top-up is not signed"},
+		"itself, top-up":     {more, func(b *testChain) { b.enter(more) }, "the top-up is not signed"},
+		"itself, release":    {release, func(b *testChain) { b.enter(release) }, "the release is not signed"},
 	} {
-		b := newBook()
+		b := newTestChain()
 		b.enter(ledger.Owner{Public: public(ownerKey(1)), Reason: "first"})
 		b.ask("h", "ana")
 		b.fail(failure)

@@ -15,20 +15,20 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// book makes a ledger of records by the code that decides when a charge is made.
-type book struct {
+// testChain makes a ledger of records by the code that decides when a charge is made.
+type testChain struct {
 	state   *chain.State
 	records []*ledger.Record
 	refused int
 }
 
-func newBook() *book {
-	b := &book{state: chain.New()}
+func newTestChain() *testChain {
+	b := &testChain{state: chain.New()}
 	b.add(chain.First("test", time.Unix(0, 0)))
 	return b
 }
 
-func (b *book) add(links ...*chain.Link) {
+func (b *testChain) add(links ...*chain.Link) {
 	for _, k := range links {
 		if err := b.state.Check(k.Record); err != nil {
 			panic(err)
@@ -38,7 +38,7 @@ func (b *book) add(links ...*chain.Link) {
 	}
 }
 
-func (b *book) charge(request, version string, cost dp.Cost, accounts ...ledger.Account) bool {
+func (b *testChain) charge(request, version string, cost dp.Cost, accounts ...ledger.Account) bool {
 	links, err := b.state.Charge(ledger.Charge{
 		Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: version, Query: strings.Repeat("0", 64),
 		Window: b.state.Window("hospital"), Cost: cost, Accounts: accounts,
@@ -52,7 +52,7 @@ func (b *book) charge(request, version string, cost dp.Cost, accounts ...ledger.
 }
 
 // version is the data version of the last charge.
-func (b *book) version() string {
+func (b *testChain) version() string {
 	for _, r := range slices.Backward(b.records) {
 		if r.Kind == ledger.KindVersion {
 			return r.DataVersion
@@ -61,7 +61,7 @@ func (b *book) version() string {
 	return ""
 }
 
-func (b *book) enter(e ledger.Entry) {
+func (b *testChain) enter(e ledger.Entry) {
 	k, err := b.state.Entry(e, time.Unix(int64(len(b.records)), 0))
 	if err != nil {
 		panic(err)
@@ -76,9 +76,9 @@ func ownerKey(seed byte) ed25519.PrivateKey {
 func public(k ed25519.PrivateKey) ed25519.PublicKey { return k.Public().(ed25519.PublicKey) }
 
 // random makes a ledger with everything in it.
-func random(seed uint64) *book {
+func random(seed uint64) *testChain {
 	r := rand.New(rand.NewPCG(seed, 1))
-	b := newBook()
+	b := newTestChain()
 	owner, owned := ownerKey(0), false
 	var unanswered []uint64
 	for i := range 60 {
@@ -238,8 +238,8 @@ func TestPromise11Planted(t *testing.T) {
 	cost := dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0}
 	filter := account.ZCDPFilter(50, 0)
 	hospital := ledger.Account{Name: "hospital", Filter: filter}
-	make := func() *book {
-		b := newBook()
+	make := func() *testChain {
+		b := newTestChain()
 		// 1
 		b.enter(ledger.Owner{Public: public(ownerKey(0)), Reason: "begin"})
 		// 2, 3
@@ -353,7 +353,7 @@ func TestPromise11Planted(t *testing.T) {
 
 // Limits are what the policy said: without what was granted.
 func TestLimits(t *testing.T) {
-	b := newBook()
+	b := newTestChain()
 	b.enter(ledger.Owner{Public: public(ownerKey(0)), Reason: "begin"})
 	b.enter(ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: 20}, Reason: "more", Signer: ownerKey(0)})
 	b.charge("first", "", dp.Cost{Epsilon: dp.Unbounded, Rho: 10}, ledger.Account{Name: "hospital", Filter: account.ZCDPFilter(50, 0)})

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -12,39 +11,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// buoy is an anchorage in memory that says what was done and can fail.
-type buoy struct {
-	anchor *ledger.Anchor
-	stores int
-	fail   error
-	before func(ledger.Anchor) // called by Store
-}
-
-func (b *buoy) String() string { return "the buoy" }
-
-func (b *buoy) Load(context.Context) (ledger.Anchor, bool, error) {
-	if b.fail != nil {
-		return ledger.Anchor{}, false, b.fail
-	}
-	if b.anchor == nil {
-		return ledger.Anchor{}, false, nil
-	}
-	return *b.anchor, true, nil
-}
-
-func (b *buoy) Store(_ context.Context, a ledger.Anchor) error {
-	if b.before != nil {
-		b.before(a)
-	}
-	if b.fail != nil {
-		return b.fail
-	}
-	b.anchor, b.stores = &a, b.stores+1
-	return nil
-}
 
 func anchoredLedger(t testing.TB, path string, o Options) *Ledger {
 	t.Helper()
@@ -147,7 +116,7 @@ func TestAnchorRollback(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ledger.db")
-			o := Options{Anchorage: &buoy{}, Every: c.every}
+			o := Options{Anchorage: &ledgertest.MemoryAnchor{}, Every: c.every}
 			l := anchoredLedger(t, path, o)
 			charges(t, l, "before", 10)
 			mustClose(t, l)
@@ -194,7 +163,7 @@ func TestAnchorRollback(t *testing.T) {
 // The copy that was put back is used without an anchor for a while: what both released counts.
 func TestAnchorFork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place, Every: 1}
 	l := anchoredLedger(t, path, o)
 	charges(t, l, "common", 4)
@@ -228,7 +197,7 @@ func TestAnchorFork(t *testing.T) {
 // A ledger that was deleted is not begun anew.
 func TestAnchorDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	o := Options{Anchorage: &buoy{}, Every: 5}
+	o := Options{Anchorage: &ledgertest.MemoryAnchor{}, Every: 5}
 	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 7)
 	mustClose(t, l)
@@ -263,18 +232,18 @@ func TestAnchorDeleted(t *testing.T) {
 // A recovery that dies before it stored the anchor is not counted twice.
 func TestRecoverDies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place, Every: 1}
 	l := anchoredLedger(t, path, o)
 	putBack := aside(t, path)
 	charges(t, l, "r", 3)
 	mustClose(t, l)
 	putBack()
-	place.before = func(ledger.Anchor) { place.fail = errors.New("the buoy sank") }
+	place.Before = func(ledger.Anchor) { place.Fail = errors.New("the anchor is away") }
 	if _, err := Recover(path, o, "test"); err == nil {
 		t.Fatal("recovered without an anchor")
 	}
-	place.before, place.fail = nil, nil
+	place.Before, place.Fail = nil, nil
 	mustRefuse(t, path, o, "it is older")
 	if r := mustRecover(t, path, o); !r.Counted || !strings.Contains(r.String(), "before") {
 		t.Error(r)
@@ -287,12 +256,12 @@ func TestRecoverDies(t *testing.T) {
 // Where the anchor cannot be stored, nothing is confirmed, and nothing more is spent until it can.
 func TestAnchorFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place, Every: 1}
 	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 1)
-	down := errors.New("the buoy sank")
-	place.fail = down
+	down := errors.New("the anchor is away")
+	place.Fail = down
 	charged := func(request string, want bool) {
 		t.Helper()
 		_, err := l.Charge(ctx, ask(request, hospital(1000)))
@@ -309,63 +278,63 @@ func TestAnchorFails(t *testing.T) {
 	if n := spent(t, l, "hospital"); n != 2 {
 		t.Errorf("%d were spent; want 2: one before, and the one whose anchor failed", n)
 	}
-	place.fail = nil
-	if r := mustCharge(t, l, ask("down", hospital(1000))); !r.Again || place.anchor.Sequence < r.Sequence {
-		t.Errorf("got %+v, and the anchor is at %d", r, place.anchor.Sequence)
+	place.Fail = nil
+	if r := mustCharge(t, l, ask("down", hospital(1000))); !r.Again || place.Anchor.Sequence < r.Sequence {
+		t.Errorf("got %+v, and the anchor is at %d", r, place.Anchor.Sequence)
 	}
 	mustCharge(t, l, ask("more0", hospital(1000)))
 
 	// It dies instead: opened again, the charge is anchored before anybody can ask for its receipt.
-	place.fail = down
+	place.Fail = down
 	charged("dies", true)
 	l.Keeper = nil
 	mustClose(t, l)
 	if _, err := OpenWith(path, o); !errors.Is(err, down) {
 		t.Errorf("opened without an anchor: %v", err)
 	}
-	place.fail = nil
+	place.Fail = nil
 	o.Every = 5
 	l = anchoredLedger(t, path, o)
-	if head, _, _ := l.Head(ctx); place.anchor.Sequence != head {
-		t.Errorf("the anchor is at %d of %d", place.anchor.Sequence, head)
+	if head, _, _ := l.Head(ctx); place.Anchor.Sequence != head {
+		t.Errorf("the anchor is at %d of %d", place.Anchor.Sequence, head)
 	}
 	// A failing anchor is told when the ledger is closed, and the ledger is closed.
 	mustKeep(t, l, mustCharge(t, l, ask("dies", hospital(1000))).Sequence, "key", "42")
-	place.fail = down
+	place.Fail = down
 	if err := l.Close(); !errors.Is(err, down) {
 		t.Errorf("closed: %v", err)
 	}
-	place.fail = nil
+	place.Fail = nil
 	mustClose(t, anchoredLedger(t, path, o))
 }
 
 // An anchor is stored when its charge is on the disk, and before its receipt is given.
 func TestAnchorOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	l := anchoredLedger(t, path, Options{Anchorage: place, Every: 3})
 	receipts, unanchored := 0, 0
-	place.before = func(a ledger.Anchor) {
+	place.Before = func(a ledger.Anchor) {
 		hash, err := l.HashAt(a.Sequence)
 		if err != nil || hash != a.Hash {
 			t.Errorf("an anchor at %d, which is not in the ledger: %v", a.Sequence, err)
 		}
 	}
 	for i := range 30 {
-		before := place.stores
+		before := place.Stores
 		r := mustCharge(t, l, ask(fmt.Sprint(i), hospital(1000)))
 		receipts++
-		if unanchored++; place.stores > before {
+		if unanchored++; place.Stores > before {
 			unanchored = 0
 		}
 		if unanchored >= 3 {
 			t.Errorf("%d receipts without an anchor", unanchored)
 		}
-		if got := r.Balances[0].Spent; !got.Within(place.anchor.Most[0].Spent) {
-			t.Errorf("spent %v, above the ceiling %v", got, place.anchor.Most[0].Spent)
+		if got := r.Balances[0].Spent; !got.Within(place.Anchor.Most[0].Spent) {
+			t.Errorf("spent %v, above the ceiling %v", got, place.Anchor.Most[0].Spent)
 		}
 	}
-	if n := place.stores; n < 10 || n > 13 {
+	if n := place.Stores; n < 10 || n > 13 {
 		t.Errorf("%d anchors for %d charges", n, receipts)
 	}
 	// What the owner enters needs none, and Close takes it in.
@@ -374,26 +343,26 @@ func TestAnchorOrder(t *testing.T) {
 	}
 	head, hash, _ := l.Head(ctx)
 	mustClose(t, l)
-	if a := place.anchor; a.Sequence != head || a.Hash != hash || a.Most[0].Spent.Rho != 30*unit.Rho {
+	if a := place.Anchor; a.Sequence != head || a.Hash != hash || a.Most[0].Spent.Rho != 30*unit.Rho {
 		t.Errorf("Close left %+v", a)
 	}
-	place.before = nil
-	stores := place.stores
+	place.Before = nil
+	stores := place.Stores
 	mustClose(t, anchoredLedger(t, path, Options{Anchorage: place, Every: 3}))
-	if place.stores != stores {
-		t.Errorf("%d anchors where nothing happened", place.stores-stores)
+	if place.Stores != stores {
+		t.Errorf("%d anchors where nothing happened", place.Stores-stores)
 	}
 }
 
 // Recover refuses what it cannot do, and changes nothing.
 func TestRecoverRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	for name, err := range map[string]error{
 		"no place":  second(Recover(path, Options{}, "test")),
 		"no reason": second(Recover(path, Options{Anchorage: place}, "")),
 		"no anchor": second(Recover(path, Options{Anchorage: place}, "test")),
-		"no answer": second(Recover(path, Options{Anchorage: &buoy{fail: errors.New("down")}}, "test")),
+		"no answer": second(Recover(path, Options{Anchorage: &ledgertest.MemoryAnchor{Fail: errors.New("down")}}, "test")),
 	} {
 		if err == nil {
 			t.Errorf("%s: recovered", name)
@@ -415,7 +384,7 @@ func second[T any](_ T, err error) error { return err }
 // anchored like charges.
 func TestPromise13OneAnswer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	o := Options{Anchorage: &buoy{}}
+	o := Options{Anchorage: &ledgertest.MemoryAnchor{}}
 	l := anchoredLedger(t, path, o)
 	mustCharge(t, l, ask("before", hospital(100)))
 	r := mustCharge(t, l, ask("asked", hospital(100)))
@@ -451,32 +420,16 @@ func TestPromise13TwoCopies(t *testing.T) {
 	}
 }
 
-// What panics in a place of anchors stops the ledger, and blocks nobody.
-func TestAnchorPanics(t *testing.T) {
-	b := &buoy{}
-	l := anchoredLedger(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: b})
-	b.before = func(ledger.Anchor) { panic("the sea is rough") }
-	var failed *ledger.WriteError
-	if _, err := l.Charge(ctx, ask("asked", hospital(100))); !errors.As(err, &failed) || !failed.Broken {
-		t.Errorf("got %v", err)
-	}
-	b.before = nil
-	if _, err := l.Charge(ctx, ask("again", hospital(100))); !errors.As(err, &failed) || !failed.Broken {
-		t.Errorf("got %v", err)
-	}
-	mustClose(t, l)
-}
-
 // TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without
 // an anchor, and a ledger that had one is not opened, be it an older copy or not.
 func TestPromise13MountPoint(t *testing.T) {
-	path, place := filepath.Join(t.TempDir(), "ledger.db"), &buoy{}
+	path, place := filepath.Join(t.TempDir(), "ledger.db"), &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place}
 	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 3)
 	mustClose(t, l)
 	mounted := *place
-	place.anchor = nil
+	place.Anchor = nil
 	var refused *ledger.UnanchoredError
 	before, err := os.ReadFile(path)
 	if err != nil {
@@ -488,7 +441,7 @@ func TestPromise13MountPoint(t *testing.T) {
 	if _, err := Recover(path, o, "why"); err == nil {
 		t.Error("there is nothing to recover from")
 	}
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) || place.anchor != nil {
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) || place.Anchor != nil {
 		t.Errorf("something was changed: %v", err)
 	}
 	*place = mounted
@@ -500,11 +453,11 @@ func TestPromise13MountPoint(t *testing.T) {
 		t.Errorf("another anchor over the one that is there: %v", err)
 	}
 	// Lost for good: the owner says so, and sessions begin anew.
-	place.anchor = nil
+	place.Anchor = nil
 	if _, err := BeginAnchor(path, o, ""); err == nil {
 		t.Error("an anchor was begun without a reason")
 	}
-	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.anchor.Sequence != r.Sequence ||
+	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.Anchor.Sequence != r.Sequence ||
 		r.Sequence == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -521,7 +474,7 @@ func TestPromise13MountPoint(t *testing.T) {
 // older copy or not, and is not changed. Only its owner takes that back, of the ledger that the
 // anchor knows.
 func TestPromise13NoPlace(t *testing.T) {
-	path, place := filepath.Join(t.TempDir(), "ledger.db"), &buoy{}
+	path, place := filepath.Join(t.TempDir(), "ledger.db"), &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place}
 	refuse := func(when string) {
 		t.Helper()
@@ -570,7 +523,7 @@ func TestPromise13NoPlace(t *testing.T) {
 		}
 		mustClose(t, anchoredLedger(t, path, o))
 		refuse(when)
-		place.anchor = nil
+		place.Anchor = nil
 		if _, err := BeginAnchor(path, o, "the anchor was lost"); err != nil {
 			t.Fatal(err)
 		}
@@ -580,7 +533,7 @@ func TestPromise13NoPlace(t *testing.T) {
 
 // A checkpoint knows that there is an anchor, and that it was given up.
 func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
-	path, place := varied(t), &buoy{}
+	path, place := varied(t), &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place}
 	for _, want := range []bool{true, false} {
 		l := anchoredLedger(t, path, o)
@@ -595,8 +548,8 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 		l.helpers.Wait()
 		mustClose(t, l)
 		state, by, err := check(path, nil, Options{mending: true})
-		if err != nil || by == noneChosen || state.Unread() < uint64(place.anchor.Sequence)-120 || state.Notes.Anchored() != want {
-			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.anchor.Sequence,
+		if err != nil || by == noneChosen || state.Unread() < uint64(place.Anchor.Sequence)-120 || state.Notes.Anchored() != want {
+			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.Anchor.Sequence,
 				state.Notes.Anchored(), err)
 		}
 	}

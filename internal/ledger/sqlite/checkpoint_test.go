@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -421,7 +422,7 @@ func TestCheckpointAfterRecovery(t *testing.T) {
 // An older copy with its own checkpoint is as old as it is, and the anchor knows.
 func TestPromise13OlderCheckpoint(t *testing.T) {
 	path := varied(t)
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place}
 	open := func() *Ledger {
 		l, err := OpenWith(path, o)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -39,7 +40,7 @@ func forge(t *testing.T, path string) {
 // believed, and a forged one is not.
 func TestPromise13ForgedCheckpoint(t *testing.T) {
 	path := varied(t)
-	o := Options{Anchorage: &buoy{}}
+	o := Options{Anchorage: &ledgertest.MemoryAnchor{}}
 	open := func() *Ledger {
 		t.Helper()
 		l, err := OpenWith(path, o)
@@ -200,7 +201,7 @@ func TestCheckpointFarBehind(t *testing.T) {
 // An anchor of before checkpoints names none, and neither does a recovery's.
 func TestAnchorNamesCheckpoint(t *testing.T) {
 	path := varied(t)
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place}
 	for _, want := range []bool{true, false} {
 		l, err := OpenWith(path, o)
@@ -228,7 +229,7 @@ func TestAnchorNamesCheckpoint(t *testing.T) {
 		t.Error("a checkpoint that the anchor does not name is used")
 	}
 	mustClose(t, l)
-	place.fail = errors.New("not mounted")
+	place.Fail = errors.New("not mounted")
 	if _, err := OpenWith(path, o); err == nil || !strings.Contains(err.Error(), "not mounted") {
 		t.Errorf("without its anchor: %v", err)
 	}

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -118,41 +118,6 @@ func TestPromise14DamageWhileOpen(t *testing.T) {
 	}
 }
 
-// Many who note at once share their commits, and each finds their own notes in their order.
-func TestPromise14Group(t *testing.T) {
-	l, path := fresh(t)
-	const clients, each = 16, 40
-	before := l.commits
-	var wg sync.WaitGroup
-	for c := range clients {
-		wg.Go(func() {
-			for i := range each {
-				if err := l.Note(ctx, fmt.Sprint("session ", c), []byte(fmt.Sprint(i))); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if n := l.commits - before; n > clients*each/2 {
-		t.Errorf("%d notes took %d commits", clients*each, n)
-	}
-	mustClose(t, l)
-	l = reopen(t, path)
-	for c := range clients {
-		all, err := l.Notes(ctx, fmt.Sprint("session ", c))
-		if err != nil || len(all) != each {
-			t.Fatalf("client %d: %d notes, %v", c, len(all), err)
-		}
-		for i, note := range all {
-			if string(note) != fmt.Sprint(i) {
-				t.Fatalf("client %d: note %d is %q", c, i, note)
-			}
-		}
-	}
-}
-
 // The files on disk have a note when Note returns.
 func TestPromise14Durable(t *testing.T) {
 	l, path := fresh(t)
@@ -179,7 +144,7 @@ func TestPromise14Durable(t *testing.T) {
 // already.
 func TestPromise14Recovered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	o := Options{Anchorage: &buoy{}}
+	o := Options{Anchorage: &ledgertest.MemoryAnchor{}}
 	l := anchoredLedger(t, path, o)
 	round := mustCharge(t, l, ask("round 1", hospital(100)))
 	mustNote(t, l, "s", "threshold")
@@ -224,11 +189,11 @@ func TestPromise14Recovered(t *testing.T) {
 // written.
 func TestPromise14AnchorFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	l := anchoredLedger(t, path, Options{Anchorage: place})
 	mustNote(t, l, "s", "a")
-	down := errors.New("the buoy sank")
-	place.fail = down
+	down := errors.New("the anchor is away")
+	place.Fail = down
 	for range 3 {
 		if err := l.Note(ctx, "s", []byte("b")); !errors.Is(err, down) {
 			t.Errorf("got %v", err)
@@ -237,26 +202,26 @@ func TestPromise14AnchorFails(t *testing.T) {
 			t.Errorf("got %q, %v", all, err)
 		}
 	}
-	place.fail = nil
+	place.Fail = nil
 	if got := notes(t, l, "s"); got != "a b" {
 		t.Errorf("got %q; want the one that was written before it was known that there is no anchor", got)
 	}
 	mustNote(t, l, "s", "c")
-	if head, _, _ := l.Head(ctx); place.anchor.Sequence != head {
-		t.Errorf("the anchor is at %d of %d", place.anchor.Sequence, head)
+	if head, _, _ := l.Head(ctx); place.Anchor.Sequence != head {
+		t.Errorf("the anchor is at %d of %d", place.Anchor.Sequence, head)
 	}
 }
 
 // Notes count like other records: an anchor is stored before the every-th of them is confirmed.
 func TestPromise14Anchored(t *testing.T) {
-	place := &buoy{}
+	place := &ledgertest.MemoryAnchor{}
 	l := anchoredLedger(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: place, Every: 3})
-	began := place.anchor.Sequence
+	began := place.Anchor.Sequence
 	for i := range uint64(10) {
 		mustNote(t, l, "s", fmt.Sprint(i))
 		// With the first, which says that there is an anchor.
-		if want := began + (i+2)/3*3; place.anchor.Sequence != want {
-			t.Errorf("after note %d the anchor is at %d; want %d", i, place.anchor.Sequence, want)
+		if want := began + (i+2)/3*3; place.Anchor.Sequence != want {
+			t.Errorf("after note %d the anchor is at %d; want %d", i, place.Anchor.Sequence, want)
 		}
 	}
 }

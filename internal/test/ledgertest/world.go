@@ -5,11 +5,13 @@ package ledgertest
 
 import (
 	"context"
+	"iter"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -36,6 +38,20 @@ type Report struct {
 func (w World) Open(t testing.TB) ledger.Ledger {
 	t.Helper()
 	return w.OpenAt(t, time.Now)
+}
+
+// DecideAgain has the second opinion decide every record.
+func DecideAgain(t testing.TB, records iter.Seq2[*ledger.Record, error]) {
+	t.Helper()
+	p := replay.New()
+	for r, err := range records {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range p.Next(r, ledger.Hash(r.Encode())).Differs {
+			t.Errorf("record %d, again: %s", r.Sequence, problem)
+		}
+	}
 }
 
 // Unit is what one charge of the tests costs: what Gaussian noise claims.

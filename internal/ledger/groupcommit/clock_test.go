@@ -1,6 +1,4 @@
-//go:build unix
-
-package sqlite
+package groupcommit
 
 import (
 	"bytes"
@@ -9,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -30,17 +26,11 @@ func ownerKey(n byte) ed25519.PrivateKey {
 // ledger decided and recorded, without times and hashes.
 func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger.Ledger) ledger.Ledger) []string {
 	t.Helper()
-	dir, err := os.MkdirTemp(memory(), "ledger-test-*")
+	m := newMemory()
+	l, err := m.open(now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "ledger.db")
-	l, err := open(path, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { l.Close() }()
 	var all []string
 	say := func(what string, r ledger.Receipt, err error) {
 		decision := "yes"
@@ -75,7 +65,7 @@ func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if l, err = open(path, now); err != nil {
+			if l, err = m.open(now); err != nil {
 				t.Fatal(err)
 			}
 		case 1:

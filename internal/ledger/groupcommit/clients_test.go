@@ -1,30 +1,14 @@
-//go:build unix
-
-package sqlite
+package groupcommit
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// inMemory opens a new ledger where a sync costs nothing.
-func inMemory(t testing.TB) (*Ledger, string) {
-	t.Helper()
-	dir, err := os.MkdirTemp(memory(), "ledger-test-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	path := filepath.Join(dir, "ledger.db")
-	return reopen(t, path), path
-}
 
 // thousand has 1,000 clients ask at once for a budget of 100, with quotas for four analysts unless
 // there are none. It returns how many were admitted by each.
@@ -63,7 +47,7 @@ func TestPromise2ThousandClients(t *testing.T) {
 	for i := range some(150) {
 		quota := []int{0, 40, 20}[i%3]
 		want := []int{100, 100, 80}[i%3]
-		l, path := inMemory(t)
+		l := slow(t)
 		admitted := thousand(t, l, quota)
 		sum := 0
 		for analyst, n := range admitted {
@@ -81,15 +65,15 @@ func TestPromise2ThousandClients(t *testing.T) {
 			t.Fatalf("repetition %d, quota %d: %d were admitted and %d spent; want %d", i, quota, sum, n, want)
 		}
 		mustClose(t, l)
-		if report := mustVerify(t, path); report.Charges != uint64(want) {
-			t.Fatalf("%d charges in the file; want %d", report.Charges, want)
+		if report := l.memory.mustVerify(t); report.Charges != uint64(want) {
+			t.Fatalf("%d charges in the memory; want %d", report.Charges, want)
 		}
 	}
 }
 
-// The bug of race_test.go, seen here too.
+// The bug of [ledgertest.CheckThenAct], seen here too.
 func TestPromise2ThousandSeeCheckThenAct(t *testing.T) {
-	l, _ := inMemory(t)
+	l := slow(t)
 	sum := 0
 	for _, n := range thousand(t, ledgertest.CheckThenAct{Ledger: l}, 0) {
 		sum += n

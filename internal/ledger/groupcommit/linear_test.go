@@ -1,11 +1,10 @@
-//go:build unix
-
-package sqlite
+package groupcommit
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -86,10 +85,7 @@ func linear(l ledger.Ledger, history []event) error {
 		if r.Sequence != uint64(len(records)) {
 			return fmt.Errorf("record %d has the number %d", len(records), r.Sequence)
 		}
-		next := map[string]dp.Amount{}
-		for name, n := range sum {
-			next[name] = n
-		}
+		next := maps.Clone(sum)
 		for _, b := range r.Balances {
 			next[b.Account] += r.Cost.Rho
 			// The record's own decision, made again.
@@ -180,7 +176,7 @@ func linear(l ledger.Ledger, history []event) error {
 
 func TestPromise5RealTimeOrder(t *testing.T) {
 	for range some(30) {
-		l, _ := inMemory(t)
+		l := slow(t)
 		history := observe(l, 8, 40, 200)
 		if err := linear(l, history); err != nil {
 			t.Fatal(err)
@@ -262,7 +258,7 @@ func (l mixed) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, err
 func TestPromise5TestSeesWrongOrder(t *testing.T) {
 	seen := func(name string, wrap func(ledger.Ledger) ledger.Ledger, mend func([]event) []event) {
 		for range 20 {
-			l, _ := inMemory(t)
+			l := slow(t)
 			history := mend(observe(wrap(l), 8, 40, 200))
 			if err := linear(l, history); err != nil {
 				t.Logf("%s: %v", name, err)
