@@ -334,7 +334,7 @@ func TestProblems(t *testing.T) {
 	other := newTestChain("two")
 	for _, c := range []struct {
 		chain *testChain
-		want string
+		want  string
 	}{
 		{nil, "the ledger is missing, and had 9 records"},
 		{replayed(b.links[:1]), "it ends at record 0 of 9"},

@@ -20,7 +20,9 @@ const (
 )
 
 // log is the write-ahead log beside a ledger, as it was found before SQLite saw it. SQLite drops
-// what follows the first frame that does not check and says nothing. We look at what follows.
+// what follows the first frame that does not check and says nothing, and neither it nor its driver
+// has a call that would: so the log is read here, by its published format, and what follows is
+// looked at. TestSQLiteForgets fails once SQLite tells by itself.
 type log struct {
 	file  *os.File // nil where there is none
 	size  int64

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -250,8 +251,46 @@ func TestSQLiteForgets(t *testing.T) {
 	}
 }
 
-// The sum over a frame is linear, and nearly solves for one byte. Both orders of bytes exist.
-func TestNearly(t *testing.T) {
+// A connection that is closed leaves the log as it is, which takes a field of the driver's that is
+// not exported: a version of the driver without it, or with another behind that name, fails here.
+// Without that call SQLite puts the log into the file, or this test sees nothing.
+func TestDriverLeavesTheLog(t *testing.T) {
+	c := crash()
+	for _, leaves := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "ledger.db")
+		for name, data := range map[string][]byte{path: c.file, path + "-wal": c.log} {
+			if err := os.WriteFile(name, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		conn, err := dial(path)
+		if !leaves && err == nil {
+			conn.Close()
+			conn, err = connect(url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var head uint64
+		var hash string
+		if err := errors.Join(conn.set(writePragmas...), conn.QueryRowContext(ctx, selectHead).Scan(&head, &hash), conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+		file, _ := os.ReadFile(path)
+		log, _ := os.ReadFile(path + "-wal")
+		if left := bytes.Equal(file, c.file) && bytes.Equal(log, c.log); left != leaves {
+			t.Errorf("told to leave the log: %v; left it: %v", leaves, left)
+		}
+	}
+	for _, other := range []any{nil, 7, struct{ handle uintptr }{1}, struct{ db int }{1}, struct{ db uintptr }{0}} {
+		if leaveLog(other) == nil {
+			t.Errorf("%#v was taken for the driver's connection", other)
+		}
+	}
+}
+
+// The sum over a frame is linear, and isOneByteOff solves for one byte. Both orders of bytes exist.
+func TestIsOneByteOff(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		frame := make([]byte, frameSize)
 		for i := range frame {
