@@ -18,9 +18,14 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Backend is a ledger that is open here.
+// Backend is of a ledger that is open here what its owner reads and enters.
 type Backend interface {
-	ledger.Ledger
+	Head(ctx context.Context) (sequence uint64, hash string, err error)
+	Window(ctx context.Context, dataset string) (uint64, error)
+	Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error)
+	Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error)
+	Notes(ctx context.Context, session string) ([][]byte, error)
+	Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error)
 	// Lines returns the records up to one with what is stored beside them, each checked.
 	Lines(ctx context.Context, last uint64) iter.Seq2[chain.Stored, error]
 }
