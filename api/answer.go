@@ -70,7 +70,6 @@ type Limits struct {
 // Columns are those of an answer. In its JSON they are their names.
 type Columns []Column
 
-// MarshalJSON implements [json.Marshaler].
 func (c Columns) MarshalJSON() ([]byte, error) {
 	names := make([]string, len(c))
 	for i := range c {
@@ -263,7 +262,6 @@ func times(left, each dp.Amount) dp.Amount {
 // List is a list that is never null in JSON.
 type List[T any] []T
 
-// MarshalJSON implements [json.Marshaler].
 func (l List[T]) MarshalJSON() ([]byte, error) {
 	if l == nil {
 		return []byte("[]"), nil

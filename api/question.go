@@ -198,7 +198,6 @@ func (r *Refusal) Error() string {
 	return r.Reason + "; " + r.Instead
 }
 
-// WithCode gives a refusal its code.
 func (r *Refusal) WithCode(code string) *Refusal {
 	r.Code = code
 	return r
@@ -216,7 +215,6 @@ type Disagreement struct {
 
 func (d *Disagreement) Error() string { return disagreement.Error() }
 
-// Unwrap makes it a refusal.
 func (d *Disagreement) Unwrap() error { return disagreement }
 
 var disagreement = &Refusal{

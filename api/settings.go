@@ -83,7 +83,6 @@ var settings = []setting{
 
 const byDefault = "default"
 
-// SettingNames lists the settings.
 func SettingNames() []string {
 	out := make([]string, len(settings))
 	for i, s := range settings {
@@ -92,7 +91,6 @@ func SettingNames() []string {
 	return out
 }
 
-// ParseSettings reads settings by their names.
 func ParseSettings(texts map[string]string) (Settings, error) {
 	var out Settings
 	for name := range texts {
@@ -130,7 +128,6 @@ func (s *Settings) Set(name, value string) error {
 	return nil
 }
 
-// Reset gives a setting its default.
 func (s *Settings) Reset(name string) error {
 	at, err := named(name)
 	if err != nil {
@@ -161,7 +158,6 @@ func (s *Settings) Reset(name string) error {
 	return nil
 }
 
-// Show writes the value of a setting.
 func (s Settings) Show(name string) (string, error) {
 	at, err := named(name)
 	if err != nil {

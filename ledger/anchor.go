@@ -90,12 +90,10 @@ type ceiling struct {
 	Delta   uint64 `json:"delta,string"`
 }
 
-// MarshalJSON implements [json.Marshaler].
 func (c Ceiling) MarshalJSON() ([]byte, error) {
 	return json.Marshal(ceiling{c.Account, uint64(c.Spent.Epsilon), uint64(c.Spent.Rho), uint64(c.Spent.Delta)})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (c *Ceiling) UnmarshalJSON(text []byte) error {
 	var j ceiling
 	if err := json.Unmarshal(text, &j); err != nil {

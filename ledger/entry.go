@@ -75,7 +75,6 @@ func (TopUp) entry()    {}
 func (Recovery) entry() {}
 func (Release) entry()  {}
 
-// Validate implements [Entry].
 func (r Renewal) Validate() error {
 	if r.From == 0 {
 		return &InvalidError{"window", "is missing: windows are counted from 1"}
@@ -91,7 +90,6 @@ func (r Renewal) Validate() error {
 	return validReason(r.Reason)
 }
 
-// Validate implements [Entry].
 func (o Owner) Validate() error {
 	if len(o.Public) != ed25519.PublicKeySize {
 		return &InvalidError{"key of the owner", "is not an Ed25519 key"}
@@ -104,7 +102,6 @@ func (o Owner) Validate() error {
 	return validReason(o.Reason)
 }
 
-// Validate implements [Entry].
 func (t TopUp) Validate() error {
 	if len(t.Accounts) == 0 || len(t.Accounts) > MaxAccounts {
 		return &InvalidError{"list of accounts", fmt.Sprintf("must name 1 to %d accounts", MaxAccounts)}
@@ -133,7 +130,6 @@ func (t TopUp) Validate() error {
 	return validReason(t.Reason)
 }
 
-// Validate implements [Entry].
 func (r Recovery) Validate() error {
 	if len(r.Spent) > MaxRecovered {
 		return &InvalidError{"list of accounts", fmt.Sprintf("is longer than %d", MaxRecovered)}
@@ -151,7 +147,6 @@ func (r Recovery) Validate() error {
 	return validReason(r.Reason)
 }
 
-// Validate implements [Entry].
 func (r Release) Validate() error {
 	if err := validText("data set", r.Dataset, 1, MaxName); err != nil {
 		return err
@@ -216,7 +211,6 @@ type Deferred struct {
 // Public implements [crypto.Signer]. Whose signature counts is for the ledger to know.
 func (Deferred) Public() crypto.PublicKey { return nil }
 
-// Sign implements [crypto.Signer].
 func (d Deferred) Sign(_ io.Reader, message []byte, _ crypto.SignerOpts) ([]byte, error) {
 	var want, given Record
 	switch {

@@ -13,7 +13,6 @@ import (
 // Failure says how a question failed after its charge.
 type Failure = api.Failure
 
-// The ways to fail.
 const (
 	FailedError  Failure = "error"  // the engine failed, or what it returned was not usable
 	FailedMemory Failure = "memory" // the engine ran out of memory
@@ -101,7 +100,6 @@ type Lockouts struct {
 	of map[string]*datasetLockouts
 }
 
-// datasetLockouts is the lockouts of one dataset.
 type datasetLockouts struct {
 	told  []told // incidents that were told and not released; what follows is made of them
 	whole tally
@@ -204,7 +202,6 @@ func (d *Lockouts) Restore(r *Record) {
 	d.dataset(r.Dataset).add(told{strings.Clone(r.Analyst), r.ByAnalyst, r.ByDataset, r.Time})
 }
 
-// dataset returns the lockouts of a dataset, which it makes where there are none.
 func (d *Lockouts) dataset(name string) *datasetLockouts {
 	if d.of == nil {
 		d.of = map[string]*datasetLockouts{}
@@ -282,7 +279,6 @@ type Unanswered struct {
 	Incident uint64 `json:"incident"`
 }
 
-// Add takes the next record in.
 func (b *Casebook) Add(r *Record) {
 	told := b.lockouts.Apply(r)
 	switch r.Kind {

@@ -12,10 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Kind says what a record is.
 type Kind string
 
-// The kinds of records.
 const (
 	KindLedger   Kind = "ledger"   // the first record
 	KindCharge   Kind = "charge"   // something was spent

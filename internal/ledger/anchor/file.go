@@ -30,7 +30,6 @@ type file struct {
 
 func (f *file) String() string { return f.path }
 
-// Load implements [ledger.Anchorage].
 func (f *file) Load(context.Context) (ledger.Anchor, bool, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -50,7 +49,6 @@ func (f *file) Load(context.Context) (ledger.Anchor, bool, error) {
 	return a, true, nil
 }
 
-// Store implements [ledger.Anchorage].
 func (f *file) Store(_ context.Context, a ledger.Anchor) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

@@ -66,7 +66,6 @@ func (r *Row) String() string {
 	return fmt.Sprintf("the row %q of discreet_anchor in the PostgreSQL database %s at %s", r.name, r.config.Database, r.config.Host)
 }
 
-// Load implements [ledger.Anchorage].
 func (r *Row) Load(ctx context.Context) (a ledger.Anchor, found bool, err error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -89,7 +88,6 @@ func (r *Row) Load(ctx context.Context) (a ledger.Anchor, found bool, err error)
 	return a, found, nil
 }
 
-// Store implements [ledger.Anchorage].
 func (r *Row) Store(ctx context.Context, a ledger.Anchor) error {
 	text, err := encode(a)
 	if err != nil {
@@ -125,7 +123,6 @@ func (r *Row) Store(ctx context.Context, a ledger.Anchor) error {
 	return nil
 }
 
-// Close closes the connection. The row stays.
 func (r *Row) Close() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -31,7 +31,6 @@ func (a *Accounts) clone() Accounts {
 	return Accounts{spent, maps.Clone(a.granted), maps.Clone(a.first)}
 }
 
-// Spent returns what was spent in an account.
 func (a *Accounts) Spent(account string) dp.Cost {
 	if b := a.spent[account]; b != nil {
 		return b.Spent

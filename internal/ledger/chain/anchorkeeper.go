@@ -391,7 +391,6 @@ const (
 // trail is positions of a chain in their order.
 type trail []ledger.Position
 
-// newTrail returns the trail up to the head.
 func newTrail(s *State, hashAt func(uint64) (string, error)) (trail, error) {
 	head, hash := s.Head()
 	t := trail{{Sequence: head, Hash: hash}}

@@ -20,7 +20,6 @@ import (
 
 var ctx = context.Background()
 
-// testChain is a ledger in memory.
 type testChain struct {
 	links []*Link
 	state *State
@@ -30,7 +29,6 @@ func newTestChain(identity string) *testChain {
 	return replayed([]*Link{First(identity, time.Unix(0, 0))})
 }
 
-// replayed returns the ledger with these records.
 func replayed(links []*Link) *testChain {
 	b := &testChain{state: New()}
 	b.append(links...)
@@ -64,7 +62,6 @@ func (b *testChain) records() iter.Seq2[*ledger.Record, error] {
 // the time sees to that.
 var asked int
 
-// charge writes one charge and returns its record.
 func (b *testChain) charge(cost dp.Cost, accounts ...string) *ledger.Record {
 	asked++
 	c := ledger.Charge{Request: fmt.Sprint(asked), Window: 1, Cost: cost}

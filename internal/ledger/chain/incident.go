@@ -53,16 +53,13 @@ func (x *Incidents) Withheld(charge uint64) bool {
 	return ok && x.lockouts.Closed(who.dataset, who.analyst)
 }
 
-// DatasetOf returns which dataset a charge is about.
 func (x *Incidents) DatasetOf(charge uint64) string {
 	who, _ := x.asked.find(charge)
 	return who.dataset
 }
 
-// Failed reports whether a charge has an incident.
 func (x *Incidents) Failed(charge uint64) bool { return x.failed[charge] }
 
-// add adds an incident or a release.
 func (x *Incidents) add(r *ledger.Record) {
 	x.lockouts.Apply(r)
 	if r.Kind == ledger.KindIncident && r.Charge != 0 {
@@ -94,7 +91,6 @@ type askers struct {
 	index map[asker]uint32
 }
 
-// asker is who asks about what.
 type asker struct{ dataset, analyst string }
 
 func (a *askers) add(r *ledger.Record) {

@@ -172,7 +172,6 @@ type decisions struct {
 	seen ledger.Position // the same, or the last incident where that came later
 }
 
-// add takes the next record in.
 func (d *decisions) add(r *ledger.Record, hash string) {
 	here := ledger.Position{Sequence: r.Sequence, Hash: hash}
 	switch r.Kind {

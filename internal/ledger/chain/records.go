@@ -85,7 +85,6 @@ func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 	return s.link(version, r), nil
 }
 
-// hasLess compares what is left in two accounts.
 func hasLess(a, b dp.Cost) bool {
 	return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Rho, b.Rho), cmp.Compare(a.Delta, b.Delta)) < 0
 }
@@ -111,7 +110,6 @@ func Differs(r *ledger.Record, c ledger.Charge) string {
 	return ""
 }
 
-// Receipt returns the receipt of a record.
 func Receipt(r *ledger.Record, hash string, again bool) ledger.Receipt {
 	return ledger.Receipt{
 		Sequence: r.Sequence, Hash: hash, Time: r.Time.UTC(), Cost: r.Cost,

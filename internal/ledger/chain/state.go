@@ -204,7 +204,6 @@ type versions struct {
 
 func (all dataVersions) last(dataset string) string { return all[dataset].last }
 
-// add adds a record of kind version.
 func (all dataVersions) add(r *ledger.Record) {
 	v := all[r.Dataset]
 	if v.numbers == nil {

@@ -34,7 +34,6 @@ type queue struct {
 	all []*request
 }
 
-// Waiting returns how many wait to write.
 func (c *Committer) Waiting() int {
 	q := &c.batches.waiting
 	q.mu.Lock()
@@ -151,7 +150,6 @@ type Group struct {
 	unanchored error // why nothing may be charged, although it could be written
 }
 
-// NewGroup begins a group after the last record.
 func (c *Committer) NewGroup() *Group {
 	g := &Group{Committer: c}
 	g.Sequence, g.Hash = c.State.Head()

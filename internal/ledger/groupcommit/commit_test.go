@@ -173,7 +173,6 @@ func TestAnchorPanics(t *testing.T) {
 	mustClose(t, l)
 }
 
-// rough is a signer that panics.
 type rough struct{ crypto.Signer }
 
 func (rough) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) { panic("no key") }

@@ -143,7 +143,6 @@ func (c *Committer) ensureAnchored(sequence uint64) error {
 	return nil
 }
 
-// Head implements [ledger.Ledger].
 func (c *Committer) Head(ctx context.Context) (uint64, string, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return 0, "", err
@@ -153,7 +152,6 @@ func (c *Committer) Head(ctx context.Context) (uint64, string, error) {
 	return sequence, hash, nil
 }
 
-// Balances implements [ledger.Ledger].
 func (c *Committer) Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return nil, err
@@ -167,7 +165,6 @@ func (c *Committer) Balances(ctx context.Context, accounts []ledger.Account) ([]
 	return balances, nil
 }
 
-// DataVersion implements [ledger.Ledger].
 func (c *Committer) DataVersion(ctx context.Context, dataset, label, state string) (ledger.Version, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return ledger.Version{}, err
@@ -176,7 +173,6 @@ func (c *Committer) DataVersion(ctx context.Context, dataset, label, state strin
 	return c.State.DataVersion(dataset, label, state), nil
 }
 
-// Window implements [ledger.Ledger].
 func (c *Committer) Window(ctx context.Context, dataset string) (uint64, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return 0, err
@@ -185,7 +181,6 @@ func (c *Committer) Window(ctx context.Context, dataset string) (uint64, error) 
 	return c.State.Window(dataset), nil
 }
 
-// Lockout implements [ledger.Ledger].
 func (c *Committer) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return ledger.Lockout{}, err
@@ -194,7 +189,6 @@ func (c *Committer) Lockout(ctx context.Context, dataset, analyst string) (ledge
 	return c.State.Incidents.Lockout(dataset, analyst), nil
 }
 
-// Era implements [ledger.Ledger].
 func (c *Committer) Era(ctx context.Context) (string, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return "", err
@@ -203,7 +197,6 @@ func (c *Committer) Era(ctx context.Context) (string, error) {
 	return c.State.Notes.Era(), nil
 }
 
-// Recall implements [ledger.Ledger].
 func (c *Committer) Recall(ctx context.Context, key string) ([]byte, uint64, bool, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return nil, 0, false, err
@@ -223,13 +216,11 @@ func (c *Committer) Recall(ctx context.Context, key string) ([]byte, uint64, boo
 	return answer, record.Charge, true, nil
 }
 
-// Answer implements [ledger.Ledger].
 func (c *Committer) Answer(ctx context.Context, request string) ([]byte, bool, error) {
 	_, _, answer, err := c.Request(ctx, request)
 	return answer, answer != nil, err
 }
 
-// Request implements [ledger.Ledger].
 func (c *Committer) Request(ctx context.Context, request string) (*ledger.Record, string, []byte, error) {
 	if err := c.LockForRead(ctx); err != nil {
 		return nil, "", nil, err

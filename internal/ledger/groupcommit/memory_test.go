@@ -38,7 +38,6 @@ type memLedger struct {
 	memory *memory
 }
 
-// newMemory returns what a ledger begins with.
 func newMemory() *memory {
 	first := chain.First("identity", time.Unix(0, 0))
 	return &memory{lines: []chain.Stored{{Line: chain.Line{Record: first.Record, Body: first.Body, Hash: first.Hash}}}}
@@ -55,7 +54,6 @@ func (m *memory) open(now func() time.Time) (*memLedger, error) {
 	return l, nil
 }
 
-// verify checks everything.
 func (m *memory) verify() (chain.Summary, *chain.State, error) {
 	lines := func(yield func(chain.Line, error) bool) {
 		for _, s := range m.lines {
@@ -67,7 +65,6 @@ func (m *memory) verify() (chain.Summary, *chain.State, error) {
 	return chain.Verify("the memory", lines, func(*chain.State) error { return nil }, nil)
 }
 
-// records returns what was written.
 func (m *memory) records() iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
 		for _, s := range m.lines {
@@ -188,7 +185,6 @@ func (l *memLedger) NotesAfter(ctx context.Context, session string, after int) (
 	return all, nil
 }
 
-// fresh opens a new ledger.
 func fresh(t testing.TB) *memLedger {
 	t.Helper()
 	return mustOpen(t, newMemory())

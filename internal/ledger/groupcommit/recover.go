@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Recovered is what a recovery did.
 type Recovered struct {
 	// Problem is why the ledger was not the one that its anchor knows. It is empty where it was,
 	// and nothing was changed.
@@ -170,7 +169,6 @@ func (r Recovery) BeginAnchor(ctx context.Context) (Recovered, error) {
 	return r.adopt(ctx)
 }
 
-// adopt anchors the head.
 func (r Recovery) adopt(ctx context.Context) (Recovered, error) {
 	c := r.Committer
 	c.Lock()

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// anchoredLedger opens a ledger that its anchor knows.
 func anchoredLedger(t *testing.T, m *memory, place ledger.Anchorage) *memLedger {
 	t.Helper()
 	l := mustOpen(t, m)

@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Charge implements [ledger.Ledger].
 func (c *Committer) Charge(ctx context.Context, charge ledger.Charge) (ledger.Receipt, error) {
 	if err := charge.Validate(); err != nil {
 		return ledger.Receipt{}, err
@@ -91,7 +90,6 @@ func (g *Group) receiptAgain(sequence uint64, c ledger.Charge) (ledger.Receipt, 
 	return chain.Receipt(record, hash, true), nil
 }
 
-// Keep implements [ledger.Ledger].
 func (c *Committer) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
 	if err := ledger.ValidateKey(key); err != nil {
 		return err
@@ -143,12 +141,10 @@ func (g *Group) refuseLapsed(charge uint64) error {
 	return err
 }
 
-// Note implements [ledger.Ledger].
 func (c *Committer) Note(ctx context.Context, session string, entry []byte) error {
 	return c.NoteIf(ctx, session, entry, ledger.Provided{})
 }
 
-// NoteIf implements [ledger.Ledger].
 func (c *Committer) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
 	if err := ledger.ValidateNote(session, entry); err != nil {
 		return err
@@ -218,7 +214,6 @@ func (g *Group) refuseUnpaid(session string) error {
 	return g.refuseLapsed(sequence)
 }
 
-// addSalt puts random bytes before a note.
 func addSalt(entry []byte) []byte {
 	salt := entropy.New()
 	note := make([]byte, 0, ledger.NoteSalt+len(entry))
@@ -256,7 +251,6 @@ func (c *Committer) Fail(ctx context.Context, i ledger.Incident) (tell bool, err
 	return tell && err == nil, err
 }
 
-// Enter implements [ledger.Ledger].
 func (c *Committer) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	return c.enterAt(ctx, nil, e)
 }

@@ -29,7 +29,6 @@ type kept struct {
 	sequence uint64
 }
 
-// New returns one in which nothing was charged.
 func New() *Ledger {
 	return &Ledger{spent: map[string]dp.Cost{}, requests: map[string]ledger.Receipt{}, answers: map[string]kept{},
 		first: map[uint64]kept{}, notes: map[string][][]byte{}}

@@ -19,7 +19,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Options are how a ledger is opened.
 type Options struct {
 	// Full checks a ledger from its first record to its last, whatever checkpoints there are.
 	Full bool

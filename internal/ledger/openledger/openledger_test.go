@@ -55,7 +55,6 @@ func open(t testing.TB, where string) ledger.Ledger {
 	return l
 }
 
-// fill writes something of every kind.
 func fill(t testing.TB, l ledger.Ledger) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)

@@ -44,7 +44,6 @@ func (v *Client) ask(ctx context.Context, m message) (message, error) {
 	return in.next()
 }
 
-// replies is what the server says.
 type replies struct {
 	*gob.Decoder
 	back *gob.Encoder
@@ -78,7 +77,6 @@ func (s replies) next() (message, error) {
 	return m, nil
 }
 
-// Path returns the name of the ledger.
 func (v *Client) Path() string { return v.path }
 
 // Head returns the sequence and the hash of the record that was the last when the client dialled.

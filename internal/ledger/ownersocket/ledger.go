@@ -17,22 +17,18 @@ type remote struct {
 	*Client
 }
 
-// Close implements [ledger.Ledger].
 func (r remote) Close() error { return nil }
 
-// Head implements [ledger.Ledger].
 func (r remote) Head(ctx context.Context) (uint64, string, error) {
 	a, err := r.ask(ctx, message{Want: wantHead})
 	return a.Head.Sequence, a.Head.Hash, err
 }
 
-// Window implements [ledger.Ledger].
 func (r remote) Window(ctx context.Context, dataset string) (uint64, error) {
 	a, err := r.ask(ctx, message{Want: wantWindow, Dataset: dataset})
 	return a.Window, err
 }
 
-// Lockout implements [ledger.Ledger].
 func (r remote) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	a, err := r.ask(ctx, message{Want: wantLockout, Dataset: dataset, Analyst: analyst})
 	return a.Door, err
@@ -63,12 +59,10 @@ func (r remote) Notes(ctx context.Context, session string) ([][]byte, error) {
 	return a.Notes, err
 }
 
-// Enter implements [ledger.Ledger].
 func (r remote) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	return r.enter(ctx, e)
 }
 
-// Records implements [ledger.Ledger].
 func (r remote) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
 		now := Client{path: r.path}

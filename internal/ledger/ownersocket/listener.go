@@ -190,7 +190,6 @@ func (v *exchange) enter(p *entry) (ledger.Receipt, error) {
 	return v.backend.Enter(v.ctx, e)
 }
 
-// signing lets the other side sign.
 type signing struct {
 	*exchange
 	public ed25519.PublicKey

@@ -19,7 +19,6 @@ func socket(path string) string { return path + ".hatch" }
 // ledger for nobody else while it waits for a signature.
 var patience = 5 * time.Second
 
-// What may be wanted.
 const (
 	wantHead     = "head"
 	wantLines    = "lines"

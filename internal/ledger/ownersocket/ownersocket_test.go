@@ -187,7 +187,6 @@ func TestNoSignature(t *testing.T) {
 	}
 }
 
-// impostor answers every request with a message.
 func impostor(t *testing.T, answer func(message) message) *Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.ledger")

@@ -134,7 +134,6 @@ func (p *database) keepCheckpoint(c *pgx.Conn, state *chain.State) (string, erro
 	return sum, err
 }
 
-// partWriter writes each piece as a row.
 type partWriter struct {
 	database *database
 	tx       pgx.Tx

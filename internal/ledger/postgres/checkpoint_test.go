@@ -41,7 +41,6 @@ func made(l *Ledger) bool {
 	return l.checkpoints.sum != "" && !l.checkpoints.making
 }
 
-// sums returns how many checkpoints there are.
 func sums(t *testing.T, l *Ledger) (n int) {
 	t.Helper()
 	l.Lock()
@@ -52,7 +51,6 @@ func sums(t *testing.T, l *Ledger) (n int) {
 	return n
 }
 
-// image is everything that a state says.
 func image(t *testing.T, s *chain.State) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -72,7 +70,6 @@ func unread(t *testing.T, at string, o Options) (uint64, string) {
 	return l.State.Unread(), image(t, l.State)
 }
 
-// changes changes tables behind the ledger's back.
 func changes(t *testing.T, at, sql string) {
 	t.Helper()
 	p, err := parse(at)

@@ -19,7 +19,6 @@ type membership struct {
 	told   func() // who is told that a server has died
 }
 
-// join enters us among the servers.
 func (m *membership) join() error {
 	host, err := os.Hostname()
 	if err != nil {

@@ -19,7 +19,6 @@ func asleep(l *Ledger) {
 	l.helpers.Wait()
 }
 
-// until waits for something.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for begun := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {

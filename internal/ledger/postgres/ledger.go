@@ -276,7 +276,6 @@ func withoutAnchor(o Options) Options {
 	return Options{Lease: o.Lease, Tell: o.Tell, Full: true, mending: true}
 }
 
-// ledgerExists reports whether there is a ledger.
 func (p *database) ledgerExists() (bool, error) {
 	c, err := p.dial(background)
 	if err != nil {
@@ -347,7 +346,6 @@ func Import(address string, lines iter.Seq2[chain.Stored, error]) error {
 	return err
 }
 
-// copyIn writes the records and the head.
 func (p *database) copyIn(tx pgx.Tx, lines iter.Seq2[chain.Stored, error]) error {
 	next, stop := iter.Pull2(lines)
 	defer stop()

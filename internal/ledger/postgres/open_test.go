@@ -9,7 +9,6 @@ import (
 
 var opened = flag.Int("opened", 0, "how many charges, each with its answer, BenchmarkOpen makes first")
 
-// BenchmarkOpen opens a ledger with many records.
 func BenchmarkOpen(b *testing.B) {
 	if *opened == 0 {
 		b.Skip("-opened N says how many charges it makes first")

@@ -130,7 +130,6 @@ func (p *process) start(t *testing.T) {
 	p.life = life
 }
 
-// kill ends it with SIGKILL.
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -34,7 +34,6 @@ func TestPromise1ChargedBeforeRelease(t *testing.T) {
 	}
 }
 
-// do changes a ledger's tables behind its back.
 func do(t testing.TB, l *Ledger, sql string) {
 	t.Helper()
 	if _, err := l.conn.PgConn().Exec(ctx, l.database.in(sql)).ReadAll(); err != nil {
@@ -395,7 +394,6 @@ func TestPromise7NotForEverybody(t *testing.T) {
 	open(t, at, Options{})
 }
 
-// do runs a statement of somebody else.
 func (p *database) do(sql string) (any, error) {
 	c, err := p.dial(ctx)
 	if err != nil {

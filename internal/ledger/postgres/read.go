@@ -201,7 +201,6 @@ func (r *Reader) candidates() ([]candidate, error) {
 	return nil, err
 }
 
-// Close lets go of the database.
 func (r *Reader) Close() error {
 	hangUp(r.conn)
 	return nil
@@ -212,7 +211,6 @@ const selectNotes = `SELECT sequence, body, hash, answer FROM ledger.records WHE
 // notesPerQuery is how many notes one statement asks for.
 const notesPerQuery = 256
 
-// Notes implements [ledger.Ledger].
 func (l *Ledger) Notes(ctx context.Context, session string) ([][]byte, error) {
 	return l.NotesAfter(ctx, session, 0)
 }
@@ -248,7 +246,6 @@ type row struct {
 	answer []byte
 }
 
-// rows returns the records with these sequences.
 func (l *Ledger) rows(ctx context.Context, query string, sequences []uint64) (all []row, err error) {
 	if err := l.LockForRead(ctx); err != nil {
 		return nil, err
@@ -282,7 +279,6 @@ func (l *Ledger) rows(ctx context.Context, query string, sequences []uint64) (al
 	return all, nil
 }
 
-// read reads a row and checks it.
 func (l *Ledger) read(from pgx.CollectableRow) (row, error) {
 	var sequence int64
 	var body, answer []byte

@@ -39,7 +39,6 @@ type field struct {
 	before   int // how many clients were answered when that was first done
 }
 
-// breaks counts a failure.
 func (f *field) breaks() {
 	f.told.mu.Lock()
 	defer f.told.mu.Unlock()

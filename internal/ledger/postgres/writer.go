@@ -47,7 +47,6 @@ func (w writer) writeError(err error) *ledger.WriteError {
 	return &ledger.WriteError{Path: w.Path, Remote: true, Err: w.database.said(err)}
 }
 
-// halt stops the ledger for good.
 func (l *Ledger) halt(cause error) {
 	l.Stop(cause)
 	l.Broken.Remote = true
@@ -84,7 +83,6 @@ func (w writer) connect() (err error) {
 	return err
 }
 
-// drop closes the connection, with all that it was doing.
 func (w writer) drop() {
 	hangUp(w.conn)
 	w.conn = nil
@@ -165,7 +163,6 @@ func (w writer) Write(g *groupcommit.Group) error {
 	return nil
 }
 
-// send sends the records and COMMIT.
 func (w writer) send(g *groupcommit.Group) error {
 	sequences, hashes := make([]int64, len(g.Links)), make([]string, len(g.Links))
 	bodies := make([][]byte, len(g.Links))
@@ -222,7 +219,6 @@ func (w writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	return &ledger.WriteError{Path: w.Path, Remote: true, Unknown: errors.Is(cause, errUnknown), Err: cause}
 }
 
-// Served implements [groupcommit.Store].
 func (w writer) Served() { w.checkpoints.begin() }
 
 // Refresh implements [groupcommit.Store]. Who asked before the last look began needs no other.
@@ -251,7 +247,6 @@ func (w writer) Refresh(asked time.Time) error {
 	return w.writeError(err)
 }
 
-// Read implements [groupcommit.Store].
 func (w writer) Read(sequence uint64) (*ledger.Record, string, []byte, error) {
 	var record *ledger.Record
 	var hash string

@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// charge decides a charge.
 func (p *Replay) charge(d *Decision, r *ledger.Record) {
 	request := sha256.Sum256([]byte(r.Request))
 	if first, ok := p.requests[request]; ok {

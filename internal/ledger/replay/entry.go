@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// own decides who the owner is.
 func (p *Replay) own(d *Decision, r *ledger.Record) {
 	if _, ok := key(r.PublicKey); !ok {
 		d.differ("the owner's key is no Ed25519 key")
@@ -60,7 +59,6 @@ func (p *Replay) topUp(d *Decision, r *ledger.Record) {
 	}
 }
 
-// recover counts what was lost as spent.
 func (p *Replay) recover(d *Decision, r *ledger.Record) {
 	if r.PublicKey != "" {
 		if _, ok := key(r.PublicKey); !ok || p.owner != "" {

@@ -12,7 +12,6 @@ type told struct {
 	byAnalyst, byDataset uint64
 }
 
-// asker is who asked about what.
 type asker struct{ dataset, analyst string }
 
 // shut reports whether a dataset gives an analyst nothing new. It goes through all incidents that
@@ -31,7 +30,6 @@ func (p *Replay) shut(who asker) bool {
 	return all > 0 && all >= allBorne || own > 0 && own >= ownBorne
 }
 
-// incident decides whether somebody was told.
 func (p *Replay) incident(d *Decision, r *ledger.Record) {
 	who := asker{strings.Clone(r.Dataset), strings.Clone(r.Analyst)}
 	if r.Dataset == "" || r.ByAnalyst == 0 || r.ByDataset == 0 {

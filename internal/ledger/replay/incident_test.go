@@ -27,10 +27,8 @@ func (b *testChain) ask(dataset, analyst string) uint64 {
 	return n
 }
 
-// fail records an incident.
 func (b *testChain) fail(i ledger.Incident) { b.add(b.state.Incident(i, time.Unix(0, 0))) }
 
-// note writes a note of a session.
 func (b *testChain) note(session string) {
 	link, err := b.state.Note(session, ledger.Hash("salted"), time.Unix(0, 0))
 	if err != nil {

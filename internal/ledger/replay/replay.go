@@ -51,7 +51,6 @@ type Decision struct {
 	Doubts []string `json:"doubts,omitempty"`
 }
 
-// Account is one account in a decision.
 type Account struct {
 	Name     string  `json:"account"`
 	Before   dp.Cost `json:"before"`  // what was spent before
@@ -84,7 +83,6 @@ type Replay struct {
 	differing uint64
 }
 
-// New returns a replay that has seen nothing.
 func New() *Replay {
 	return &Replay{
 		spent: map[string]sum{}, granted: map[string]sum{}, limits: map[string]dp.Cost{}, windows: map[string]uint64{},
@@ -293,7 +291,6 @@ func (s sum) cost() dp.Cost {
 	return dp.Cost{Epsilon: all[0], Rho: all[1], Delta: all[2]}
 }
 
-// accountSum returns the sum of an account.
 func accountSum(all map[string]sum, name string) sum {
 	if s, ok := all[name]; ok {
 		return s

@@ -92,7 +92,6 @@ func unread(t *testing.T, path string) (uint64, *chain.State) {
 	return state.Unread(), state
 }
 
-// image is everything that a state says.
 func image(t *testing.T, s *chain.State) string {
 	t.Helper()
 	var b bytes.Buffer

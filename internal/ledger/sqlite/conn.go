@@ -64,7 +64,6 @@ func dial(path string) (*conn, error) {
 	return c, nil
 }
 
-// dial opens the view for reading.
 func (v *view) dial() (*conn, error) {
 	return connect(url.URL{Scheme: "file", Opaque: ledgerName, RawQuery: "mode=ro&immutable=1&vfs=" + v.name + safeOptions})
 }
@@ -212,21 +211,17 @@ var _ groupcommit.Store = writer{}
 // Begin implements [groupcommit.Store]. Nobody else writes this file.
 func (writer) Begin() *ledger.WriteError { return nil }
 
-// Refresh implements [groupcommit.Store].
 func (writer) Refresh(time.Time) error { return nil }
 
 // CountCrash implements [groupcommit.Store]: whoever opens a ledger counts what it finds.
 func (writer) CountCrash(string) (bool, error) { return true, nil }
 
-// Anchor implements [groupcommit.Store].
 func (w writer) Anchor(made []*chain.Link) error { return w.storeAnchor(made) }
 
-// Failed implements [groupcommit.Store].
 func (w writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	return w.failed(g, cause)
 }
 
-// Served implements [groupcommit.Store].
 func (w writer) Served() {
 	w.shorten()
 	w.checkpoint()

@@ -139,7 +139,6 @@ func Import(path string, lines iter.Seq2[chain.Stored, error]) error {
 	return errors.Join(err, lock.release())
 }
 
-// createOf makes a ledger of records.
 func createOf(path string, lines iter.Seq2[chain.Stored, error]) (err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return &ledger.MissingError{Path: path, Why: "its log, " + path + "-wal, is there without it"}
@@ -186,7 +185,6 @@ func createOf(path string, lines iter.Seq2[chain.Stored, error]) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
-// begin writes the tables and the records.
 func begin(c *conn, lines iter.Seq2[chain.Stored, error]) error {
 	type statement struct {
 		sql  string

@@ -275,7 +275,6 @@ func openForWriting(path string, state *chain.State) (_ *conn, marker uint32, er
 	return c, marker, nil
 }
 
-// prepare compiles the statements of a running ledger.
 func (l *Ledger) prepare() error {
 	for _, s := range []struct {
 		to  **sql.Stmt

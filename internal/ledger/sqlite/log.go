@@ -173,7 +173,6 @@ func isZero(b []byte) bool {
 	return true
 }
 
-// checksum is the running sum over a log.
 type checksum struct {
 	order binary.ByteOrder
 	a, b  uint32
@@ -298,7 +297,6 @@ func (l *Ledger) shorten() {
 	}
 }
 
-// logSize returns how long the log is.
 func logSize(path string) (int64, error) {
 	info, err := os.Stat(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {

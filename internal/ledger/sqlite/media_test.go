@@ -69,7 +69,6 @@ func (d *disk) set(f *fault) {
 	d.fault = f
 }
 
-// failedSyncs returns how many syncs failed until now.
 func (d *disk) failedSyncs() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// notes returns the notes of a session, joined.
 func notes(t testing.TB, l ledger.Ledger, session string) string {
 	t.Helper()
 	all, err := l.Notes(ctx, session)

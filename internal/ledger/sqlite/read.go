@@ -265,7 +265,6 @@ const notesPerQuery = 256
 var selectNotes = `SELECT sequence, body, hash, answer FROM records WHERE sequence IN (?` + strings.Repeat(", ?", notesPerQuery-1) +
 	`) ORDER BY sequence`
 
-// Notes implements [ledger.Ledger].
 func (l *Ledger) Notes(ctx context.Context, session string) ([][]byte, error) {
 	return l.NotesAfter(ctx, session, 0)
 }

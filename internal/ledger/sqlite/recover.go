@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 )
 
-// Recovered is what [Recover] did.
 type Recovered = groupcommit.Recovered
 
 // Recover makes a ledger that OpenWith refuses with a [*ledger.AnchorError] usable again. It counts

@@ -58,7 +58,6 @@ func (v *view) replay(believe chain.Believe, tell func(done, of uint64)) (_ *con
 	return c, state, nil
 }
 
-// reader returns a connection to the view.
 func (v *view) reader() (*conn, error) {
 	c, err := v.dial()
 	if err != nil {

@@ -18,7 +18,6 @@ type MemoryAnchor struct {
 
 func (m *MemoryAnchor) String() string { return "the memory" }
 
-// Load implements [ledger.Anchorage].
 func (m *MemoryAnchor) Load(context.Context) (ledger.Anchor, bool, error) {
 	if m.Fail != nil && !m.LoadsAnyway {
 		return ledger.Anchor{}, false, m.Fail
@@ -29,7 +28,6 @@ func (m *MemoryAnchor) Load(context.Context) (ledger.Anchor, bool, error) {
 	return *m.Anchor, true, nil
 }
 
-// Store implements [ledger.Anchorage].
 func (m *MemoryAnchor) Store(_ context.Context, a ledger.Anchor) error {
 	if m.Before != nil {
 		m.Before(a)

@@ -44,7 +44,6 @@ func race(t *testing.T, l ledger.Ledger) (all, ana int) {
 	return all, ana
 }
 
-// Promise2NeverOverBudget holds a ledger to that promise.
 func Promise2NeverOverBudget(t *testing.T, w World) {
 	l := w.Open(t)
 	big, small := Hospital(10), ledger.Account{Name: "hospital/ana", Filter: Admits(3)}
@@ -88,7 +87,6 @@ func Promise2NeverOverBudget(t *testing.T, w World) {
 	}
 }
 
-// Promise2ManyAtOnce holds a ledger to that promise.
 func Promise2ManyAtOnce(t *testing.T, w World) {
 	l := w.Open(t)
 	all, ana := race(t, l)
@@ -102,7 +100,6 @@ func Promise2ManyAtOnce(t *testing.T, w World) {
 	w.Verify(t)
 }
 
-// Promise2TestSeesCheckThenAct holds a ledger to that promise.
 func Promise2TestSeesCheckThenAct(t *testing.T, w World) {
 	l := w.Open(t)
 	if all, _ := race(t, CheckThenAct{l}); all <= 20 {
@@ -110,7 +107,6 @@ func Promise2TestSeesCheckThenAct(t *testing.T, w World) {
 	}
 }
 
-// Promise4SpentNeverDecreases holds a ledger to that promise.
 func Promise4SpentNeverDecreases(t *testing.T, w World) {
 	l := w.Open(t)
 	MustCharge(t, l, Ask("first", Hospital(10)))
@@ -147,7 +143,6 @@ func Promise4SpentNeverDecreases(t *testing.T, w World) {
 	}
 }
 
-// Promise10IndependentOfTheClock holds a ledger to that promise.
 func Promise10IndependentOfTheClock(t *testing.T, w World) {
 	clocks := []time.Time{
 		time.Date(2030, 1, 1, 0, 0, 0, 1, time.UTC),

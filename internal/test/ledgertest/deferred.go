@@ -15,7 +15,6 @@ import (
 // ownerKey signs for the ledgers of these tests.
 var ownerKey = ed25519.NewKeyFromSeed([]byte(strings.Repeat("o", ed25519.SeedSize)))
 
-// ownedLedger opens a ledger that has an owner.
 func ownedLedger(t *testing.T, w World) ledger.Ledger {
 	t.Helper()
 	l := w.Open(t)
@@ -193,7 +192,6 @@ func Promise12BesideAnalysts(t *testing.T, w, another World) {
 	MustClose(t, w.Open(t))
 }
 
-// draft returns what there is to sign.
 func draft(t *testing.T, l ledger.Ledger, entry func(ledger.Deferred) ledger.Entry) string {
 	t.Helper()
 	var d *ledger.DraftError

@@ -22,7 +22,6 @@ func joined(t testing.TB, l ledger.Ledger, session string) string {
 	return string(bytes.Join(all, []byte(" ")))
 }
 
-// Promise14NotesInOrder holds a ledger to that promise.
 func Promise14NotesInOrder(t *testing.T, w World) {
 	l := w.Open(t)
 	var want [3]string
@@ -69,7 +68,6 @@ func Promise14NotesInOrder(t *testing.T, w World) {
 	}
 }
 
-// Promise14Limits holds a ledger to that promise.
 func Promise14Limits(t *testing.T, w World) {
 	l := w.Open(t)
 	_, before, _ := l.Head(ctx)

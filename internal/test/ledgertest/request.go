@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Promise3OncePerRequest holds a ledger to that promise.
 func Promise3OncePerRequest(t *testing.T, w World) {
 	l := w.Open(t)
 	c := Ask("r", Hospital(10))

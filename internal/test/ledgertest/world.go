@@ -28,13 +28,11 @@ type World struct {
 	Slow bool
 }
 
-// Report is what was verified.
 type Report struct {
 	Records, Charges, Answers uint64
 	Balances                  []ledger.Balance
 }
 
-// Open opens the ledger.
 func (w World) Open(t testing.TB) ledger.Ledger {
 	t.Helper()
 	return w.OpenAt(t, time.Now)
@@ -74,7 +72,6 @@ func Ask(request string, accounts ...ledger.Account) ledger.Charge {
 // Hospital is an account that admits n charges.
 func Hospital(n int) ledger.Account { return ledger.Account{Name: "hospital", Filter: Admits(n)} }
 
-// MustCharge charges.
 func MustCharge(t testing.TB, l ledger.Ledger, c ledger.Charge) ledger.Receipt {
 	t.Helper()
 	r, err := l.Charge(ctx, c)
@@ -84,7 +81,6 @@ func MustCharge(t testing.TB, l ledger.Ledger, c ledger.Charge) ledger.Receipt {
 	return r
 }
 
-// MustKeep keeps an answer.
 func MustKeep(t testing.TB, l ledger.Ledger, sequence uint64, key, answer string) {
 	t.Helper()
 	if err := l.Keep(ctx, sequence, key, []byte(answer)); err != nil {
@@ -92,7 +88,6 @@ func MustKeep(t testing.TB, l ledger.Ledger, sequence uint64, key, answer string
 	}
 }
 
-// MustNote writes a note.
 func MustNote(t testing.TB, l ledger.Ledger, session, entry string) {
 	t.Helper()
 	if err := l.Note(ctx, session, []byte(entry)); err != nil {
@@ -100,7 +95,6 @@ func MustNote(t testing.TB, l ledger.Ledger, session, entry string) {
 	}
 }
 
-// MustRenew begins the next window.
 func MustRenew(t testing.TB, l ledger.Ledger, dataset string, from uint64) {
 	t.Helper()
 	if _, err := l.Enter(ctx, ledger.Renewal{Dataset: dataset, From: from, Reason: "a new month"}); err != nil {
@@ -108,7 +102,6 @@ func MustRenew(t testing.TB, l ledger.Ledger, dataset string, from uint64) {
 	}
 }
 
-// MustClose closes.
 func MustClose(t testing.TB, l ledger.Ledger) {
 	t.Helper()
 	if err := l.Close(); err != nil {
