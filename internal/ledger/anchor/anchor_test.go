@@ -10,10 +10,14 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-var ctx = context.Background()
+var (
+	ctx     = context.Background()
+	noError = ledgertest.NoError
+)
 
 // at returns an anchor of a ledger with so many records.
 func at(n uint64) ledger.Anchor {
@@ -27,18 +31,14 @@ func at(n uint64) ledger.Anchor {
 
 func mustStore(t testing.TB, place ledger.Anchorage, n uint64) {
 	t.Helper()
-	if err := place.Store(ctx, at(n)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, place.Store(ctx, at(n)))
 }
 
 // mustHold checks that a place has this anchor, and no other where n is 0.
 func mustHold(t testing.TB, place ledger.Anchorage, n uint64) {
 	t.Helper()
 	a, found, err := place.Load(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if found != (n > 0) || found && !reflect.DeepEqual(a, at(n)) {
 		t.Fatalf("got %v %+v; want %d", found, a, n)
 	}

@@ -30,14 +30,10 @@ func TestFileDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "anchor")
 	mustStore(t, File(path), 5)
 	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	refused := func(text []byte, what string) {
 		t.Helper()
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, text, 0o600))
 		_, found, err := File(path).Load(ctx)
 		var damaged *DamagedError
 		if found || !errors.As(err, &damaged) || !strings.Contains(err.Error(), "Restore it") {
@@ -59,16 +55,12 @@ func TestFileDamaged(t *testing.T) {
 // A folder that is missing may be a volume that is not mounted, and is never "no anchor".
 func TestFileFolderMissing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "volume")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(dir, 0o700))
 	place := File(filepath.Join(dir, "anchor"))
 	mustHold(t, place, 0)
 	mustStore(t, place, 1)
 	away := dir + "-away"
-	if err := os.Rename(dir, away); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(dir, away))
 	if _, found, err := place.Load(ctx); found || err == nil || !strings.Contains(err.Error(), "mount") {
 		t.Errorf("Load: %v, %v", found, err)
 	}
@@ -76,16 +68,12 @@ func TestFileFolderMissing(t *testing.T) {
 		t.Error("stored on a volume that is missing")
 	}
 	// The mount point is there and empty: to store would be to store on the wrong volume.
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(dir, 0o700))
 	var moved *MovedError
 	if err := place.Store(ctx, at(2)); !errors.As(err, &moved) {
 		t.Errorf("got %v; want a MovedError", err)
 	}
-	if err := errors.Join(os.Remove(dir), os.Rename(away, dir)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.Remove(dir), os.Rename(away, dir)))
 	mustStore(t, place, 3)
 	mustHold(t, place, 3)
 	for _, path := range []string{"", dir, filepath.Join(dir, "anchor", "below a file")} {
@@ -94,9 +82,7 @@ func TestFileFolderMissing(t *testing.T) {
 		}
 	}
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink(filepath.Join(dir, "gone"), link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(filepath.Join(dir, "gone"), link))
 	if _, found, err := File(link).Load(ctx); found || err == nil {
 		t.Errorf("a link to nothing: %v, %v", found, err)
 	}
@@ -188,12 +174,8 @@ func TestFileKilled(t *testing.T) {
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), "ANCHOR_TEST_CHILD="+path)
 		out, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, child.Start())
 		lines := bufio.NewScanner(out)
 		for i := 0; lines.Scan(); i++ {
 			if _, err := fmt.Sscan(lines.Text(), &told); err != nil {
@@ -215,9 +197,7 @@ func TestFileKilled(t *testing.T) {
 	}
 	t.Logf("%d anchors, %d half-written files", told, torn)
 	// In case no moment was the right one.
-	if err := os.WriteFile(path+"-new", []byte(`{"format":"discr`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path+"-new", []byte(`{"format":"discr`), 0o600))
 	place := File(path)
 	if _, found, err := place.Load(ctx); !found || err != nil {
 		t.Errorf("%v, %v", found, err)

@@ -27,9 +27,7 @@ func TestFileFullDisk(t *testing.T) {
 		t.Fatal("stored on a full disk")
 	}
 	mustHold(t, place, 1)
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filler))
 	mustStore(t, place, 3)
 	mustHold(t, place, 3)
 }

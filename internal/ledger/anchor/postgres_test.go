@@ -19,9 +19,7 @@ import (
 func mustPostgres(t testing.TB, address, name string) *Row {
 	t.Helper()
 	r, err := Postgres(address, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -29,9 +27,7 @@ func mustPostgres(t testing.TB, address, name string) *Row {
 func execute(t testing.TB, address, sql string) {
 	t.Helper()
 	c, err := pgx.Connect(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer c.Close(ctx)
 	if _, err := c.Exec(ctx, sql); err != nil {
 		t.Fatal(err)

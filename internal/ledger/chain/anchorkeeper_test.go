@@ -18,7 +18,10 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-var ctx = context.Background()
+var (
+	ctx     = context.Background()
+	noError = ledgertest.NoError
+)
 
 type testChain struct {
 	links []*Link
@@ -95,13 +98,6 @@ func (b *testChain) recover(m *AnchorKeeper, a ledger.Anchor) (Loss, error) {
 }
 
 func rho(n int) dp.Cost { return dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(n), Delta: 1} }
-
-func mustAnchor(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // world knows everything that was ever released.
 type world struct {
@@ -318,10 +314,10 @@ func TestProblems(t *testing.T) {
 	place := &ledgertest.MemoryAnchor{LoadsAnyway: true}
 	b := newTestChain("one")
 	m := NewAnchorKeeper(place, 1)
-	mustAnchor(t, m.Open(ctx, "x", nil, nil))
-	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
+	noError(t, m.Open(ctx, "x", nil, nil))
+	noError(t, m.Open(ctx, "x", b.state, b.hashAt))
 	for range 9 {
-		mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
+		noError(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
 	}
 	fork := replayed(slices.Clone(b.links[:5]))
 	for range 9 {
@@ -360,7 +356,7 @@ func TestAdoptedTrail(t *testing.T) {
 	for range 9 {
 		b.charge(rho(1), "a")
 	}
-	mustAnchor(t, NewAnchorKeeper(place, 5).Open(ctx, "x", b.state, b.hashAt))
+	noError(t, NewAnchorKeeper(place, 5).Open(ctx, "x", b.state, b.hashAt))
 	if len(place.Anchor.Trail) != 9 {
 		t.Errorf("%d positions; want 9", len(place.Anchor.Trail))
 	}
@@ -375,11 +371,11 @@ func TestAdoptedTrail(t *testing.T) {
 func TestNoAnchorKeeper(t *testing.T) {
 	var m *AnchorKeeper
 	b := newTestChain("one")
-	mustAnchor(t, m.Open(ctx, "x", nil, nil))
-	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
-	mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
-	mustAnchor(t, m.Adopt(ctx, b.state, b.hashAt))
-	mustAnchor(t, m.Close(ctx, b.state))
+	noError(t, m.Open(ctx, "x", nil, nil))
+	noError(t, m.Open(ctx, "x", b.state, b.hashAt))
+	noError(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
+	noError(t, m.Adopt(ctx, b.state, b.hashAt))
+	noError(t, m.Close(ctx, b.state))
 }
 
 // An anchor is stored as rarely as its number allows where charges are alike, and at once where one
@@ -387,10 +383,10 @@ func TestNoAnchorKeeper(t *testing.T) {
 func TestAnchorsAreFew(t *testing.T) {
 	place := &ledgertest.MemoryAnchor{LoadsAnyway: true}
 	b, m := newTestChain("one"), NewAnchorKeeper(place, 10)
-	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
+	noError(t, m.Open(ctx, "x", b.state, b.hashAt))
 	charge := func(n int) int {
 		before := place.Stores
-		mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(n), "a")}))
+		noError(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(n), "a")}))
 		return place.Stores - before
 	}
 	if charge(5) != 1 {
@@ -409,14 +405,14 @@ func TestAnchorsAreFew(t *testing.T) {
 	}
 	// Without charges nothing is done, unless an anchor is due.
 	before := place.Stores
-	mustAnchor(t, m.Committed(ctx, b.state, nil))
+	noError(t, m.Committed(ctx, b.state, nil))
 	place.Fail = errors.New("closed")
 	if m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1000), "a")}) == nil || m.Committed(ctx, b.state, nil) == nil {
 		t.Error("an anchor that could not be stored was passed over")
 	}
 	place.Fail = nil
-	mustAnchor(t, m.Committed(ctx, b.state, nil))
-	mustAnchor(t, m.Committed(ctx, b.state, nil))
+	noError(t, m.Committed(ctx, b.state, nil))
+	noError(t, m.Committed(ctx, b.state, nil))
 	if place.Stores != before+1 {
 		t.Errorf("%d anchors; want 1", place.Stores-before)
 	}
@@ -431,7 +427,7 @@ func TestTrail(t *testing.T) {
 	s := New()
 	s.sequence = 999_999
 	made, err := newTrail(s, func(uint64) (string, error) { return "", nil })
-	mustAnchor(t, err)
+	noError(t, err)
 	for name, tr := range map[string]trail{"grown": grown, "made": made} {
 		if len(tr) > 300 {
 			t.Errorf("%s: %d positions", name, len(tr))

@@ -26,9 +26,7 @@ func public(k ed25519.PrivateKey) ed25519.PublicKey { return k.Public().(ed25519
 func enter(t *testing.T, s *State, e ledger.Entry) {
 	t.Helper()
 	link, err := s.Entry(e, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	apply(t, s, link)
 }
 
@@ -36,9 +34,7 @@ func apply(t *testing.T, s *State, links ...*Link) {
 	t.Helper()
 	for _, k := range links {
 		var r ledger.Record
-		if err := errors.Join(r.Read(k.Body, k.Hash, k.Record.AnswerHash), s.Check(&r)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(r.Read(k.Body, k.Hash, k.Record.AnswerHash), s.Check(&r)))
 		s.Apply(&r, k.Hash)
 	}
 }
@@ -74,9 +70,7 @@ func TestPromise12GrantedByASignature(t *testing.T) {
 	}
 	enter(t, s, topup)
 	links, err := charge(s, "r", 1, 12, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if b := links[0].Record.Balances[0]; b.Limit.Rho != 15 || b.Granted.Rho != 5 || b.Limit.Epsilon != dp.Unbounded {
 		t.Errorf("got %+v", b)
 	}
@@ -86,9 +80,7 @@ func TestPromise12GrantedByASignature(t *testing.T) {
 	}
 	// What a record says was granted has to have been.
 	links, err = charge(s, "s", 1, 3, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	links[0].Record.Balances[0].Granted.Rho++
 	if err := s.Check(links[0].Record); err == nil || !strings.Contains(err.Error(), "no top-up granted") {
 		t.Errorf("got %v", err)
@@ -100,9 +92,7 @@ func TestPromise12ForgedTopUps(t *testing.T) {
 	s := begin(t)
 	enter(t, s, ledger.Owner{Public: public(owner), Reason: "first"})
 	link, err := s.Entry(ledger.TopUp{Accounts: []string{"d"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: owner}, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, forge := range map[string]func(*ledger.Record){
 		"amount":    func(r *ledger.Record) { r.Cost.Rho++ },
 		"account":   func(r *ledger.Record) { r.Accounts[0] = "e" },
@@ -136,9 +126,7 @@ func TestPromise12SignedInPlace(t *testing.T) {
 	s := begin(t)
 	enter(t, s, ledger.Owner{Public: public(owner), Reason: "first"})
 	link, err := s.Entry(ledger.TopUp{Accounts: []string{"d"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: owner}, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	old := link.Record.Clone()
 	old.Signature = hex.EncodeToString(ed25519.Sign(owner, old.SignedInPlace()))
 	if err := s.Check(old); err != nil {
@@ -153,9 +141,7 @@ func TestPromise12SignedInPlace(t *testing.T) {
 		t.Error("one text is of a place and of a decision")
 	}
 	links, err := charge(s, "r", 1, 1, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	apply(t, s, links...)
 	moved := old.Clone()
 	moved.Sequence, moved.Previous = s.sequence+1, s.hash
@@ -192,9 +178,7 @@ func TestPromise12OwnersFollowEachOther(t *testing.T) {
 func TestPromise4RenewalsBeginNewAccounts(t *testing.T) {
 	s := begin(t)
 	links, err := charge(s, "r", 1, 10, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	apply(t, s, links...)
 	enter(t, s, ledger.Renewal{Dataset: "d", From: 1, Reason: "a new month"})
 	if s.Window("d") != 2 || s.Window("e") != 1 || s.Accounts.Spent("d").Rho != 10 {
@@ -210,9 +194,7 @@ func TestPromise4RenewalsBeginNewAccounts(t *testing.T) {
 		}
 	}
 	links, err = charge(s, "s", 2, 1, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	links[0].Record.Window = 1
 	if s.Check(links[0].Record) == nil {
 		t.Error("a record in a window that is over was accepted")
@@ -222,9 +204,7 @@ func TestPromise4RenewalsBeginNewAccounts(t *testing.T) {
 func TestPromise13RecoveriesOnlyAdd(t *testing.T) {
 	s := begin(t)
 	links, err := charge(s, "r", 1, 10, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	apply(t, s, links...)
 	recovery := func(rho dp.Amount) ledger.Recovery {
 		return ledger.Recovery{Reason: "lost", Spent: []ledger.Balance{
@@ -252,9 +232,7 @@ func TestVersionsAreRecorded(t *testing.T) {
 			Request: request, Dataset: "d", DataVersion: version, Window: 1, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 0},
 			Accounts: []ledger.Account{{Name: "d", Filter: account.ZCDPFilter(100, 0)}},
 		}, time.Unix(0, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		apply(t, s, links...)
 		return links
 	}
@@ -268,9 +246,7 @@ func TestVersionsAreRecorded(t *testing.T) {
 	}
 	// A charge cannot be about other data than the last version says.
 	links, err := charge(s, "z", 1, 1, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r := links[len(links)-1].Record
 	r.Sequence, r.Previous = s.sequence+1, s.hash
 	if s.Check(r) == nil {
@@ -314,17 +290,13 @@ func decidedLedger(t *testing.T) (*State, []*Link) {
 	enter := func(e ledger.Entry) {
 		t.Helper()
 		link, err := s.Entry(e, time.Unix(0, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		add(link)
 	}
 	ask := func(request string) uint64 {
 		t.Helper()
 		links, err := charge(s, request, s.Window("d"), 1, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		add(links...)
 		return s.sequence
 	}
@@ -352,13 +324,9 @@ func decidedLedger(t *testing.T) (*State, []*Link) {
 func TestPromise12CheckpointedDecisions(t *testing.T) {
 	s, all := decidedLedger(t)
 	var b bytes.Buffer
-	if err := s.EncodeCheckpoint(&b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.EncodeCheckpoint(&b))
 	got, err := decodeCheckpoint(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, kind := range []ledger.Kind{ledger.KindTopUp, ledger.KindRelease} {
 		if got.Owner.decided.before(kind) != s.Owner.decided.before(kind) {
 			t.Errorf("a %s follows %v, and by the checkpoint %v", kind, s.Owner.decided.before(kind), got.Owner.decided.before(kind))
@@ -369,9 +337,7 @@ func TestPromise12CheckpointedDecisions(t *testing.T) {
 		t.Errorf("a top-up follows %v, and a release %v", last, seen)
 	}
 	read := func(n uint64) (*ledger.Record, error) { return all[n].Record.Clone(), nil }
-	if err := got.CheckSigned(read); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, got.CheckSigned(read))
 	for name, forge := range map[string]func(*decisions){
 		"an earlier one":   func(d *decisions) { d.last = ledger.Position{Sequence: 1, Hash: all[1].Hash} },
 		"one that is none": func(d *decisions) { d.all = slices.Insert(d.all, 1, 2) },

@@ -20,9 +20,7 @@ func begun(t *testing.T) *State {
 	s := New()
 	add := func(r *ledger.Record) {
 		t.Helper()
-		if err := s.Check(r); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Check(r))
 		s.Apply(r, ledger.Hash(r.Encode()))
 	}
 	add(&ledger.Record{Kind: ledger.KindLedger, Time: time.Unix(0, 0), Identity: "test"})
@@ -39,9 +37,7 @@ func next(t *testing.T, s *State, request string) *ledger.Record {
 		Request: request, Window: 1, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0},
 		Accounts: []ledger.Account{{Name: "a", Filter: account.ZCDPFilter(100, 0)}, {Name: "b", Filter: account.ZCDPFilter(50, 0)}},
 	}, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return links[0].Record
 }
 
@@ -53,19 +49,13 @@ func TestCheckRefuses(t *testing.T) {
 		return &ledger.Record{Kind: ledger.KindAnswer, Sequence: 4, Previous: previous, Charge: 3, Key: "key",
 			AnswerHash: ledger.Hash("43")}
 	}
-	if err := s.Check(next(t, s, "third")); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Check(answer()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Check(next(t, s, "third")))
+	noError(t, s.Check(answer()))
 	note := func() *ledger.Record {
 		return &ledger.Record{Kind: ledger.KindNote, Sequence: 4, Previous: previous, Session: "s",
 			AnswerHash: ledger.Hash("salt and secret")}
 	}
-	if err := s.Check(note()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Check(note()))
 	for want, r := range map[string]*ledger.Record{
 		"of no session":         change(note(), func(r *ledger.Record) { r.Session = "" }),
 		"the note has no hash":  change(note(), func(r *ledger.Record) { r.AnswerHash = "" }),
@@ -132,9 +122,7 @@ func (s *State) mustAdd(t *testing.T, k *Link, err error) {
 	if err == nil {
 		err = s.Check(k.Record)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s.Apply(k.Record, k.Hash)
 }
 
@@ -212,9 +200,7 @@ func TestDataVersion(t *testing.T) {
 		t.Helper()
 		link := s.link(&ledger.Record{Kind: ledger.KindVersion, Dataset: dataset,
 			DataVersion: s.DataVersion(dataset, label, state).String()})[0]
-		if err := s.Check(link.Record); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Check(link.Record))
 		s.Apply(link.Record, link.Hash)
 	}
 	wants := func(dataset, label, state string, number, since uint64) {

@@ -28,9 +28,7 @@ func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger
 	t.Helper()
 	m := newMemory()
 	l, err := m.open(now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var all []string
 	say := func(what string, r ledger.Receipt, err error) {
 		decision := "yes"
@@ -47,9 +45,7 @@ func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger
 	r := rand.New(rand.NewPCG(seed, 9))
 	window := func() uint64 {
 		n, err := l.Window(ctx, "hospital")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return n
 	}
 	accounts := func(n uint64) []ledger.Account {
@@ -62,9 +58,7 @@ func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger
 	for range 120 {
 		switch r.IntN(12) {
 		case 0:
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, l.Close())
 			if l, err = m.open(now); err != nil {
 				t.Fatal(err)
 			}
@@ -88,9 +82,7 @@ func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger
 			}
 		case 4, 5:
 			head, _, err := l.Head(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			say("keep", ledger.Receipt{}, l.Keep(ctx, r.Uint64N(head+1), fmt.Sprint("key ", r.IntN(9)), []byte(fmt.Sprint(r.IntN(3)))))
 		default:
 			n := window()
@@ -104,9 +96,7 @@ func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger
 		all = append(all, fmt.Sprint(balances, err))
 	}
 	for record, err := range l.Records(ctx, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		record.Time, record.Previous, record.Signature = time.Time{}, "", ""
 		all = append(all, record.Encode())
 	}
@@ -148,9 +138,7 @@ func TestPromise10JumpingClock(t *testing.T) {
 				kinds[kind] = kinds[kind] || strings.HasPrefix(decision, kind)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	for kind, met := range kinds {
 		if !met && !testing.Short() {

@@ -185,9 +185,7 @@ func TestSignerPanics(t *testing.T) {
 		return err
 	}
 	owner := ledger.Owner{Public: ownerKey(1).Public().(ed25519.PublicKey), Reason: "begin"}
-	if err := enter(owner); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, enter(owner))
 	topUp := ledger.TopUp{Accounts: []string{"hospital"}, Amount: ledgertest.Unit, Reason: "more", Signer: rough{ownerKey(1)}}
 	topUp.Amount.Epsilon = 0
 	errs := ledgertest.InOneGroup(t, l,

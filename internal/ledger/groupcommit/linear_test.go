@@ -178,9 +178,7 @@ func TestPromise5RealTimeOrder(t *testing.T) {
 	for range some(30) {
 		l := slow(t)
 		history := observe(l, 8, 40, 200)
-		if err := linear(l, history); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, linear(l, history))
 		refused := slices.ContainsFunc(history, func(e event) bool { return e.err != nil })
 		again := slices.ContainsFunc(history, func(e event) bool { return e.receipt.Again })
 		if !refused || !again {

@@ -20,7 +20,7 @@ var ctx = context.Background()
 var (
 	admits, ask, hospital           = ledgertest.Admits, ledgertest.Ask, ledgertest.Hospital
 	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
-	mustNote, spent                 = ledgertest.MustNote, ledgertest.Spent
+	mustNote, spent, noError        = ledgertest.MustNote, ledgertest.Spent, ledgertest.NoError
 )
 
 // memory is what a ledger of the tests has written. It outlasts the ledger.
@@ -193,9 +193,7 @@ func fresh(t testing.TB) *memLedger {
 func mustOpen(t testing.TB, m *memory) *memLedger {
 	t.Helper()
 	l, err := m.open(time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return l
 }
 
@@ -209,9 +207,7 @@ func slow(t testing.TB) *memLedger {
 func (m *memory) mustVerify(t testing.TB) chain.Summary {
 	t.Helper()
 	s, _, err := m.verify()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s
 }
 
@@ -222,9 +218,7 @@ func world() ledgertest.World {
 		OpenAt: func(t testing.TB, now func() time.Time) ledger.Ledger {
 			t.Helper()
 			l, err := m.open(now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return l
 		},
 		Verify: func(t testing.TB) ledgertest.Report {

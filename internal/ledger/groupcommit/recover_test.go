@@ -17,9 +17,7 @@ func anchoredLedger(t *testing.T, m *memory, place ledger.Anchorage) *memLedger 
 	l := mustOpen(t, m)
 	keeper := chain.NewAnchorKeeper(place, 1)
 	keeper.SetNoteReader(l.ProtectsAt)
-	if err := keeper.Open(ctx, l.Path, l.State, l.HashAt); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, keeper.Open(ctx, l.Path, l.State, l.HashAt))
 	l.Keeper = keeper
 	return l
 }

@@ -24,15 +24,14 @@ import (
 var (
 	ctx     = context.Background()
 	schemas atomic.Int64
+	noError = ledgertest.NoError
 )
 
 // database is the address of a ledger that is not there yet.
 func database(t testing.TB) string {
 	t.Helper()
 	u, err := url.Parse(testpg.Shared(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	q := u.Query()
 	q.Set("schema", fmt.Sprint("copy_", schemas.Add(1)))
 	u.RawQuery = q.Encode()
@@ -48,9 +47,7 @@ func open(t testing.TB, where string) ledger.Ledger {
 	} else {
 		l, err = sqlite.Open(where)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -58,9 +55,7 @@ func open(t testing.TB, where string) ledger.Ledger {
 func fill(t testing.TB, l ledger.Ledger) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range 20 {
 		r := ledgertest.MustCharge(t, l, ledgertest.Ask(fmt.Sprint("request ", i), ledgertest.Hospital(100)))
 		if i%2 == 0 {
@@ -87,19 +82,13 @@ func fill(t testing.TB, l ledger.Ledger) {
 func describe(t testing.TB, l ledger.Ledger) string {
 	t.Helper()
 	n, hash, err := l.Head(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	notes, err := l.Notes(ctx, "session")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	text := fmt.Sprintf("%d %s %q", n, hash, notes)
 	for i := range 20 {
 		answer, found, err := l.Answer(ctx, fmt.Sprint("request ", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		text += fmt.Sprint(found, ledger.Hash(answer))
 	}
 	again := ledgertest.Ask("request 4", ledgertest.Hospital(100))
@@ -154,13 +143,9 @@ func TestCopyOfDamage(t *testing.T) {
 	fill(t, l)
 	ledgertest.MustClose(t, l)
 	b, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	b = bytes.ReplaceAll(b, []byte("answeranswer"), []byte("answeransweR")) // wherever pages of it are
-	if err := os.WriteFile(from, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(from, b, 0o600))
 	for _, to := range []string{database(t), filepath.Join(t.TempDir(), "copy.ledger")} {
 		if _, err := Copy(from, to, nil); !errors.As(err, new(*ledger.CorruptError)) {
 			t.Errorf("copied: %v", err)

@@ -20,7 +20,10 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-var ctx = context.Background()
+var (
+	ctx     = context.Background()
+	noError = ledgertest.NoError
+)
 
 func key(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, 32)) }
 
@@ -28,18 +31,14 @@ func key(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat
 func opened(t *testing.T) (*sqlite.Ledger, *Client) {
 	t.Helper()
 	l, err := sqlite.Open(filepath.Join(t.TempDir(), "a.ledger"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { l.Close() })
 	for i := range 200 {
 		r := ledgertest.MustCharge(t, l, ledgertest.Ask(fmt.Sprint(i), ledgertest.Hospital(1000)))
 		ledgertest.MustKeep(t, l, r.Sequence, fmt.Sprint("key ", i), strings.Repeat("answer", i+1))
 	}
 	h, err := Open(l, l.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { h.Close() })
 	return l, dial(t, l.Path)
 }
@@ -146,9 +145,7 @@ func TestNobody(t *testing.T) {
 		t.Error(there, err)
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket(path)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	listener.SetUnlinkOnClose(false)
 	listener.Close()
 	if _, err := os.Stat(socket(path)); err != nil {
@@ -169,13 +166,9 @@ func TestNoSignature(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _, err := pack(ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: dp.One}, Reason: "more", Signer: key(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c, in, err := v.begin(ctx, message{Want: wantEntry, Entry: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer c.Close()
 	if m, err := in.next(); err != nil || m.Sign == nil {
 		t.Fatal(m, err)
@@ -191,9 +184,7 @@ func impostor(t *testing.T, answer func(message) message) *Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.ledger")
 	listener, err := net.Listen("unix", socket(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -221,12 +212,8 @@ func TestSignsNothingElse(t *testing.T) {
 		return r.Signed(ledger.Position{Sequence: 7, Hash: strings.Repeat("0", 64)})
 	}
 	p, _, err := pack(asked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.checkAsked(record(func(*ledger.Record) {})); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, p.checkAsked(record(func(*ledger.Record) {})))
 	for name, sign := range map[string][]byte{
 		"more":           record(func(r *ledger.Record) { r.Cost.Rho = 6 }),
 		"another limit":  record(func(r *ledger.Record) { r.Accounts = []string{"hospital/eve"} }),

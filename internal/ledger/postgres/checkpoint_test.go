@@ -45,18 +45,14 @@ func sums(t *testing.T, l *Ledger) (n int) {
 	t.Helper()
 	l.Lock()
 	defer l.Unlock()
-	if err := l.conn.QueryRow(ctx, l.database.in("SELECT count(DISTINCT sum) FROM ledger.checkpoints")).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.conn.QueryRow(ctx, l.database.in("SELECT count(DISTINCT sum) FROM ledger.checkpoints")).Scan(&n))
 	return n
 }
 
 func image(t *testing.T, s *chain.State) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.EncodeCheckpoint(&b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.EncodeCheckpoint(&b))
 	return b.String()
 }
 
@@ -73,13 +69,9 @@ func unread(t *testing.T, at string, o Options) (uint64, string) {
 func changes(t *testing.T, at, sql string) {
 	t.Helper()
 	p, err := parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c, err := p.dial(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer hangUp(c)
 	if _, err := c.PgConn().Exec(ctx, p.in(sql)).ReadAll(); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -103,9 +95,7 @@ func TestCheckpointIsTheSameState(t *testing.T) {
 	}
 	n := 0
 	for _, err := range l.Records(ctx, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		n++
 	}
 	if head, _, _ := l.Head(ctx); n != int(head)+1 {
@@ -161,12 +151,8 @@ func forge(t *testing.T, at string, o Options) {
 	l.Lock() // what the ledger does by itself uses the same connection
 	_, err := l.conn.Exec(ctx, l.database.in(insertPart), int64(last), sum.Hex(), 1, []byte(less))
 	l.Unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Note(ctx, ledger.CheckpointNotes(""), []byte(chain.CheckpointNote(last, sum.Hex()))); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, l.Note(ctx, ledger.CheckpointNotes(""), []byte(chain.CheckpointNote(last, sum.Hex()))))
 }
 
 // unmoved is an anchor that somebody can read and not write.
@@ -180,9 +166,7 @@ func TestPromise7ForgedCheckpoint(t *testing.T) {
 	at := checkpointed(t, Options{})
 	forge(t, at, Options{})
 	r, err := Read(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer r.Close()
 	if _, err := r.Verify(nil); !errors.As(err, new(*ledger.CorruptError)) || !strings.Contains(err.Error(), "does not follow") {
 		t.Errorf("verified: %v", err)
@@ -257,9 +241,7 @@ func TestCheckpointsOfSeveralServers(t *testing.T) {
 		})
 	})
 	head, _, err := servers[0].Head(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	notes, err := servers[0].Notes(ctx, ledger.CheckpointNotes(""))
 	if n := sums(t, servers[0]); err != nil || n < 1 || n > 2 || len(notes) < 2 || uint64(len(notes)) > 2*head/40 {
 		t.Errorf("%d records: %d checkpoints were made and %d are there, %v", head, len(notes), n, err)

@@ -17,6 +17,7 @@ var (
 	ctx                             = context.Background()
 	ask, hospital, spent, unit      = ledgertest.Ask, ledgertest.Hospital, ledgertest.Spent, ledgertest.Unit
 	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
+	noError                         = ledgertest.NoError
 )
 
 var schemas atomic.Int64
@@ -31,9 +32,7 @@ func address(t testing.TB) string {
 func within(t testing.TB, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	q := u.Query()
 	q.Set("schema", fmt.Sprintf("ledger_%d", schemas.Add(1)))
 	u.RawQuery = q.Encode()
@@ -44,9 +43,7 @@ func within(t testing.TB, database string) string {
 func open(t testing.TB, at string, o Options) *Ledger {
 	t.Helper()
 	l, err := OpenWith(at, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -55,14 +52,10 @@ func open(t testing.TB, at string, o Options) *Ledger {
 func verify(t testing.TB, at string) ledgertest.Report {
 	t.Helper()
 	r, err := Read(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer r.Close()
 	s, err := r.Verify(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ledgertest.DecideAgain(t, func(yield func(*ledger.Record, error) bool) {
 		for line, err := range r.Records() {
 			if !yield(line.Record, err) {
@@ -80,9 +73,7 @@ func world(t *testing.T) ledgertest.World {
 		OpenAt: func(t testing.TB, now func() time.Time) ledger.Ledger {
 			t.Helper()
 			l, err := openWith(at, Options{}, now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			t.Cleanup(func() { l.Close() })
 			return l
 		},

@@ -135,9 +135,7 @@ func TestPromise16SessionsOfServersThatDied(t *testing.T) {
 	for _, l := range []*Ledger{first, second} { // both let questions of sessions reach the engine
 		c := ask("session "+time.Now().String(), hospital(10))
 		mustCharge(t, l, c)
-		if err := l.Note(ctx, ledger.Began("hospital", ""), []byte("began")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, l.Note(ctx, ledger.Began("hospital", ""), []byte("began")))
 	}
 	for i, l := range []*Ledger{first, second} {
 		asleep(l)
@@ -167,9 +165,7 @@ func TestPromise16ARerunThatKills(t *testing.T) {
 	charged := mustCharge(t, first, ask("hung up", hospital(10)))
 	done := mustCharge(t, first, ask("computed anew, and kept", hospital(10)))
 	for _, charge := range []uint64{charged.Sequence, done.Sequence} {
-		if err := second.NoteIf(ctx, ledger.Reruns(charge), []byte("again"), ledger.After(0)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, second.NoteIf(ctx, ledger.Reruns(charge), []byte("again"), ledger.After(0)))
 	}
 	mustKeep(t, second, done.Sequence, "key", "42")
 	asleep(second)

@@ -93,9 +93,7 @@ type process struct {
 func newProcess(t *testing.T, at string) *process {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "sv") // the name of a socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	p := &process{at: at, socket: filepath.Join(dir, "s")}
 	t.Cleanup(func() {
 		p.kill()

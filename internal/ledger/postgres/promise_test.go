@@ -160,9 +160,7 @@ func TestPromise13TheDatabaseForgot(t *testing.T) {
 func anchored(t *testing.T, at, name string) (*Ledger, error) {
 	t.Helper()
 	row, err := anchor.Postgres(testpg.Shared(t).URL(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { row.Close() })
 	l, err := OpenWith(at, Options{Anchorage: row})
 	if err == nil {
@@ -179,9 +177,7 @@ func TestPromise13SharedAnchor(t *testing.T) {
 	var servers []*Ledger
 	for range 3 {
 		l, err := anchored(t, at, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		servers = append(servers, l)
 	}
 	o := race(t, servers, 40, 30)
@@ -189,9 +185,7 @@ func TestPromise13SharedAnchor(t *testing.T) {
 		t.Fatalf("%d were admitted", len(o.receipts))
 	}
 	row, err := anchor.Postgres(testpg.Shared(t).URL(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer row.Close()
 	a, found, err := row.Load(ctx)
 	n, hash, _ := servers[0].Head(ctx)
@@ -229,9 +223,7 @@ func TestPromise13NoPlace(t *testing.T) {
 	before := open(t, at, Options{})
 	mustCharge(t, before, ask("before", hospital(100)))
 	l, err := anchored(t, at, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	mustCharge(t, l, ask("anchored", hospital(100)))
 	var refused *ledger.UnanchoredError
 	if _, err := before.Charge(ctx, ask("after", hospital(100))); !errors.As(err, &refused) {
@@ -242,27 +234,19 @@ func TestPromise13NoPlace(t *testing.T) {
 		t.Fatalf("opened without its anchor: %v, %v", other, err)
 	}
 	row, err := anchor.Postgres(testpg.Shared(t).URL(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer row.Close()
 	o := Options{Anchorage: row}
 	if err := GiveUpAnchor(at, o, "why"); !errors.Is(err, errServing) {
 		t.Errorf("an anchor was given up while servers run: %v", err)
 	}
 	for _, server := range []*Ledger{before, l} {
-		if err := server.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, server.Close())
 	}
-	if err := GiveUpAnchor(at, o, "why"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, GiveUpAnchor(at, o, "why"))
 	after := open(t, at, Options{})
 	mustCharge(t, after, ask("later", hospital(100)))
-	if err := after.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, after.Close())
 	if _, err := anchored(t, at, name); err != nil {
 		t.Errorf("with its anchor again: %v", err)
 	}
@@ -300,9 +284,7 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	dir, err := os.MkdirTemp("/tmp", "no")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer os.RemoveAll(dir)
 	if _, err := Open("postgres://discreet@/ledgers?host=" + dir); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
@@ -342,9 +324,7 @@ func TestServingRole(t *testing.T) {
 	at := address(t)
 	admin := open(t, at, Options{Lease: time.Second})
 	text, err := os.ReadFile("../../../docs/high-availability.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, grants, _ := strings.Cut(string(text), "```sql\nGRANT")
 	grants, _, found := strings.Cut("GRANT"+grants, "```")
 	if !found {

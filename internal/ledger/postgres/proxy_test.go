@@ -30,9 +30,7 @@ type proxy struct {
 func newProxy(t testing.TB, address string) (*proxy, string) {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	q := u.Query()
 	p := &proxy{to: filepath.Join(q.Get("host"), ".s.PGSQL.5432"), conns: map[net.Conn]bool{}}
 	if p.dir, err = os.MkdirTemp("/tmp", "px"); err != nil {

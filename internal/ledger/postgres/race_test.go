@@ -92,9 +92,7 @@ func (o *outcome) check(t *testing.T, at string, limit int) {
 	}
 	charges := map[uint64]string{}
 	for r, err := range l.Records(ctx, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if r.Kind == ledger.KindCharge {
 			charges[r.Sequence] = r.Request
 		}

@@ -260,15 +260,11 @@ func (s *score) race(t *testing.T, f *field, happen func(*field)) {
 func (s *score) audit(t *testing.T, o *told, at string) {
 	report := verify(t, at)
 	r, err := Read(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer r.Close()
 	charges, hashes, answers := map[string]uint64{}, map[uint64]string{}, map[uint64]string{}
 	for line, err := range r.Lines() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		switch line.Record.Kind {
 		case ledger.KindCharge:
 			charges[line.Record.Request], hashes[line.Record.Sequence] = line.Record.Sequence, line.Hash

@@ -33,9 +33,7 @@ func anchorage(t *testing.T) ledger.Anchorage {
 func anchorNamed(t *testing.T, name string) ledger.Anchorage {
 	t.Helper()
 	row, err := anchor.Postgres(testpg.Shared(t).URL(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { row.Close() })
 	return row
 }
@@ -54,9 +52,7 @@ func TestPromise13AsynchronousStandby(t *testing.T) {
 	answered(t, busy, 0, 10, limit)
 	pending := mustCharge(t, idle, ask("pending", hospital(limit)))
 	var here string
-	if err := busy.conn.QueryRow(ctx, "SELECT pg_current_wal_lsn()").Scan(&here); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, busy.conn.QueryRow(ctx, "SELECT pg_current_wal_lsn()").Scan(&here))
 	until(t, "the standby", func() bool {
 		var there bool
 		err := busy.conn.QueryRow(ctx, "SELECT bool_and(replay_lsn >= $1::text::pg_lsn) FROM pg_stat_replication", here).Scan(&there)
@@ -96,9 +92,7 @@ func TestPromise13AsynchronousStandby(t *testing.T) {
 func cutOff(t *testing.T, l *Ledger, standby *testpg.Server) {
 	t.Helper()
 	c, err := pgx.Connect(ctx, standby.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer c.Close(ctx)
 	for _, sql := range []string{"ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'", "SELECT pg_reload_conf()"} {
 		if _, err := c.Exec(ctx, sql); err != nil {
@@ -124,9 +118,7 @@ func recovers(t *testing.T, at string, o Options, pending ledger.Receipt, limit 
 		return err == nil
 	})
 	again, err := Recover(at, o, "failover")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !strings.Contains(r.Problem, "it is older: it ends at record") || again.Problem != "" || again.Hash != r.Hash {
 		t.Errorf("%v, and then %v", r, again)
 	}

@@ -17,9 +17,7 @@ import (
 func TestTLS(t *testing.T) {
 	server := testpg.Start(t)
 	admin, err := pgx.Connect(ctx, server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, s := range []string{"CREATE ROLE clerk LOGIN PASSWORD 'secret word'", "CREATE DATABASE books OWNER clerk"} {
 		if _, err := admin.Exec(ctx, s); err != nil {
 			t.Fatal(err)

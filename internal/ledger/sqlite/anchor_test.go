@@ -18,9 +18,7 @@ import (
 func anchoredLedger(t testing.TB, path string, o Options) *Ledger {
 	t.Helper()
 	l, err := OpenWith(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -41,9 +39,7 @@ func aside(t testing.TB, path string) (putBack func()) {
 		t.Helper()
 		remove(t, path)
 		for name, text := range files {
-			if err := os.WriteFile(name, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(name, text, 0o600))
 		}
 	}
 }
@@ -79,9 +75,7 @@ func mustRefuse(t testing.TB, path string, o Options, want string) {
 func mustRecover(t testing.TB, path string, o Options) Recovered {
 	t.Helper()
 	r, err := Recover(path, o, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return r
 }
 
@@ -208,9 +202,7 @@ func TestAnchorDeleted(t *testing.T) {
 	}
 	// Somebody begins another without looking at the anchor, and without looking at what the lock
 	// file says.
-	if err := os.Remove(path + ".lock"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(path+".lock"))
 	l = reopen(t, path)
 	charges(t, l, "r", 2)
 	mustClose(t, l)
@@ -432,9 +424,7 @@ func TestPromise13MountPoint(t *testing.T) {
 	place.Anchor = nil
 	var refused *ledger.UnanchoredError
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := OpenWith(path, o); !errors.As(err, &refused) || !strings.Contains(err.Error(), "Mount the volume") {
 		t.Fatalf("opened without its anchor: %v", err)
 	}
@@ -512,9 +502,7 @@ func TestPromise13NoPlace(t *testing.T) {
 	}
 	// What is given up and taken again is as it was, also after a recovery, for the same reason.
 	for _, when := range []string{"at first", "after a recovery"} {
-		if err := GiveUpAnchor(path, o, "why"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, GiveUpAnchor(path, o, "why"))
 		l = reopen(t, path)
 		charges(t, l, when, 1)
 		mustClose(t, l)
@@ -538,9 +526,7 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		l := anchoredLedger(t, path, o)
 		if !want {
-			if err := (groupcommit.Recovery{Committer: l.Committer, Reason: "why"}).GiveUpAnchor(ctx); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, (groupcommit.Recovery{Committer: l.Committer, Reason: "why"}).GiveUpAnchor(ctx))
 		}
 		for i := range 120 {
 			mustCharge(t, l, askIn(fmt.Sprint("q", want, i), 2))

@@ -80,14 +80,10 @@ func variety(t *testing.T, l *Ledger) {
 func unread(t *testing.T, path string) (uint64, *chain.State) {
 	t.Helper()
 	v, err := openView(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer v.Close()
 	c, state, err := v.replay(chain.AnyCheckpoint, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c.Close()
 	return state.Unread(), state
 }
@@ -95,9 +91,7 @@ func unread(t *testing.T, path string) (uint64, *chain.State) {
 func image(t *testing.T, s *chain.State) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.EncodeCheckpoint(&b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.EncodeCheckpoint(&b))
 	return b.String()
 }
 
@@ -154,9 +148,7 @@ func TestCheckpointedLedgerWorks(t *testing.T) {
 	}
 	if n := 0; true {
 		for _, err := range l.Records(ctx, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			n++
 		}
 		if head, _ := l.State.Head(); uint64(n) != head+1 {
@@ -174,22 +166,16 @@ func TestPromise7ChangedCheckpoint(t *testing.T) {
 	names := checkpoints(path)
 	for _, name := range names {
 		good, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for at := 0; at < len(good); at += 1 + len(good)/some(40) {
 			for _, bad := range [][]byte{changed(good, at), good[:at], append(changed(good, at), good...)} {
-				if err := os.WriteFile(name, bad, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(name, bad, 0o600))
 				if _, got := unread(t, path); image(t, got) != image(t, want) {
 					t.Fatalf("byte %d of %s: another state", at, filepath.Base(name))
 				}
 			}
 		}
-		if err := os.WriteFile(name, good, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, good, 0o600))
 	}
 	if last, _ := unread(t, path); last == 0 {
 		t.Error("the good checkpoint is not used")
@@ -207,13 +193,9 @@ func TestPromise7ForgedCheckpoint(t *testing.T) {
 	path := varied(t)
 	for _, k := range candidates(path) {
 		state, _, err := readCheckpoint(k.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		forged := strings.Replace(image(t, state), "hospital/ana", "hospital/bob", 1)
-		if err := os.WriteFile(k.name, []byte(forged), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(k.name, []byte(forged), 0o600))
 	}
 	l := reopen(t, path)
 	if l.State.Unread() != 0 || spent(t, l, "hospital/ana") != 156 {
@@ -235,9 +217,7 @@ func TestPromise7ForgedNote(t *testing.T) {
 	at := bytes.Index(less, account)
 	less = append(less[:at], append([]byte("hospital/bob"), less[at+len(account):]...)...)
 	name := checkpoints(path)[0]
-	if err := os.WriteFile(name, less, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(name, less, 0o600))
 	sum := chain.NewCheckpointHash()
 	sum.Write(less)
 	last, _ := l.State.Head()
@@ -254,22 +234,16 @@ func TestPromise12ForgedGrant(t *testing.T) {
 	path := varied(t)
 	_, state := unread(t, path)
 	v, err := openView(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer v.Close()
 	c, err := v.reader()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer c.Close()
 	read := func(n uint64) (*ledger.Record, error) {
 		r, _, err := readProven(c, path, state, n)
 		return r, err
 	}
-	if err := state.CheckSigned(read); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, state.CheckSigned(read))
 	for name, forge := range map[string]func(*ledger.Record){
 		"amount":    func(r *ledger.Record) { r.Cost.Rho *= 2 },
 		"account":   func(r *ledger.Record) { r.Accounts = append(r.Accounts, "hospital/ana") },
@@ -303,9 +277,7 @@ func TestPromise6CheckpointWithoutNote(t *testing.T) {
 		t.Errorf("opened by the checkpoint at %d, and not by that at %d", after, before)
 	}
 	// The same with a file that was not finished.
-	if err := os.Truncate(checkpoints(path)[1-used], 1000); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Truncate(checkpoints(path)[1-used], 1000))
 	if after, _ := unread(t, path); after != before {
 		t.Errorf("opened by the checkpoint at %d", after)
 	}
@@ -316,15 +288,11 @@ func TestPromise6CheckpointWithoutNote(t *testing.T) {
 func TestPromise7ChangedBeforeCheckpoint(t *testing.T) {
 	path := varied(t)
 	c, err := dial(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var body, answer string
 	const at = 60
 	row := c.QueryRowContext(ctx, "SELECT body, coalesce(answer, '') FROM records WHERE sequence = ?", at)
-	if err := row.Scan(&body, &answer); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, row.Scan(&body, &answer))
 	forged := strings.Replace(body, "2026", "2025", 1)
 	if forged == body {
 		t.Fatal("nothing was changed")
@@ -345,13 +313,9 @@ func TestPromise7ChangedBeforeCheckpoint(t *testing.T) {
 			}
 		}
 	}
-	if err := errors.Join(c.empty(), c.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(c.empty(), c.Close()))
 	l, err := openWith(path, Options{}, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer l.Close()
 	if l.State.Unread() == 0 {
 		t.Fatal("no checkpoint")
@@ -387,9 +351,7 @@ func TestCheckpointOfOldLedger(t *testing.T) {
 	// Where none can be written the ledger works all the same.
 	removeCheckpoints(t, path)
 	for _, name := range checkpoints(path) {
-		if err := os.MkdirAll(filepath.Join(name, "in the way"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Join(name, "in the way"), 0o700))
 	}
 	l = reopen(t, path)
 	mustCharge(t, l, askIn("more", 2))
@@ -425,9 +387,7 @@ func TestPromise13OlderCheckpoint(t *testing.T) {
 	o := Options{Anchorage: place}
 	open := func() *Ledger {
 		l, err := OpenWith(path, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return l
 	}
 	mustClose(t, open())

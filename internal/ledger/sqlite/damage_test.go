@@ -65,9 +65,7 @@ func judge(t testing.TB, data []byte, useOpen bool) (noticed bool) {
 	t.Helper()
 	_, want := sample()
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, data, 0o600))
 	var got Report
 	var err error
 	if useOpen {
@@ -76,9 +74,7 @@ func judge(t testing.TB, data []byte, useOpen bool) (noticed bool) {
 			n, hash := l.State.Head()
 			got = Report{Records: n, Charges: l.State.Charges.Count(), Head: hash, Answers: l.State.Charges.Answered(),
 				Balances: l.State.Accounts.All()}
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, l.Close())
 		}
 	} else {
 		got, err = Verify(path)
@@ -175,9 +171,7 @@ func TestPromise7FlippedBytesAreNoticed(t *testing.T) {
 func tamper(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	data, _ := sample()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, data, 0o600))
 	alter(t, path, statements...)
 }
 
@@ -185,9 +179,7 @@ func tamper(t *testing.T, path string, statements ...string) {
 func alter(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	c, err := dial(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	all := []string{"PRAGMA locking_mode = exclusive"}
 	for _, s := range schema {
 		if strings.HasPrefix(s.sql, "CREATE TRIGGER") {
@@ -207,9 +199,7 @@ func alter(t *testing.T, path string, statements ...string) {
 	}
 	// A rollback journal has no log to be emptied.
 	_ = c.empty()
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Close())
 	if err := os.Remove(path + "-wal"); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
@@ -273,14 +263,10 @@ func rehash(t *testing.T, sequence uint64) string {
 	t.Helper()
 	data, _ := sample()
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, data, 0o600))
 	l := reopen(t, path)
 	r, _, _, err := l.Read(sequence)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.Mechanisms += "!"
 	body := r.Encode()
 	return fmt.Sprintf(`UPDATE records SET body = CAST(x'%s' AS TEXT), hash = '%s' WHERE sequence = %d`,
@@ -294,9 +280,7 @@ func TestPromise7MissingFileIsNoticed(t *testing.T) {
 		l, path := fresh(t)
 		mustCharge(t, l, ask("r", hospital(1)))
 		dir := filepath.Join(t.TempDir(), name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(dir, 0o700))
 		for _, suffix := range leave {
 			copyFile(t, filepath.Join(dir, "ledger.db"+suffix), path+suffix)
 		}

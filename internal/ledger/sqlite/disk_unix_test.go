@@ -59,9 +59,7 @@ func TestPromise9FileSizeLimit(t *testing.T) {
 // fullDisk tests a file system that is really full. Room is made by removing a file.
 func fullDisk(t *testing.T, dir string) {
 	path, filler := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "filler")
-	if err := os.WriteFile(filler, make([]byte, 100_000), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filler, make([]byte, 100_000), 0o600))
 	l := reopen(t, path)
 	n, err := fill(l, "full")
 	var write *ledger.WriteError
@@ -69,9 +67,7 @@ func fullDisk(t *testing.T, dir string) {
 		t.Fatalf("got %v; want a WriteError", err)
 	}
 	t.Logf("full after %d charges: %v", n, err)
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filler))
 	if write.Broken {
 		t.Error("a full disk is known to have changed nothing")
 	} else {

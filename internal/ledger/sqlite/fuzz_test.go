@@ -171,8 +171,6 @@ func FuzzOpen(f *testing.F) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	})
 }

@@ -19,7 +19,7 @@ var ctx = context.Background()
 var (
 	unit, admits, ask, hospital     = ledgertest.Unit, ledgertest.Admits, ledgertest.Ask, ledgertest.Hospital
 	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
-	mustNote, spent                 = ledgertest.MustNote, ledgertest.Spent
+	mustNote, spent, noError        = ledgertest.MustNote, ledgertest.Spent, ledgertest.NoError
 )
 
 // world is a new ledger, for those tests.
@@ -29,9 +29,7 @@ func world(t *testing.T) ledgertest.World {
 		OpenAt: func(t testing.TB, now func() time.Time) ledger.Ledger {
 			t.Helper()
 			l, err := open(path, now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			t.Cleanup(func() { l.Close() })
 			return l
 		},
@@ -55,9 +53,7 @@ func fresh(t testing.TB) (*Ledger, string) {
 func reopen(t testing.TB, path string) *Ledger {
 	t.Helper()
 	l, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -65,9 +61,7 @@ func reopen(t testing.TB, path string) *Ledger {
 func mustVerify(t testing.TB, path string) Report {
 	t.Helper()
 	report, err := Verify(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return report
 }
 
@@ -81,9 +75,7 @@ func copyFile(t testing.TB, to, from string) {
 	if err == nil {
 		err = os.WriteFile(to, b, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // children are what this test binary does when a test runs it again, as a process

@@ -19,16 +19,12 @@ import (
 func forge(t *testing.T, path string) {
 	t.Helper()
 	l, err := openAnchored(path, time.Now, nil, Options{mending: true}) // a program that asks no anchor
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	less := strings.Replace(image(t, l.State), "hospital/ana", "hospital/bob", 1)
 	last, _ := l.State.Head()
 	l.helpers.Wait()
 	for _, name := range checkpoints(path) {
-		if err := os.WriteFile(name, []byte(less), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, []byte(less), 0o600))
 	}
 	sum := chain.NewCheckpointHash()
 	sum.Write([]byte(less))
@@ -44,9 +40,7 @@ func TestPromise13ForgedCheckpoint(t *testing.T) {
 	open := func() *Ledger {
 		t.Helper()
 		l, err := OpenWith(path, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return l
 	}
 	l := open()
@@ -84,9 +78,7 @@ func TestPromise7ForgedCheckpointIsScrubbed(t *testing.T) {
 	}
 	mustClose(t, l)
 	full, err := OpenWith(path, Options{Full: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if full.State.Unread() != 0 || spent(t, full, "hospital/ana") != 156 {
 		t.Error("a full check believes a checkpoint")
 	}
@@ -97,14 +89,10 @@ func TestPromise7ForgedCheckpointIsScrubbed(t *testing.T) {
 func TestPromise7DamageBeforeCheckpoint(t *testing.T) {
 	path := varied(t)
 	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	opened, stopped := 0, 0
 	for at := pageSize + 100; at < len(good); at += len(good) / some(60) {
-		if err := os.WriteFile(path, changed(good, at), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, changed(good, at), 0o600))
 		l, err := open(path, time.Now)
 		if err != nil {
 			continue
@@ -205,9 +193,7 @@ func TestAnchorNamesCheckpoint(t *testing.T) {
 	o := Options{Anchorage: place}
 	for _, want := range []bool{true, false} {
 		l, err := OpenWith(path, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if (l.State.Unread() == 0) != want {
 			t.Errorf("opened by a checkpoint at %d", l.State.Unread())
 		}
@@ -218,13 +204,9 @@ func TestAnchorNamesCheckpoint(t *testing.T) {
 		t.Fatalf("the anchor names %q, %v", a.Checkpoint, err)
 	}
 	a.Checkpoint = strings.Repeat("0", 64)
-	if err := place.Store(ctx, a); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, place.Store(ctx, a))
 	l, err := OpenWith(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if l.State.Unread() != 0 {
 		t.Error("a checkpoint that the anchor does not name is used")
 	}

@@ -60,18 +60,14 @@ func TestPromise8OneWriterAtATime(t *testing.T) {
 		l, path := fresh(t)
 		time.AfterFunc(openTimeout/4, func() { l.Close() })
 		second, err := Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		mustClose(t, second)
 	})
 	t.Run("lock file removed", func(t *testing.T) {
 		t.Parallel()
 		// Whoever removes the lock file still meets the lock of SQLite.
 		_, path := fresh(t)
-		if err := os.Remove(path + ".lock"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(path+".lock"))
 		busy(t, path)
 	})
 	t.Run("other process, killed", func(t *testing.T) {
@@ -80,12 +76,8 @@ func TestPromise8OneWriterAtATime(t *testing.T) {
 		mustClose(t, l)
 		child := command("hold", path)
 		out, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, child.Start())
 		defer child.Process.Kill()
 		if line, _, err := bufio.NewReader(out).ReadLine(); err != nil || string(line) != "open" {
 			t.Fatalf("the child said %q, %v", line, err)

@@ -75,9 +75,7 @@ func (c crashed) read(t testing.TB, log []byte, useOpen bool) (uint64, error) {
 		if data == nil {
 			continue
 		}
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, data, 0o600))
 	}
 	var head uint64
 	var err error
@@ -234,14 +232,10 @@ func TestSQLiteForgets(t *testing.T) {
 	bad := bytes.Clone(c.log)
 	bad[c.commits[1]+frameHeader+100] ^= 1
 	for name, data := range map[string][]byte{path: c.file, path + "-wal": bad} {
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, data, 0o600))
 	}
 	conn, err := dial(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer conn.Close()
 	var head uint64
 	var hash string
@@ -259,23 +253,17 @@ func TestDriverLeavesTheLog(t *testing.T) {
 	for _, leaves := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		for name, data := range map[string][]byte{path: c.file, path + "-wal": c.log} {
-			if err := os.WriteFile(name, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(name, data, 0o600))
 		}
 		conn, err := dial(path)
 		if !leaves && err == nil {
 			conn.Close()
 			conn, err = connect(url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw"})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var head uint64
 		var hash string
-		if err := errors.Join(conn.set(writePragmas...), conn.QueryRowContext(ctx, selectHead).Scan(&head, &hash), conn.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(conn.set(writePragmas...), conn.QueryRowContext(ctx, selectHead).Scan(&head, &hash), conn.Close()))
 		file, _ := os.ReadFile(path)
 		log, _ := os.ReadFile(path + "-wal")
 		if left := bytes.Equal(file, c.file) && bytes.Equal(log, c.log); left != leaves {

@@ -363,9 +363,7 @@ func TestModelSeesBugs(t *testing.T) {
 		t.Skip("nothing of it runs at once")
 	}
 	dir, err := os.MkdirTemp(memory(), "ledger-test-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer os.RemoveAll(dir)
 	made := map[int][]step{}
 	for name, wrap := range map[string]func(ledger.Ledger) ledger.Ledger{

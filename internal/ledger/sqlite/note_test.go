@@ -16,9 +16,7 @@ import (
 func notes(t testing.TB, l ledger.Ledger, session string) string {
 	t.Helper()
 	all, err := l.Notes(ctx, session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(bytes.Join(all, []byte(" ")))
 }
 
@@ -31,9 +29,7 @@ func TestPromise14Secret(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for r, err := range l.Records(ctx, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if text := fmt.Sprintf("%+v %s", r, r.Encode()); strings.Contains(text, "THRESHOLD") {
 			t.Fatalf("a record tells the note: %s", text)
 		}
@@ -50,14 +46,10 @@ func TestPromise14Secret(t *testing.T) {
 	}
 	mustClose(t, l)
 	reader, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer reader.Close()
 	for line, err := range reader.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if strings.Contains(fmt.Sprintf("%+v", line.Record)+line.Body+line.Hash, "THRESHOLD") {
 			t.Fatal("a line tells the note")
 		}

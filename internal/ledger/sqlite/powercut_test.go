@@ -146,17 +146,13 @@ func TestPromise1PowerCutAtAnyMoment(t *testing.T) {
 	total := 0
 	for seed := range uint64(seeds) {
 		ops, err := recording(nil, nil, script)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if testing.Short() {
 			ops = ops[:len(ops)/3]
 		}
 		n, err := try(ops, 0, newTold(), seed, others)
 		total += n
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Logf("%d operations, %d states", len(ops), n)
 	}
 }
@@ -168,9 +164,7 @@ func TestPromise1PowerCutWhileMending(t *testing.T) {
 	}
 	underTorture(t)
 	ops, err := recording(nil, nil, script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r := rand.New(rand.NewPCG(7, 7))
 	var torn []state
 	states(ops, 0, newTold(), 7, 2, func(s state) bool {
@@ -190,9 +184,7 @@ func TestPromise1PowerCutWhileMending(t *testing.T) {
 				s.Close()
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if len(mending) == len(s.files) {
 			continue
 		}
@@ -218,9 +210,7 @@ func TestPromise1TestSeesMissingSync(t *testing.T) {
 		"nothing but the file": func(file string) bool { return file != "ledger.db" },
 	} {
 		ops, err := recording(lies, nil, script)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		n, err := try(ops, 0, newTold(), 1, 1)
 		if err == nil {
 			t.Fatalf("%s was synced, and nobody noticed", name)
@@ -238,9 +228,7 @@ func TestPromise1TestSeesMissingSync(t *testing.T) {
 func TestPromise1PowerCutAfterReopening(t *testing.T) {
 	underTorture(t)
 	ops, err := recording(nil, nil, script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	step := 1
 	if testing.Short() {
 		step = 20
@@ -293,9 +281,7 @@ func TestPromise1PowerCutAfterReopening(t *testing.T) {
 			return nil
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Logf("%d of %d moments lose what the second process told: %v", lost, len(ops)/step, first)
 	if reopenedIsDurable && lost > 0 {
 		t.Error(first)

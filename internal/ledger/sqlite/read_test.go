@@ -34,19 +34,13 @@ func TestRead(t *testing.T) {
 	}
 	mustClose(t, l)
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for range 2 {
 		n := uint64(0)
 		for line, err := range r.Records() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if line.Record.Sequence != n || ledger.Hash(line.Body) != line.Hash {
 				t.Fatalf("record %d is %+v", n, line)
 			}
@@ -61,9 +55,7 @@ func TestRead(t *testing.T) {
 	}
 	told := 0
 	sum, err := r.Verify(func(uint64, uint64) { told++ })
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if told == 0 || sum.Kinds[ledger.KindCharge] != 300 || sum.Kinds[ledger.KindTopUp] != 1 || sum.Windows["hospital"] != 2 ||
 		len(sum.Owner) != 64 || sum.Identity == "" {
 		t.Errorf("told %d times; %+v", told, sum)
@@ -90,9 +82,7 @@ func TestReadDamaged(t *testing.T) {
 	}
 	mustClose(t, l)
 	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	read := func() error {
 		r, err := Read(path)
 		if err != nil {
@@ -106,9 +96,7 @@ func TestReadDamaged(t *testing.T) {
 		}
 		return nil
 	}
-	if err := read(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, read())
 	for name, damage := range map[string]func(b string) string{
 		"empty":      func(string) string { return "" },
 		"half":       func(b string) string { return b[:len(b)/2] },
@@ -117,9 +105,7 @@ func TestReadDamaged(t *testing.T) {
 		"not at all": func(string) string { return strings.Repeat("nothing", 5000) },
 	} {
 		bad := damage(string(good))
-		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(bad), 0o600))
 		var corrupt *ledger.CorruptError
 		if err := read(); !errors.As(err, &corrupt) {
 			t.Errorf("%s: %v", name, err)
@@ -146,24 +132,16 @@ func TestReadAfterCrash(t *testing.T) {
 	copyFile(t, crashed, path)
 	copyFile(t, crashed+"-wal", path+"-wal")
 	log, err := os.ReadFile(crashed + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	// Half a frame more, as after a write that was cut short.
 	log = append(log, log[logHeader:logHeader+frameSize/2]...)
-	if err := os.WriteFile(crashed+"-wal", log, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(crashed+"-wal", log, 0o600))
 	file, _ := os.ReadFile(crashed)
 	r, err := Read(crashed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	n := 0
 	for _, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		n++
 	}
 	if err := r.Close(); err != nil || n != 3 {

@@ -78,9 +78,7 @@ func Promise12SignedElsewhere(t *testing.T, w World) {
 			}
 		}
 		var old ledger.Record
-		if err := old.DecodeSigned(text); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, old.DecodeSigned(text))
 		follows := ledger.Position{Sequence: before, Hash: hash}
 		old.Time = old.Time.Add(-ledger.DraftHolds - time.Minute)
 		var stale *ledger.StaleError
@@ -150,9 +148,7 @@ func Promise12BesideAnalysts(t *testing.T, w, another World) {
 		l = w.Open(t) // which reads what is signed for anew
 		for {
 			from, err := far.Window(ctx, "hospital")
-			if err != nil {
-				t.Fatal(err)
-			}
+			NoError(t, err)
 			if from >= window {
 				break
 			}

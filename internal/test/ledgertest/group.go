@@ -50,9 +50,7 @@ func MixedCalls(t *testing.T, l ledger.Ledger, name string, receipts *[8]ledger.
 	other := first
 	other.Query = strings.Repeat("0", 64)
 	sequence, _, err := l.Head(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	keep := func(answer string) func() error {
 		return func() error { return l.Keep(ctx, sequence+1, name, []byte(answer)) }
 	}

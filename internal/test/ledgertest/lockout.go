@@ -54,9 +54,7 @@ func Promise16Lockouts(t *testing.T, w World) {
 	// What failed in a lockout was told to nobody, does not count for the dataset, and is no
 	// record, as what was not kept is none.
 	before, _, err := l.Head(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	if tell, err := l.Fail(ctx, failure(second.Sequence)); err != nil || tell {
 		t.Fatal(tell, err)
 	}
@@ -135,9 +133,7 @@ func Promise16Notes(t *testing.T, w World) {
 	b := MustCharge(t, l, other)
 	mustNote := func(sequence uint64) {
 		t.Helper()
-		if err := l.Note(ctx, ledger.ChargeNotes(sequence), []byte("above")); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, l.Note(ctx, ledger.ChargeNotes(sequence), []byte("above")))
 	}
 	mustNote(r.Sequence)
 	if tell, err := l.Fail(ctx, failure(r.Sequence)); err != nil || !tell {

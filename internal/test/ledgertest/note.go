@@ -16,9 +16,7 @@ import (
 func joined(t testing.TB, l ledger.Ledger, session string) string {
 	t.Helper()
 	all, err := l.Notes(ctx, session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return string(bytes.Join(all, []byte(" ")))
 }
 
@@ -91,9 +89,7 @@ func Promise14Limits(t *testing.T, w World) {
 		t.Error("what was refused was written")
 	}
 	long := bytes.Repeat([]byte("x"), ledger.MaxNote)
-	if err := l.Note(ctx, strings.Repeat("s", ledger.MaxName), long); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, l.Note(ctx, strings.Repeat("s", ledger.MaxName), long))
 	if all, err := l.Notes(ctx, strings.Repeat("s", ledger.MaxName)); err != nil || len(all) != 1 || !bytes.Equal(all[0], long) {
 		t.Errorf("%d notes, %v", len(all), err)
 	}

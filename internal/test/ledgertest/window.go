@@ -22,9 +22,7 @@ func Promise15AChargePaysInItsWindow(t *testing.T, w World) {
 	unanswered := MustCharge(t, l, open)
 	elsewhere := MustCharge(t, l, other)
 	session := ledger.ChargeNotes(unanswered.Sequence)
-	if err := l.Note(ctx, session, []byte("below")); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, l.Note(ctx, session, []byte("below")))
 	MustRenew(t, l, "hospital", 1)
 	for _, again := range []string{"in the same process", "after a restart"} {
 		answered.Window, open.Window = 2, 2

@@ -43,9 +43,7 @@ func DecideAgain(t testing.TB, records iter.Seq2[*ledger.Record, error]) {
 	t.Helper()
 	p := replay.New()
 	for r, err := range records {
-		if err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, err)
 		for _, problem := range p.Next(r, ledger.Hash(r.Encode())).Differs {
 			t.Errorf("record %d, again: %s", r.Sequence, problem)
 		}
@@ -75,24 +73,18 @@ func Hospital(n int) ledger.Account { return ledger.Account{Name: "hospital", Fi
 func MustCharge(t testing.TB, l ledger.Ledger, c ledger.Charge) ledger.Receipt {
 	t.Helper()
 	r, err := l.Charge(ctx, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return r
 }
 
 func MustKeep(t testing.TB, l ledger.Ledger, sequence uint64, key, answer string) {
 	t.Helper()
-	if err := l.Keep(ctx, sequence, key, []byte(answer)); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, l.Keep(ctx, sequence, key, []byte(answer)))
 }
 
 func MustNote(t testing.TB, l ledger.Ledger, session, entry string) {
 	t.Helper()
-	if err := l.Note(ctx, session, []byte(entry)); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, l.Note(ctx, session, []byte(entry)))
 }
 
 func MustRenew(t testing.TB, l ledger.Ledger, dataset string, from uint64) {
@@ -104,17 +96,21 @@ func MustRenew(t testing.TB, l ledger.Ledger, dataset string, from uint64) {
 
 func MustClose(t testing.TB, l ledger.Ledger) {
 	t.Helper()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, l.Close())
 }
 
 // Spent returns how many units were spent in an account.
 func Spent(t testing.TB, l ledger.Ledger, name string) int {
 	t.Helper()
 	b, err := l.Balances(ctx, []ledger.Account{{Name: name, Filter: Admits(0)}})
+	NoError(t, err)
+	return int(b[0].Spent.Rho / Unit.Rho)
+}
+
+// NoError ends a test that got an error.
+func NoError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return int(b[0].Spent.Rho / Unit.Rho)
 }
