@@ -157,11 +157,8 @@ func WithErrors(columns []Column, how string) []Column {
 // freeName is a name that no column has, in letters of any case: some readers take one of two that
 // are alike.
 func freeName(columns []Column, name string) string {
-	taken := func(name string) bool {
-		return slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name })
-	}
 	free := name
-	for n := 2; taken(free); n++ {
+	for n := 2; slices.ContainsFunc(columns, func(c Column) bool { return c.Name == free }); n++ {
 		free = name + "_" + strconv.Itoa(n)
 	}
 	return free
@@ -250,10 +247,7 @@ func (r Remaining) Questions(epsilon dp.Amount) (int64, bool) {
 
 // times is how often something can be taken from what is left; never where there is no such claim.
 func times(left, each dp.Amount) dp.Amount {
-	if left == dp.Unbounded || each == 0 || each == dp.Unbounded {
-		return 0
-	}
-	if left < each {
+	if left == dp.Unbounded || each == 0 || each == dp.Unbounded || left < each {
 		return 0
 	}
 	return (left + each>>20) / each // amounts are rounded, so that eight tenths are a little less than eight times one

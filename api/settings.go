@@ -61,24 +61,25 @@ var mostError = big.NewRat(1_000_000_000_000_000, 1)
 
 var errUnset = errors.New("a value is missing; reset the setting to have the default")
 
-// setting is how one of the settings is read and shown.
+// setting is how one of the settings is read, shown and given its default.
 type setting struct {
-	name string
-	set  func(s *Settings, text string) error
-	show func(s *Settings) string
+	name  string
+	set   func(s *Settings, text string) error
+	show  func(s *Settings) string
+	reset func(s *Settings)
 }
 
 var settings = []setting{
-	{"dp.epsilon", setEpsilon, func(s *Settings) string { return showAmount(s.Epsilon) }},
-	{"dp.delta", setDelta, func(s *Settings) string { return showAmount(s.Delta) }},
-	{"dp.error", setError, showError},
-	{"dp.confidence", setConfidence, func(s *Settings) string { return strconv.FormatFloat(s.Level(), 'g', -1, 64) }},
-	{"dp.mechanism", setMechanism, showMechanism},
-	{"dp.max_groups", setMaxGroups, showMaxGroups},
-	{"dp.max_sum", setMaxSum, showMaxSum},
-	{"dp.stream", setStream, showStream},
-	{"dp.errors", setErrors, func(s *Settings) string { return cmp.Or(s.Errors, "off") }},
-	{"dp.counts", setCounts, func(s *Settings) string { return cmp.Or(s.Counts, "noisy") }},
+	{"dp.epsilon", setEpsilon, func(s *Settings) string { return showAmount(s.Epsilon) }, func(s *Settings) { s.Epsilon = 0 }},
+	{"dp.delta", setDelta, func(s *Settings) string { return showAmount(s.Delta) }, func(s *Settings) { s.Delta = 0 }},
+	{"dp.error", setError, func(s *Settings) string { return showDecimal(s.Error, "none") }, func(s *Settings) { s.Error = nil }},
+	{"dp.confidence", setConfidence, showConfidence, func(s *Settings) { s.Confidence = 0 }},
+	{"dp.mechanism", setMechanism, func(s *Settings) string { return cmp.Or(s.Mechanism, byDefault) }, func(s *Settings) { s.Mechanism = "" }},
+	{"dp.max_groups", setMaxGroups, showMaxGroups, func(s *Settings) { s.MaxGroups = 0 }},
+	{"dp.max_sum", setMaxSum, func(s *Settings) string { return showDecimal(s.MaxSum, byDefault) }, func(s *Settings) { s.MaxSum = nil }},
+	{"dp.stream", setStream, func(s *Settings) string { return cmp.Or(s.Stream, "auto") }, func(s *Settings) { s.Stream = "" }},
+	{"dp.errors", setErrors, func(s *Settings) string { return cmp.Or(s.Errors, "off") }, func(s *Settings) { s.Errors = "" }},
+	{"dp.counts", setCounts, func(s *Settings) string { return cmp.Or(s.Counts, "noisy") }, func(s *Settings) { s.Counts = "" }},
 }
 
 const byDefault = "default"
@@ -133,28 +134,7 @@ func (s *Settings) Reset(name string) error {
 	if err != nil {
 		return err
 	}
-	switch at.name {
-	case "dp.epsilon":
-		s.Epsilon = 0
-	case "dp.delta":
-		s.Delta = 0
-	case "dp.error":
-		s.Error = nil
-	case "dp.confidence":
-		s.Confidence = 0
-	case "dp.mechanism":
-		s.Mechanism = ""
-	case "dp.max_groups":
-		s.MaxGroups = 0
-	case "dp.max_sum":
-		s.MaxSum = nil
-	case "dp.stream":
-		s.Stream = ""
-	case "dp.errors":
-		s.Errors = ""
-	case "dp.counts":
-		s.Counts = ""
-	}
+	at.reset(s)
 	return nil
 }
 
@@ -258,13 +238,6 @@ func setMaxSum(s *Settings, text string) error {
 
 var errMaxSum = errors.New("it is a number above 0 and at most 1e15, in units of the sum; write for example 500")
 
-func showMaxSum(s *Settings) string {
-	if s.MaxSum == nil {
-		return byDefault
-	}
-	return showDecimal(s.MaxSum)
-}
-
 var errMaxGroups = fmt.Errorf("it is a whole number from 1 to %d", mostMaxGroups)
 
 func setStream(s *Settings, text string) error {
@@ -289,13 +262,6 @@ func setCounts(s *Settings, text string) error {
 
 var errCounts = errors.New("write noisy, which shows counts as they are, or nonnegative, which shows 0 for those below it")
 
-func showStream(s *Settings) string {
-	if s.Stream == "" {
-		return "auto"
-	}
-	return s.Stream
-}
-
 func showAmount(a dp.Amount) string {
 	if a == 0 {
 		return byDefault
@@ -303,23 +269,14 @@ func showAmount(a dp.Amount) string {
 	return a.String()
 }
 
-func showError(s *Settings) string {
-	if s.Error == nil {
-		return "none"
+func showDecimal(r *big.Rat, unset string) string {
+	if r == nil {
+		return unset
 	}
-	return showDecimal(s.Error)
-}
-
-func showDecimal(r *big.Rat) string {
 	return strings.TrimRight(strings.TrimRight(r.FloatString(15), "0"), ".")
 }
 
-func showMechanism(s *Settings) string {
-	if s.Mechanism == "" {
-		return byDefault
-	}
-	return s.Mechanism
-}
+func showConfidence(s *Settings) string { return strconv.FormatFloat(s.Level(), 'g', -1, 64) }
 
 func showMaxGroups(s *Settings) string {
 	if s.MaxGroups == 0 {
@@ -329,12 +286,7 @@ func showMaxGroups(s *Settings) string {
 }
 
 // Level is the probability of error bars: Confidence, or the default.
-func (s Settings) Level() float64 {
-	if s.Confidence == 0 {
-		return Confidence
-	}
-	return s.Confidence
-}
+func (s Settings) Level() float64 { return cmp.Or(s.Confidence, Confidence) }
 
 // Check refuses settings that a program has made and Set would not have.
 func (s Settings) Check() error {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -110,10 +111,8 @@ func (c Charge) Validate() error {
 		if err := a.validate(); err != nil {
 			return err
 		}
-		for _, b := range c.Accounts[:i] {
-			if a.Name == b.Name {
-				return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", a.Name)}
-			}
+		if slices.ContainsFunc(c.Accounts[:i], func(b Account) bool { return a.Name == b.Name }) {
+			return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", a.Name)}
 		}
 	}
 	return c.validateFirsts()
@@ -196,24 +195,14 @@ func validText(field, text string, least, most int) error {
 	case !utf8.ValidString(text):
 		return &InvalidError{field, "is not UTF-8"}
 	}
-	for _, r := range text {
-		if unicode.IsControl(r) {
-			return &InvalidError{field, "contains a control character"}
-		}
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return &InvalidError{field, "contains a control character"}
 	}
 	return nil
 }
 
 func isHash(s string) bool {
-	if len(s) != 64 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // Balance is what one account may spend and has spent.

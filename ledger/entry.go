@@ -1,10 +1,13 @@
 package ledger
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ed25519"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -79,42 +82,22 @@ func (r Renewal) Validate() error {
 	if r.From == 0 {
 		return &InvalidError{"window", "is missing: windows are counted from 1"}
 	}
-	if err := validText("data set", r.Dataset, 1, MaxName); err != nil {
-		return err
-	}
-	if r.Signer != nil {
-		if err := validSigner(r.Signer); err != nil {
-			return err
-		}
-	}
-	return validReason(r.Reason)
+	return cmp.Or(validText("data set", r.Dataset, 1, MaxName), validOptionalSigner(r.Signer), validReason(r.Reason))
 }
 
 func (o Owner) Validate() error {
 	if len(o.Public) != ed25519.PublicKeySize {
 		return &InvalidError{"key of the owner", "is not an Ed25519 key"}
 	}
-	if o.Signer != nil {
-		if err := validSigner(o.Signer); err != nil {
-			return err
-		}
-	}
-	return validReason(o.Reason)
+	return cmp.Or(validOptionalSigner(o.Signer), validReason(o.Reason))
 }
 
 func (t TopUp) Validate() error {
 	if len(t.Accounts) == 0 || len(t.Accounts) > MaxAccounts {
 		return &InvalidError{"list of accounts", fmt.Sprintf("must name 1 to %d accounts", MaxAccounts)}
 	}
-	seen := map[string]bool{}
-	for _, name := range t.Accounts {
-		if err := validText("account", name, 1, MaxName); err != nil {
-			return err
-		}
-		if seen[name] {
-			return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", name)}
-		}
-		seen[name] = true
+	if err := validNames(slices.Values(t.Accounts)); err != nil {
+		return err
 	}
 	for _, a := range []dp.Amount{t.Amount.Epsilon, t.Amount.Rho, t.Amount.Delta} {
 		if a > maxAmount {
@@ -124,45 +107,51 @@ func (t TopUp) Validate() error {
 	if t.Amount == (dp.Cost{}) {
 		return &InvalidError{"amount", "is nothing"}
 	}
-	if err := validSigner(t.Signer); err != nil {
-		return err
-	}
-	return validReason(t.Reason)
+	return cmp.Or(validSigner(t.Signer), validReason(t.Reason))
 }
 
 func (r Recovery) Validate() error {
 	if len(r.Spent) > MaxRecovered {
 		return &InvalidError{"list of accounts", fmt.Sprintf("is longer than %d", MaxRecovered)}
 	}
+	err := validNames(func(yield func(string) bool) {
+		for _, b := range r.Spent {
+			if !yield(b.Account) {
+				return
+			}
+		}
+	})
+	return cmp.Or(err, validReason(r.Reason))
+}
+
+// validNames refuses names that no accounts have, and the same one twice.
+func validNames(names iter.Seq[string]) error {
 	seen := map[string]bool{}
-	for _, b := range r.Spent {
-		if err := validText("account", b.Account, 1, MaxName); err != nil {
+	for name := range names {
+		if err := validText("account", name, 1, MaxName); err != nil {
 			return err
 		}
-		if seen[b.Account] {
-			return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", b.Account)}
+		if seen[name] {
+			return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", name)}
 		}
-		seen[b.Account] = true
+		seen[name] = true
 	}
-	return validReason(r.Reason)
+	return nil
 }
 
 func (r Release) Validate() error {
-	if err := validText("data set", r.Dataset, 1, MaxName); err != nil {
-		return err
-	}
-	if err := validText("analyst", r.Analyst, 0, MaxName); err != nil {
-		return err
-	}
-	if r.Signer != nil {
-		if err := validSigner(r.Signer); err != nil {
-			return err
-		}
-	}
-	return validReason(r.Reason)
+	return cmp.Or(validText("data set", r.Dataset, 1, MaxName), validText("analyst", r.Analyst, 0, MaxName),
+		validOptionalSigner(r.Signer), validReason(r.Reason))
 }
 
 func validReason(reason string) error { return validText("reason", reason, 1, MaxReason) }
+
+func validOptionalSigner(s crypto.Signer) error {
+	if s == nil {
+		return nil
+	}
+	return validSigner(s)
+}
 
 func validSigner(s crypto.Signer) error {
 	if s == nil {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,10 +45,7 @@ func (i Incident) Validate() error {
 	if i.Failure == FailedCrash {
 		least = 0
 	}
-	if err := validText("analyst", i.Analyst, least, MaxName); err != nil {
-		return err
-	}
-	if err := validText("data set", i.Dataset, 1, MaxName); err != nil {
+	if err := cmp.Or(validText("analyst", i.Analyst, least, MaxName), validText("data set", i.Dataset, 1, MaxName)); err != nil {
 		return err
 	}
 	switch {
