@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -29,9 +30,7 @@ func execute(t testing.TB, address, sql string) {
 	c, err := pgx.Connect(ctx, address)
 	noError(t, err)
 	defer c.Close(ctx)
-	if _, err := c.Exec(ctx, sql); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(c.Exec(ctx, sql)))
 }
 
 // TestPostgresVerified: who could pretend to be the anchor could make an old ledger the latest.

@@ -70,10 +70,8 @@ func (a *Accounts) check(r *ledger.Record) error {
 		if !b.Spent.Fits(b.Limit) {
 			return fmt.Errorf("the account %q is overspent", b.Account)
 		}
-		for _, c := range r.Balances[:i] {
-			if b.Account == c.Account {
-				return fmt.Errorf("the account %q is charged twice", b.Account)
-			}
+		if slices.ContainsFunc(r.Balances[:i], func(c ledger.Balance) bool { return b.Account == c.Account }) {
+			return fmt.Errorf("the account %q is charged twice", b.Account)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -148,8 +149,8 @@ func differs(a ledger.Anchor, s *State, hashAt func(uint64) (string, error)) (st
 		return fmt.Sprintf("it has another history: its record %d is another one", a.Sequence), nil
 	}
 	problem := fmt.Sprintf("it is older: it ends at record %d of %d", head, a.Sequence)
-	for i := len(a.Trail) - 1; i >= 0; i-- {
-		if p := a.Trail[i]; p.Sequence <= head {
+	for _, p := range slices.Backward(a.Trail) {
+		if p.Sequence <= head {
 			hash, err := hashAt(p.Sequence)
 			if err == nil && hash != p.Hash {
 				problem += fmt.Sprintf(", and has another history: its record %d is another one", p.Sequence)
@@ -401,9 +402,7 @@ func newTrail(s *State, hashAt func(uint64) (string, error)) (trail, error) {
 		}
 		t = append(t, ledger.Position{Sequence: head - age, Hash: hash})
 	}
-	for i, j := 0, len(t)-1; i < j; i, j = i+1, j-1 {
-		t[i], t[j] = t[j], t[i]
-	}
+	slices.Reverse(t)
 	return t, nil
 }
 
@@ -435,16 +434,13 @@ func (t *trail) thin() {
 	head := old[len(old)-1].Sequence
 	kept := make(trail, 0, len(old))
 	last := head
-	for i := len(old) - 1; i >= 0; i-- {
-		p := old[i]
+	for i, p := range slices.Backward(old) {
 		if age := head - p.Sequence; age == 0 || i == 0 || last-old[i-1].Sequence > step(age) {
 			kept = append(kept, p)
 			last = p.Sequence
 		}
 	}
-	for i, j := 0, len(kept)-1; i < j; i, j = i+1, j-1 {
-		kept[i], kept[j] = kept[j], kept[i]
-	}
+	slices.Reverse(kept)
 	*t = kept
 }
 

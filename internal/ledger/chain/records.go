@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -204,10 +205,8 @@ func (s *State) checkEntry(r *ledger.Record) error {
 			return errors.New("the top-up names no account")
 		}
 		for i, a := range r.Accounts {
-			for _, b := range r.Accounts[:i] {
-				if a == b {
-					return fmt.Errorf("the account %q is topped up twice", a)
-				}
+			if slices.Contains(r.Accounts[:i], a) {
+				return fmt.Errorf("the account %q is topped up twice", a)
 			}
 		}
 		return s.Owner.check(r)

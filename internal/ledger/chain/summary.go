@@ -78,6 +78,25 @@ type Stored struct {
 	Answer []byte
 }
 
+// AnswerHash returns the hash of what is stored beside a record, or nothing where that is nothing.
+func AnswerHash(answer []byte) string {
+	if len(answer) == 0 {
+		return ""
+	}
+	return ledger.Hash(answer)
+}
+
+// WithoutAnswers returns the lines alone.
+func WithoutAnswers(lines iter.Seq2[Stored, error]) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for s, err := range lines {
+			if !yield(s.Line, err) {
+				return
+			}
+		}
+	}
+}
+
 // Loss is what a ledger lacks of what its anchor knows.
 type Loss struct {
 	// Common is the last position that the ledger is known to have in common with the anchor, where

@@ -143,58 +143,48 @@ func (c *Committer) ensureAnchored(sequence uint64) error {
 	return nil
 }
 
-func (c *Committer) Head(ctx context.Context) (uint64, string, error) {
+// readState returns what the state says after what was confirmed before the call.
+func readState[T any](ctx context.Context, c *Committer, of func(*chain.State) T) (out T, err error) {
 	if err := c.LockForRead(ctx); err != nil {
-		return 0, "", err
+		return out, err
 	}
 	defer c.Unlock()
-	sequence, hash := c.State.Head()
-	return sequence, hash, nil
+	return of(c.State), nil
+}
+
+func (c *Committer) Head(ctx context.Context) (sequence uint64, hash string, err error) {
+	head, err := readState(ctx, c, func(s *chain.State) (p ledger.Position) {
+		p.Sequence, p.Hash = s.Head()
+		return p
+	})
+	return head.Sequence, head.Hash, err
 }
 
 func (c *Committer) Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
-	if err := c.LockForRead(ctx); err != nil {
-		return nil, err
-	}
-	defer c.Unlock()
-	balances := make([]ledger.Balance, len(accounts))
-	for i, a := range accounts {
-		balances[i] = c.State.Accounts.Balance(a)
-		balances[i].First = c.State.Accounts.First(a.Name)
-	}
-	return balances, nil
+	return readState(ctx, c, func(s *chain.State) []ledger.Balance {
+		balances := make([]ledger.Balance, len(accounts))
+		for i, a := range accounts {
+			balances[i] = s.Accounts.Balance(a)
+			balances[i].First = s.Accounts.First(a.Name)
+		}
+		return balances
+	})
 }
 
 func (c *Committer) DataVersion(ctx context.Context, dataset, label, state string) (ledger.Version, error) {
-	if err := c.LockForRead(ctx); err != nil {
-		return ledger.Version{}, err
-	}
-	defer c.Unlock()
-	return c.State.DataVersion(dataset, label, state), nil
+	return readState(ctx, c, func(s *chain.State) ledger.Version { return s.DataVersion(dataset, label, state) })
 }
 
 func (c *Committer) Window(ctx context.Context, dataset string) (uint64, error) {
-	if err := c.LockForRead(ctx); err != nil {
-		return 0, err
-	}
-	defer c.Unlock()
-	return c.State.Window(dataset), nil
+	return readState(ctx, c, func(s *chain.State) uint64 { return s.Window(dataset) })
 }
 
 func (c *Committer) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
-	if err := c.LockForRead(ctx); err != nil {
-		return ledger.Lockout{}, err
-	}
-	defer c.Unlock()
-	return c.State.Incidents.Lockout(dataset, analyst), nil
+	return readState(ctx, c, func(s *chain.State) ledger.Lockout { return s.Incidents.Lockout(dataset, analyst) })
 }
 
 func (c *Committer) Era(ctx context.Context) (string, error) {
-	if err := c.LockForRead(ctx); err != nil {
-		return "", err
-	}
-	defer c.Unlock()
-	return c.State.Notes.Era(), nil
+	return readState(ctx, c, func(s *chain.State) string { return s.Notes.Era() })
 }
 
 func (c *Committer) Recall(ctx context.Context, key string) ([]byte, uint64, bool, error) {

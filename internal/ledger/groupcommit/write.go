@@ -121,9 +121,15 @@ func (c *Committer) Keep(ctx context.Context, sequence uint64, key string, answe
 		}
 		return ledger.Receipt{}, err
 	}})
+	return charged(err)
+}
+
+// charged says in the error of a write, which is its caller's own, that what it is about was
+// charged before.
+func charged(err error) error {
 	var failed *ledger.WriteError
 	if errors.As(err, &failed) {
-		failed.Charged = true // everybody has an error of their own
+		failed.Charged = true
 	}
 	return err
 }
@@ -167,11 +173,7 @@ func (c *Committer) NoteIf(ctx context.Context, session string, entry []byte, p 
 		}
 		return ledger.Receipt{}, g.Add(note, link)
 	}})
-	var failed *ledger.WriteError
-	if errors.As(err, &failed) {
-		failed.Charged = true // what it is about was charged before
-	}
-	return err
+	return charged(err)
 }
 
 // refuseUnless returns an error where something does not hold that a note needs.
@@ -244,11 +246,7 @@ func (c *Committer) Fail(ctx context.Context, i ledger.Incident) (tell bool, err
 		}
 		return ledger.Receipt{}, g.Add(nil, g.State.Incident(i, g.Now()))
 	}})
-	var failed *ledger.WriteError
-	if errors.As(err, &failed) {
-		failed.Charged = true // what it is about was charged before
-	}
-	return tell && err == nil, err
+	return tell && err == nil, charged(err)
 }
 
 func (c *Committer) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {

@@ -64,17 +64,13 @@ func fill(t testing.TB, l ledger.Ledger) {
 		ledgertest.MustNote(t, l, "session", fmt.Sprint("note ", i))
 	}
 	failed := ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedTime, ByAnalyst: 9, ByDataset: 9}
-	if _, err := l.Fail(ctx, failed); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(l.Fail(ctx, failed)))
 	for _, e := range []ledger.Entry{
 		ledger.Owner{Public: public, Reason: "first"},
 		ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: dp.One}, Reason: "more", Signer: private},
 		ledger.Renewal{Dataset: "hospital", From: 1, Reason: "February"},
 	} {
-		if _, err := l.Enter(ctx, e); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(l.Enter(ctx, e)))
 	}
 }
 

@@ -139,10 +139,6 @@ func (p *entry) checkAsked(sign []byte) error {
 
 func (l line) read() (chain.Stored, error) {
 	var r ledger.Record
-	sum := ""
-	if len(l.Answer) > 0 {
-		sum = ledger.Hash(l.Answer)
-	}
-	err := r.Read(l.Body, l.Hash, sum)
+	err := r.Read(l.Body, l.Hash, chain.AnswerHash(l.Answer))
 	return chain.Stored{Line: chain.Line{Record: &r, Body: l.Body, Hash: l.Hash}, Answer: l.Answer}, err
 }

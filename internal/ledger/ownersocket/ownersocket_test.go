@@ -126,7 +126,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("%d records", records)
 	}
 	for what, err := range map[string]error{
-		"charge": second(v.Ledger().Charge(ctx, ledgertest.Ask("x", ledgertest.Hospital(1000)))),
+		"charge": ledgertest.ErrOf(v.Ledger().Charge(ctx, ledgertest.Ask("x", ledgertest.Hospital(1000)))),
 		"keep":   v.Ledger().Keep(ctx, 1, "key", []byte("42")),
 		"note":   v.Ledger().Note(ctx, "session", []byte("42")),
 	} {
@@ -135,8 +135,6 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
-
-func second[A any](_ A, err error) error { return err }
 
 // Nobody is behind a socket that a process left which was killed.
 func TestNobody(t *testing.T) {
@@ -148,9 +146,7 @@ func TestNobody(t *testing.T) {
 	noError(t, err)
 	listener.SetUnlinkOnClose(false)
 	listener.Close()
-	if _, err := os.Stat(socket(path)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(os.Stat(socket(path))))
 	if _, there, err := Dial(path); there || err != nil {
 		t.Error(there, err)
 	}
@@ -162,9 +158,7 @@ func TestNoSignature(t *testing.T) {
 	patience = 200 * time.Millisecond
 	t.Cleanup(func() { patience = was })
 	l, v := opened(t)
-	if _, err := v.Ledger().Enter(ctx, ledger.Owner{Public: key(1).Public().(ed25519.PublicKey), Reason: "begin"}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(v.Ledger().Enter(ctx, ledger.Owner{Public: key(1).Public().(ed25519.PublicKey), Reason: "begin"})))
 	p, _, err := pack(ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: dp.One}, Reason: "more", Signer: key(1)})
 	noError(t, err)
 	c, in, err := v.begin(ctx, message{Want: wantEntry, Entry: p})

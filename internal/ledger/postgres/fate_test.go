@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -75,9 +76,7 @@ func TestPromise9Refused(t *testing.T) {
 	admin := open(t, at, Options{})
 	do := func(sql string) {
 		t.Helper()
-		if _, err := admin.conn.Exec(ctx, admin.database.in(sql)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(admin.conn.Exec(ctx, admin.database.in(sql))))
 	}
 	do("ALTER TABLE ledger.records ADD CONSTRAINT full_disk CHECK (sequence < 2)")
 	for range 2 {

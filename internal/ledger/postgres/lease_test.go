@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -96,9 +97,7 @@ func TestPromise8ClosedAfterTheConnectionWasLost(t *testing.T) {
 	for _, l := range []*Ledger{ended, dropped} {
 		mustCharge(t, l, ask("open on "+time.Now().String(), hospital(10)))
 	}
-	if _, err := other.conn.Exec(ctx, "SELECT pg_terminate_backend($1)", ended.conn.PgConn().PID()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(other.conn.Exec(ctx, "SELECT pg_terminate_backend($1)", ended.conn.PgConn().PID())))
 	writer{dropped}.drop()
 	mustClose(t, ended)
 	mustClose(t, dropped)
@@ -144,9 +143,7 @@ func TestPromise16SessionsOfServersThatDied(t *testing.T) {
 		if got := witness.Died(); !slices.Equal(got, []string{"hospital"}) {
 			t.Fatalf("death %d: %q", i, got)
 		}
-		if _, err := witness.Fail(ctx, crash); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(witness.Fail(ctx, crash)))
 		mustClose(t, witness)
 	}
 	l := open(t, at, Options{})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -201,9 +202,7 @@ func TestPromise13SharedAnchor(t *testing.T) {
 	// To a program that does not look at the anchor it is a good ledger, only a forgetful one.
 	forgetful := open(t, at, Options{mending: true})
 	for i := range 80 {
-		if _, err := forgetful.Charge(ctx, ask(fmt.Sprint("forgot ", i), hospital(1000))); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(forgetful.Charge(ctx, ask(fmt.Sprint("forgot ", i), hospital(1000)))))
 	}
 	if _, err := anchored(t, at, name); !errors.As(err, &refused) {
 		t.Errorf("opened with another history: %v", err)
@@ -361,15 +360,11 @@ func TestPromise7NotForEverybody(t *testing.T) {
 		"SELECT ON ledger.records", "SELECT (answer) ON ledger.records", "INSERT ON ledger.records", "UPDATE ON ledger.head",
 		"TRUNCATE ON ledger.head", "UPDATE (counted) ON ledger.deaths", "DELETE ON ledger.servers",
 	} {
-		if _, err := l.database.do("GRANT " + what + " TO PUBLIC"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(l.database.do("GRANT "+what+" TO PUBLIC")))
 		if _, err := OpenWith(at, Options{}); !errors.Is(err, errOpen) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if _, err := l.database.do("REVOKE " + what + " FROM PUBLIC"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(l.database.do("REVOKE "+what+" FROM PUBLIC")))
 	}
 	open(t, at, Options{})
 }

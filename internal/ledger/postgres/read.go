@@ -103,7 +103,7 @@ func (r *Reader) Lines() iter.Seq2[chain.Stored, error] {
 			}
 			for _, s := range some {
 				var record ledger.Record
-				err := record.Read(string(s.Body), s.Hash, hashOf(s.Answer))
+				err := record.Read(string(s.Body), s.Hash, chain.AnswerHash(s.Answer))
 				switch {
 				case s.Sequence != int64(next):
 					err = errors.New("it is missing")
@@ -135,15 +135,7 @@ type stored struct {
 }
 
 // Records returns all records in their order, checked as Lines does.
-func (r *Reader) Records() iter.Seq2[chain.Line, error] {
-	return func(yield func(chain.Line, error) bool) {
-		for s, err := range r.Lines() {
-			if !yield(s.Line, err) {
-				return
-			}
-		}
-	}
-}
+func (r *Reader) Records() iter.Seq2[chain.Line, error] { return chain.WithoutAnswers(r.Lines()) }
 
 // Verify checks the ledger from its first record to its last and adds it up. It makes its
 // checkpoints again: one that the chain vouches for and that does not follow from the records is a
@@ -287,7 +279,7 @@ func (l *Ledger) read(from pgx.CollectableRow) (row, error) {
 		return row{}, err
 	}
 	r := new(ledger.Record)
-	err := r.Read(string(body), hash, hashOf(answer))
+	err := r.Read(string(body), hash, chain.AnswerHash(answer))
 	if err == nil && int64(r.Sequence) != sequence {
 		err = errors.New("it is another one")
 	}

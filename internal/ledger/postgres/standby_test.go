@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -95,9 +96,7 @@ func cutOff(t *testing.T, l *Ledger, standby *testpg.Server) {
 	noError(t, err)
 	defer c.Close(ctx)
 	for _, sql := range []string{"ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'", "SELECT pg_reload_conf()"} {
-		if _, err := c.Exec(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(c.Exec(ctx, sql)))
 	}
 	until(t, "the end of the replication", func() bool {
 		var n int

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/source/pgdial"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
@@ -18,10 +19,8 @@ func TestTLS(t *testing.T) {
 	server := testpg.Start(t)
 	admin, err := pgx.Connect(ctx, server.URL())
 	noError(t, err)
-	for _, s := range []string{"CREATE ROLE clerk LOGIN PASSWORD 'secret word'", "CREATE DATABASE books OWNER clerk"} {
-		if _, err := admin.Exec(ctx, s); err != nil {
-			t.Fatal(err)
-		}
+	for _, s := range []string{"CREATE ROLE clerk LOGIN PASSWORD 'secret word'", "CREATE DATABASE ledgers OWNER clerk"} {
+		noError(t, ledgertest.ErrOf(admin.Exec(ctx, s)))
 	}
 	admin.Close(ctx)
 	soon, ours, others := time.Now().Add(time.Hour), testpg.NewAuthority(t), testpg.NewAuthority(t)
@@ -30,7 +29,7 @@ func TestTLS(t *testing.T) {
 		if authority != "" {
 			q.Set("sslrootcert", authority)
 		}
-		return "postgres://clerk@localhost:" + server.Port() + "/books?" + q.Encode()
+		return "postgres://clerk@localhost:" + server.Port() + "/ledgers?" + q.Encode()
 	}
 	t.Setenv(pgdial.PasswordVariable, "secret word")
 	server.Listen(t, ours, "localhost", soon)

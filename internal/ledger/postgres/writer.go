@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -285,19 +286,11 @@ func (w writer) readRecord(sequence uint64) (*ledger.Record, string, []byte, err
 		return nil, "", nil, err
 	}
 	record := new(ledger.Record)
-	if err = record.Read(string(body), hash, hashOf(answer)); err == nil && record.Sequence != sequence {
+	if err = record.Read(string(body), hash, chain.AnswerHash(answer)); err == nil && record.Sequence != sequence {
 		err = fmt.Errorf("it is record %d", record.Sequence)
 	}
 	if err != nil {
 		return nil, "", nil, &ledger.CorruptError{Path: w.Path, Where: fmt.Sprintf("record %d cannot be read", sequence), Err: err}
 	}
 	return record, hash, answer, nil
-}
-
-// hashOf returns the hash of an answer, or nothing where there is none.
-func hashOf(answer []byte) string {
-	if len(answer) == 0 {
-		return ""
-	}
-	return ledger.Hash(answer)
 }

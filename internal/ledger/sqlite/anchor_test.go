@@ -330,9 +330,7 @@ func TestAnchorOrder(t *testing.T) {
 		t.Errorf("%d anchors for %d charges", n, receipts)
 	}
 	// What the owner enters needs none, and Close takes it in.
-	if _, err := l.Enter(ctx, ledger.Owner{Public: make(ed25519.PublicKey, ed25519.PublicKeySize), Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(l.Enter(ctx, ledger.Owner{Public: make(ed25519.PublicKey, ed25519.PublicKeySize), Reason: "test"})))
 	head, hash, _ := l.Head(ctx)
 	mustClose(t, l)
 	if a := place.Anchor; a.Sequence != head || a.Hash != hash || a.Most[0].Spent.Rho != 30*unit.Rho {
@@ -351,10 +349,10 @@ func TestRecoverRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	place := &ledgertest.MemoryAnchor{}
 	for name, err := range map[string]error{
-		"no place":  second(Recover(path, Options{}, "test")),
-		"no reason": second(Recover(path, Options{Anchorage: place}, "")),
-		"no anchor": second(Recover(path, Options{Anchorage: place}, "test")),
-		"no answer": second(Recover(path, Options{Anchorage: &ledgertest.MemoryAnchor{Fail: errors.New("down")}}, "test")),
+		"no place":  ledgertest.ErrOf(Recover(path, Options{}, "test")),
+		"no reason": ledgertest.ErrOf(Recover(path, Options{Anchorage: place}, "")),
+		"no anchor": ledgertest.ErrOf(Recover(path, Options{Anchorage: place}, "test")),
+		"no answer": ledgertest.ErrOf(Recover(path, Options{Anchorage: &ledgertest.MemoryAnchor{Fail: errors.New("down")}}, "test")),
 	} {
 		if err == nil {
 			t.Errorf("%s: recovered", name)
@@ -369,8 +367,6 @@ func TestRecoverRefuses(t *testing.T) {
 	}
 	mustClose(t, l)
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // A copy that has a charge and lacks its answer would draw another answer, free. So answers are
 // anchored like charges.
@@ -512,9 +508,7 @@ func TestPromise13NoPlace(t *testing.T) {
 		mustClose(t, anchoredLedger(t, path, o))
 		refuse(when)
 		place.Anchor = nil
-		if _, err := BeginAnchor(path, o, "the anchor was lost"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(BeginAnchor(path, o, "the anchor was lost")))
 		refuse("after a recovery")
 	}
 }

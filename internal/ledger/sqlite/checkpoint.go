@@ -127,7 +127,7 @@ func readProven(c *conn, path string, state *chain.State, sequence uint64) (*led
 		return nil, nil, corrupt(path, where, err)
 	}
 	record := new(ledger.Record)
-	err := record.Read(body, hash, hashOf(answer))
+	err := record.Read(body, hash, chain.AnswerHash(answer))
 	if err == nil && record.Sequence != sequence {
 		err = fmt.Errorf("it is record %d", record.Sequence)
 	}

@@ -56,9 +56,7 @@ func variety(t *testing.T, l *Ledger) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 	enter := func(e ledger.Entry) {
 		t.Helper()
-		if _, err := l.Enter(ctx, e); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(l.Enter(ctx, e)))
 	}
 	mustCharge(t, l, askIn("first", 1))
 	enter(ledger.Renewal{Dataset: "hospital", From: 1, Reason: "a month"})
@@ -269,9 +267,7 @@ func TestPromise6CheckpointWithoutNote(t *testing.T) {
 	before, want := unread(t, path)
 	used := candidates(path)[0].slot
 	clone := want.Clone()
-	if _, err := writeCheckpoint(checkpoints(path)[1-used], clone); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(writeCheckpoint(checkpoints(path)[1-used], clone)))
 	after, got := unread(t, path)
 	if after != before || image(t, got) != image(t, want) {
 		t.Errorf("opened by the checkpoint at %d, and not by that at %d", after, before)
@@ -298,19 +294,13 @@ func TestPromise7ChangedBeforeCheckpoint(t *testing.T) {
 		t.Fatal("nothing was changed")
 	}
 	for _, s := range []string{"PRAGMA writable_schema = 1", "DROP TRIGGER records_not_updated"} {
-		if _, err := c.ExecContext(ctx, s); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(c.ExecContext(ctx, s)))
 	}
 	const update = "UPDATE records SET body = ?, hash = ? WHERE sequence = ?"
-	if _, err := c.ExecContext(ctx, update, forged, ledger.Hash(forged), at); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(c.ExecContext(ctx, update, forged, ledger.Hash(forged), at)))
 	for _, s := range schema {
 		if s.name == "records_not_updated" {
-			if _, err := c.ExecContext(ctx, s.sql); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, ledgertest.ErrOf(c.ExecContext(ctx, s.sql)))
 		}
 	}
 	noError(t, errors.Join(c.empty(), c.Close()))
@@ -365,9 +355,7 @@ func TestCheckpointOfOldLedger(t *testing.T) {
 func TestCheckpointAfterRecovery(t *testing.T) {
 	path := varied(t)
 	l := reopen(t, path)
-	if _, err := l.Enter(ctx, ledger.Recovery{Reason: "the disk"}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(l.Enter(ctx, ledger.Recovery{Reason: "the disk"})))
 	mustClose(t, l)
 	l = reopen(t, path)
 	if l.State.Unread() != 0 {

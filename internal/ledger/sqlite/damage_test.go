@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -270,7 +271,7 @@ func rehash(t *testing.T, sequence uint64) string {
 	r.Mechanisms += "!"
 	body := r.Encode()
 	return fmt.Sprintf(`UPDATE records SET body = CAST(x'%s' AS TEXT), hash = '%s' WHERE sequence = %d`,
-		hex.EncodeToString([]byte(body)), hashOf([]byte(body)), sequence)
+		hex.EncodeToString([]byte(body)), chain.AnswerHash([]byte(body)), sequence)
 }
 
 // A ledger that is not there any more is not a new one while something says that it was there: the

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -49,9 +50,7 @@ func TestPromise9FullDatabase(t *testing.T) {
 	l, path := fresh(t)
 	mustCharge(t, l, ask("before", hospital(1_000_000)))
 	limit := func(pages int) {
-		if _, err := l.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(l.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))))
 	}
 	limit(20)
 	n, err := fill(l, "full")

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -47,9 +48,7 @@ func init() {
 func TestPromise9FileSizeLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	var n int
-	if _, err := fmt.Sscan(output(t, "small", path), &n); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ledgertest.ErrOf(fmt.Sscan(output(t, "small", path), &n)))
 	if n < 10 {
 		t.Fatalf("only %d charges before the limit", n)
 	}

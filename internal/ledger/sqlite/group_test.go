@@ -21,9 +21,7 @@ func TestGroupFailsAsAWhole(t *testing.T) {
 			l, path := fresh(t)
 			first := mustCharge(t, l, ask("before", hospital(100)))
 			if full {
-				if _, err := l.conn.ExecContext(ctx, "PRAGMA max_page_count = 1"); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, ledgertest.ErrOf(l.conn.ExecContext(ctx, "PRAGMA max_page_count = 1")))
 			} else {
 				l.commit.Close()
 			}

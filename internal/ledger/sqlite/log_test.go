@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -84,9 +85,7 @@ func (c crashed) read(t testing.TB, log []byte, useOpen bool) (uint64, error) {
 		if l, err = Open(path); err == nil {
 			head, _ = l.State.Head()
 			// And it can be used, and read again.
-			if _, err := l.Charge(ctx, ask("more", hospital(100))); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, ledgertest.ErrOf(l.Charge(ctx, ask("more", hospital(100)))))
 			mustClose(t, l)
 			if report := mustVerify(t, path); report.Records != head+1 {
 				t.Fatalf("%d records; want %d", report.Records, head+1)

@@ -99,9 +99,7 @@ func TestPromise14DamageWhileOpen(t *testing.T) {
 	}
 	for _, statement := range []string{`DROP TRIGGER records_not_updated`,
 		`UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`} {
-		if _, err := l.conn.ExecContext(ctx, statement); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(l.conn.ExecContext(ctx, statement)))
 	}
 	var corrupt *ledger.CorruptError
 	if all, err := l.Notes(ctx, "s"); !errors.As(err, &corrupt) || all != nil || strings.Contains(err.Error(), "forged") {

@@ -245,7 +245,7 @@ func (l *Ledger) Read(sequence uint64) (*ledger.Record, string, []byte, error) {
 		return nil, "", nil, corrupt(l.Path, where, err)
 	}
 	record := new(ledger.Record)
-	err := record.Read(body, hash, hashOf(answer))
+	err := record.Read(body, hash, chain.AnswerHash(answer))
 	if err == nil && record.Sequence != sequence {
 		err = fmt.Errorf("it is record %d", record.Sequence)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -25,9 +26,7 @@ func TestRead(t *testing.T) {
 		ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: 1}, Reason: "more", Signer: key},
 		ledger.Renewal{Dataset: "hospital", From: 1, Reason: "spring"},
 	} {
-		if _, err := l.Enter(ctx, e); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, ledgertest.ErrOf(l.Enter(ctx, e)))
 	}
 	if _, err := Read(path); !errors.Is(err, ledger.ErrBusy) {
 		t.Errorf("an open ledger is read: %v", err)

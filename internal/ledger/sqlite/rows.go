@@ -134,7 +134,7 @@ func (r *row) fill(v []driver.Value) error {
 	case nil:
 		r.answer = ""
 	case []byte:
-		r.answer = hashOf(answer)
+		r.answer = chain.AnswerHash(answer)
 	default:
 		return fmt.Errorf("the answer is not a blob")
 	}
@@ -165,14 +165,6 @@ func (c *conn) each(query string, f func([]driver.Value) error, args ...driver.V
 			}
 		}
 	})
-}
-
-// hashOf returns the hash of an answer, or nothing where there is none.
-func hashOf(answer []byte) string {
-	if len(answer) == 0 {
-		return ""
-	}
-	return ledger.Hash(answer)
 }
 
 // Records implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for a

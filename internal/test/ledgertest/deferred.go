@@ -18,9 +18,7 @@ var ownerKey = ed25519.NewKeyFromSeed([]byte(strings.Repeat("o", ed25519.SeedSiz
 func ownedLedger(t *testing.T, w World) ledger.Ledger {
 	t.Helper()
 	l := w.Open(t)
-	if _, err := l.Enter(ctx, ledger.Owner{Public: ownerKey.Public().(ed25519.PublicKey), Reason: "the first"}); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, ErrOf(l.Enter(ctx, ledger.Owner{Public: ownerKey.Public().(ed25519.PublicKey), Reason: "the first"})))
 	return l
 }
 
@@ -174,9 +172,7 @@ func Promise12BesideAnalysts(t *testing.T, w, another World) {
 		window, _ = l.Window(ctx, "hospital")
 		for _, between := range ownersDecisions(&window) {
 			text := draft(t, l, e.entry)
-			if _, err := l.Enter(ctx, between.entry(signed(draft(t, l, between.entry)))); err != nil {
-				t.Fatal(err)
-			}
+			NoError(t, ErrOf(l.Enter(ctx, between.entry(signed(draft(t, l, between.entry))))))
 			window, _ = l.Window(ctx, "hospital")
 			if _, err := l.Enter(ctx, e.entry(signed(text))); !errors.As(err, &stale) {
 				t.Errorf("%s, after %s: %v", e.name, between.name, err)

@@ -73,15 +73,11 @@ func Promise16Lockouts(t *testing.T, w World) {
 	cy.Analyst = "cy"
 	_, err = l.Charge(ctx, cy)
 	shut(t, err, false) // it was the second of the dataset
-	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Analyst: "ben", Reason: "looked at it"}); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, ErrOf(l.Enter(ctx, ledger.Release{Dataset: "hospital", Analyst: "ben", Reason: "looked at it"})))
 	MustCharge(t, l, cy)
 	_, err = l.Charge(ctx, Ask("new", account))
 	shut(t, err, false)
-	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Reason: "looked at it"}); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, ErrOf(l.Enter(ctx, ledger.Release{Dataset: "hospital", Reason: "looked at it"})))
 	MustCharge(t, l, Ask("new", account))
 	MustKeep(t, l, second.Sequence, "other", "43")
 }
@@ -146,9 +142,7 @@ func Promise16Notes(t *testing.T, w World) {
 	if err := l.NoteIf(ctx, "stream", []byte("x"), ledger.Provided{Dataset: "hospital", Analyst: "ben"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Reason: "looked at it"}); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, ErrOf(l.Enter(ctx, ledger.Release{Dataset: "hospital", Reason: "looked at it"})))
 	mustNote(r.Sequence)
 	if notes, err := l.Notes(ctx, ledger.ChargeNotes(r.Sequence)); err != nil || len(notes) != 2 {
 		t.Errorf("%d notes, %v", len(notes), err)
@@ -162,9 +156,7 @@ func Promise16KeptFailure(t *testing.T, w World) {
 	r := MustCharge(t, l, Ask("a", Hospital(10)))
 	MustKeep(t, l, r.Sequence, "key", "failed")
 	for range 3 {
-		if _, err := l.Fail(ctx, failure(r.Sequence)); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, ErrOf(l.Fail(ctx, failure(r.Sequence))))
 	}
 	if n, _, _ := l.Head(ctx); n != 3 {
 		t.Errorf("%d records", n)

@@ -89,9 +89,7 @@ func MustNote(t testing.TB, l ledger.Ledger, session, entry string) {
 
 func MustRenew(t testing.TB, l ledger.Ledger, dataset string, from uint64) {
 	t.Helper()
-	if _, err := l.Enter(ctx, ledger.Renewal{Dataset: dataset, From: from, Reason: "a new month"}); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, ErrOf(l.Enter(ctx, ledger.Renewal{Dataset: dataset, From: from, Reason: "a new month"})))
 }
 
 func MustClose(t testing.TB, l ledger.Ledger) {
@@ -114,3 +112,6 @@ func NoError(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// ErrOf returns the error of a call alone.
+func ErrOf[T any](_ T, err error) error { return err }
