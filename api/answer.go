@@ -15,10 +15,9 @@ type Answer struct {
 	Columns Columns `json:"columns" doc:"The names of the columns"`
 	// Rows hold nil, string, bool, or json.Number for numbers.
 	Rows [][]any `json:"rows" doc:"The noisy values: null, texts, booleans and numbers"`
-	// Errors hold, for each value of Rows, the half width of an interval that
-	// contains the exact value with probability Confidence; nil for keys, and for values
-	// whose error nobody can know, such as quantiles. All of it is nil where a query
-	// over other answers made the rows.
+	// Errors hold, for each value of Rows, the half width of an interval that contains the exact
+	// value with probability Confidence; nil for keys, and for values whose error nobody can know,
+	// such as quantiles. All of it is nil where a query over other answers made the rows.
 	Errors [][]*float64 `json:"errors" nullable:"true" doc:"For each value the half width of an interval that holds the exact one with the probability of confidence; null where there is none"`
 	// Shown says that error bars are among the columns, as Settings.Errors asked for.
 	Shown bool `json:"-"`

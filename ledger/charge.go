@@ -42,8 +42,7 @@ type Account struct {
 type Charge struct {
 	// Request is the idempotency key, chosen by the caller.
 	Request string
-	// Analyst, Dataset and DataVersion say who asks about what. The data version
-	// may be empty.
+	// Analyst, Dataset and DataVersion say who asks about what. The data version may be empty.
 	Analyst, Dataset, DataVersion string
 	// Looked says that whoever asks has looked at the data, and Since is the dataset's last record
 	// of kind version by then; see [Version]. Where there is a later one by now, the data was seen
@@ -133,12 +132,10 @@ func (c Charge) validateFirsts() error {
 	return nil
 }
 
-// ValidateKey returns an [*InvalidError] unless the text can be the key of an
-// answer.
+// ValidateKey returns an [*InvalidError] unless the text can be the key of an answer.
 func ValidateKey(key string) error { return validText("key", key, 1, MaxKey) }
 
-// ValidateAnswer returns an [*InvalidError] unless the bytes can be kept as an
-// answer.
+// ValidateAnswer returns an [*InvalidError] unless the bytes can be kept as an answer.
 func ValidateAnswer(answer []byte) error {
 	switch {
 	case len(answer) == 0:
@@ -159,10 +156,9 @@ func (a Account) validate() error {
 	return nil
 }
 
-// validCost refuses what a sum must not take in. A claim of zero is refused
-// because a filter that adds up that claim would admit it for ever; it is what a
-// cost looks like whose author forgot a field. A real mechanism claims at least one
-// unit, or Unbounded where it claims nothing.
+// validCost refuses what a sum must not take in. A claim of zero is refused because a filter that
+// adds up that claim would admit it for ever; it is what a cost looks like whose author forgot a
+// field. A real mechanism claims at least one unit, or Unbounded where it claims nothing.
 func validCost(c dp.Cost) error {
 	if claimsNothing(c) {
 		return &InvalidError{"cost", "claims no privacy at all: neither epsilon nor rho is bounded, or delta is not"}
@@ -219,8 +215,7 @@ type Balance struct {
 	First dp.Cost `json:"-"`
 }
 
-// Left returns what may still be spent; Unbounded where the account does not
-// limit a claim.
+// Left returns what may still be spent; Unbounded where the account does not limit a claim.
 func (b Balance) Left() dp.Cost { return b.Limit.Sub(b.Spent) }
 
 // Part returns how much of its limit an account has spent, from 0 to 1; see [dp.Cost.Part].

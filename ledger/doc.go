@@ -70,12 +70,11 @@
 //
 // # Records
 //
-// A record is a sequence of netstrings, "length:bytes,": the length in decimal
-// counts the bytes, so that no two different records have the same
-// encoding, and a person can still read it. Numbers are decimal without leading
-// zeros; amounts count units of 2^-40, and 18446744073709551615 is an unbounded one.
-// Times are RFC 3339 in UTC. Its hash is the SHA-256 of these bytes, in
-// lower-case hexadecimal, which any other program can recompute.
+// A record is a sequence of netstrings, "length:bytes,": the length in decimal counts the bytes, so
+// that no two different records have the same encoding, and a person can still read it. Numbers are
+// decimal without leading zeros; amounts count units of 2^-40, and 18446744073709551615 is an
+// unbounded one. Times are RFC 3339 in UTC. Its hash is the SHA-256 of these bytes, in lower-case
+// hexadecimal, which any other program can recompute.
 //
 //	ledger    "ledger" sequence(0) time format("2") identity
 //	charge    "charge" sequence time request analyst dataset data-version

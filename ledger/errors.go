@@ -46,8 +46,7 @@ func (e *MissingError) Error() string {
 
 // Errors when a charge is asked for.
 
-// InvalidError is returned when a charge or an answer is not well formed. Nothing
-// was spent.
+// InvalidError is returned when a charge or an answer is not well formed. Nothing was spent.
 type InvalidError struct{ Field, Problem string }
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("the %s %s", e.Field, e.Problem) }
@@ -197,12 +196,10 @@ func (e *UnanchoredError) Error() string {
 
 // Errors when an answer is kept.
 
-// ErrKept is returned when the charge has another answer already, which is the
-// one to release.
+// ErrKept is returned when the charge has another answer already, which is the one to release.
 var ErrKept = errors.New("this charge has an answer already, and pays for one: release the answer that was kept")
 
-// ErrUnpaid is returned when an answer is kept for something that is not a
-// charge.
+// ErrUnpaid is returned when an answer is kept for something that is not a charge.
 var ErrUnpaid = errors.New("there is no such charge, so nothing may be released for it")
 
 // ErrRecovered is returned when an answer is kept for a charge from before the ledger was

@@ -23,10 +23,9 @@ type Ledger interface {
 	// the analyst, and a [*WriteError] when the ledger could not be written. In each
 	// case nothing may be released.
 	//
-	// The same request again spends nothing and gets the first receipt, marked
-	// Again. Look for its answer with Answer. When there is none, none was
-	// released, and the caller may produce it; Keep then decides which of several
-	// callers produced the one that counts.
+	// The same request again spends nothing and gets the first receipt, marked Again. Look for its
+	// answer with Answer. When there is none, none was released, and the caller may produce it;
+	// Keep then decides which of several callers produced the one that counts.
 	//
 	// Where the data version is another than at the dataset's last charge, a record of
 	// kind version is written before the charge and with it.

@@ -39,9 +39,8 @@ func (c *Charges) clone() Charges {
 // noCharge stands for a record that is not a charge.
 const noCharge = math.MaxUint64
 
-// digest stands for a request or a key. Keeping half of a SHA-256 instead of the
-// text bounds the memory for each record. A caller compares the text in the
-// record that it finds.
+// digest stands for a request or a key. Keeping half of a SHA-256 instead of the text bounds the
+// memory for each record. A caller compares the text in the record that it finds.
 type digest [16]byte
 
 func digestOf(text string) digest {

@@ -68,6 +68,5 @@
 // is closed. An anchor that cannot be written does not stop the ledger: the charges stay, their
 // callers get an error, and nothing is confirmed until the anchor was written.
 //
-// Keep a ledger on a local disk: locks and fsync of network file systems cannot be
-// relied on.
+// Keep a ledger on a local disk: locks and fsync of network file systems cannot be relied on.
 package sqlite

@@ -100,8 +100,7 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// syncFolder makes the creation of a file durable. Windows has no such call and
-// needs none.
+// syncFolder makes the creation of a file durable. Windows has no such call and needs none.
 func syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -109,10 +108,9 @@ func syncFolder(path string) error {
 	return syncFile(path)
 }
 
-// create makes a new ledger with its first record. It is made under another name
-// and gets its own when it is complete and on stable storage, so that a ledger is
-// there as a whole or not at all, and an empty file is always damage. The caller holds
-// the lock.
+// create makes a new ledger with its first record. It is made under another name and gets its own
+// when it is complete and on stable storage, so that a ledger is there as a whole or not at all,
+// and an empty file is always damage. The caller holds the lock.
 func create(path string, now time.Time) (err error) {
 	first := chain.First(entropy.New().Name(), now)
 	return createOf(path, func(yield func(chain.Stored, error) bool) {

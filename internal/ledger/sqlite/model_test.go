@@ -191,8 +191,7 @@ func word(err error, without string) string {
 	return err.Error()
 }
 
-// compare runs the steps on a ledger and on the model and returns the first
-// difference.
+// compare runs the steps on a ledger and on the model and returns the first difference.
 func compare(path string, plan []step, wrap func(ledger.Ledger) ledger.Ledger) (err error) {
 	file, err := Open(path)
 	if err != nil {

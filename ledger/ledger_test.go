@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,4 +213,83 @@ func drawEntry(t *rapid.T, r *Record, text func() string) {
 		r.AnchorSequence, r.AnchorHash, r.Reason, r.PublicKey = amounts.Draw(t, "anchor"), text(), text(), text()
 		r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")
 	}
+}
+
+// charged is the receipt of a charge of rho in one account.
+func charged(spent, cost, limit dp.Amount) Receipt {
+	return Receipt{
+		Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: cost, Delta: 0},
+		Balances: []Balance{{
+			Account: "a", Limit: dp.Cost{Epsilon: dp.Unbounded, Rho: limit, Delta: 0},
+			Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: spent, Delta: 0},
+		}},
+	}
+}
+
+// A hundred charges of one hundredth give each alert once, at the charge that reaches it.
+func TestAlerts(t *testing.T) {
+	var got []int
+	at := map[int]dp.Amount{}
+	for spent := dp.Amount(1); spent <= 100; spent++ {
+		for _, a := range charged(spent, 1, 100).Alerts() {
+			got = append(got, a.Percent)
+			at[a.Percent] = spent
+		}
+	}
+	if !slices.Equal(got, Thresholds) || at[50] != 50 || at[80] != 80 || at[95] != 95 {
+		t.Errorf("got %v at %v", got, at)
+	}
+	if all := charged(100, 100, 100).Alerts(); len(all) != 1 || all[0].Percent != 95 {
+		t.Errorf("a charge of everything gives %v; want the highest alone", all)
+	}
+	again := charged(50, 1, 100)
+	again.Again = true
+	if len(again.Alerts()) != 0 {
+		t.Error("a request that was charged before gives an alert again")
+	}
+}
+
+func TestPart(t *testing.T) {
+	for _, c := range []struct {
+		spent, limit dp.Cost
+		want         float64
+	}{
+		{dp.Cost{Epsilon: 1}, dp.Cost{Epsilon: 4, Rho: dp.Unbounded, Delta: 0}, 0.25},
+		{dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 3}, dp.Cost{Epsilon: dp.Unbounded, Rho: 4, Delta: 4}, 0.75},
+		{dp.Cost{}, dp.Cost{Epsilon: 0, Rho: dp.Unbounded, Delta: 0}, 0},
+		{dp.Cost{Epsilon: 5}, dp.Cost{Epsilon: 4, Rho: dp.Unbounded}, 1}, // the owner has lowered the limit
+		{dp.Cost{Epsilon: dp.Unbounded}, dp.Cost{Epsilon: 4, Rho: dp.Unbounded}, 1},
+		{dp.Cost{Epsilon: 2, Rho: 1}, dp.Cost{Epsilon: 4, Rho: 4}, 0.25}, // one of the two is enough
+		{dp.Cost{Epsilon: dp.Unbounded, Rho: 3}, dp.Cost{Epsilon: 4, Rho: 4}, 0.75},
+	} {
+		if got := (Balance{Limit: c.limit, Spent: c.spent}).Part(); got != c.want {
+			t.Errorf("%v of %v is %v; want %v", c.spent, c.limit, got, c.want)
+		}
+	}
+}
+
+// An anchor comes back from JSON to the last unit. A dp.Cost alone would not: its JSON rounds, and
+// has no unbounded amounts.
+func TestAnchorJSON(t *testing.T) {
+	amount := rapid.Custom(func(t *rapid.T) dp.Amount {
+		return rapid.OneOf(rapid.Just(dp.Unbounded), rapid.Just(dp.Unbounded-1),
+			rapid.Map(rapid.Uint64(), func(n uint64) dp.Amount { return dp.Amount(n) })).Draw(t, "amount")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a := Anchor{Identity: rapid.String().Draw(t, "identity"), Sequence: rapid.Uint64().Draw(t, "sequence"), Hash: Hash("x"),
+			Time: time.Unix(1, 2).UTC()}
+		for range rapid.IntRange(1, 3).Draw(t, "accounts") {
+			a.Most = append(a.Most, Ceiling{rapid.String().Draw(t, "account"),
+				dp.Cost{Epsilon: amount.Draw(t, "epsilon"), Rho: amount.Draw(t, "rho"), Delta: amount.Draw(t, "delta")}})
+			a.Trail = append(a.Trail, Position{rapid.Uint64().Draw(t, "at"), Hash("y")})
+		}
+		text, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b Anchor
+		if err := json.Unmarshal(text, &b); err != nil || !reflect.DeepEqual(a, b) {
+			t.Fatalf("%v: %+v came back as %+v", err, a, b)
+		}
+	})
 }
