@@ -235,6 +235,7 @@ func TestPromise11ChangedNumbers(t *testing.T) {
 
 // Every rule, broken once by somebody who has the hashes right.
 func TestPromise11Planted(t *testing.T) {
+	type list = []*ledger.Record
 	cost := dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0}
 	filter := account.ZCDPFilter(50, 0)
 	hospital := ledger.Account{Name: "hospital", Filter: filter}
@@ -261,81 +262,56 @@ func TestPromise11Planted(t *testing.T) {
 	if _, differs := played(records); len(differs) > 0 || len(records) != 10 {
 		t.Fatalf("%d records: %v", len(records), differs)
 	}
+	edit := func(change func(list)) func(list) list {
+		return func(r list) list {
+			change(r)
+			return r
+		}
+	}
+	note := func(session, hash string) func(list) list {
+		return func(r list) list {
+			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: session, AnswerHash: hash})
+		}
+	}
 	for _, c := range []struct {
 		says  string
-		plant func(r []*ledger.Record) []*ledger.Record
+		plant func(list) list
 	}{
-		{"does not admit", func(r []*ledger.Record) []*ledger.Record { // overspent, and consistent in itself
-			r[8].Cost.Rho, r[8].Balances[0].Spent.Rho, r[8].Balances[1].Spent.Rho = 41, 71, 41
-			return r
-		}},
-		{"does not admit", func(r []*ledger.Record) []*ledger.Record {
-			r[8].Balances[1].Limit.Rho = 9
-			return r
-		}},
-		{"was charged before", func(r []*ledger.Record) []*ledger.Record { r[8].Request = "first"; return r }},
-		{"claim of zero", func(r []*ledger.Record) []*ledger.Record {
-			r[8].Cost.Rho, r[8].Balances[0].Spent.Rho, r[8].Balances[1].Spent.Rho = 0, 30, 0
-			return r
-		}},
-		{"names no account", func(r []*ledger.Record) []*ledger.Record { r[8].Balances = nil; return r }},
-		{"named twice", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[1] = r[8].Balances[0]; return r }},
-		{"has no limit", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[0].Limit.Rho = dp.Unbounded; return r }},
-		{"and the current one is 2", func(r []*ledger.Record) []*ledger.Record { r[8].Window = 1; return r }},
-		{"not an account of the current window", func(r []*ledger.Record) []*ledger.Record {
-			r[8].Balances[1].Account = "hospital#1"
-			return r
-		}},
-		{"and the current one is \"v1\"", func(r []*ledger.Record) []*ledger.Record { r[8].DataVersion = "v2"; return r }},
-		{"has spent", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[0].Spent.Rho = 20; return r }},
-		{"was granted", func(r []*ledger.Record) []*ledger.Record {
-			r[8].Balances[0].Granted.Rho, r[8].Balances[0].Limit.Rho = 30, 80
-			return r
-		}},
-		{"less than what was granted", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[0].Limit.Rho = 19; return r }},
-		{"no charge", func(r []*ledger.Record) []*ledger.Record { r[4].Charge = 2; return r }},
-		{"second answer", func(r []*ledger.Record) []*ledger.Record { return append(r, r[4]) }},
-		{"has no hash", func(r []*ledger.Record) []*ledger.Record { r[4].AnswerHash = ""; return r }},
-		{"note is of no session", func(r []*ledger.Record) []*ledger.Record {
-			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), AnswerHash: ledger.Hash("x")})
-		}},
-		{"or has no hash", func(r []*ledger.Record) []*ledger.Record {
-			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "s"})
-		}},
-		{"answered in window 2, whose accounts have not paid", func(r []*ledger.Record) []*ledger.Record {
-			r[4], r[5], r[6] = r[5], r[6], r[4]
-			return r
-		}},
-		{"went on in window 2, whose accounts have not paid", func(r []*ledger.Record) []*ledger.Record {
-			return append(r,
-				&ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 3", AnswerHash: ledger.Hash("x")})
-		}},
-		{"which is no charge", func(r []*ledger.Record) []*ledger.Record {
-			return append(r,
-				&ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 4", AnswerHash: ledger.Hash("x")})
-		}},
-		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Cost.Rho = 21; return r }},
-		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Signature = ""; return r }},
-		{"somebody who is not the owner", func(r []*ledger.Record) []*ledger.Record {
-			r[5].PublicKey = r[9].PublicKey
-			return r
-		}},
-		{"no owner", func(r []*ledger.Record) []*ledger.Record { r[1] = r[6]; return r }},
-		{"names \"hospital\" twice", func(r []*ledger.Record) []*ledger.Record {
-			r[5].Accounts = []string{"hospital", "hospital"}
-			return r
-		}},
-		{"where window 2 is next", func(r []*ledger.Record) []*ledger.Record { r[6].Window = 3; return r }},
-		{"takes back", func(r []*ledger.Record) []*ledger.Record { r[7].Balances[0].Spent.Rho = 9; return r }},
-		{"recovery names", func(r []*ledger.Record) []*ledger.Record {
-			r[7].Balances = append(r[7].Balances, r[7].Balances[0])
-			return r
-		}},
-		{"not signed for by the one before", func(r []*ledger.Record) []*ledger.Record { r[9].Reason = "forged"; return r }},
-		{"no Ed25519 key", func(r []*ledger.Record) []*ledger.Record { r[9].PublicKey = "00"; return r }},
-		{"had this version already", func(r []*ledger.Record) []*ledger.Record { return append(r, r[2]) }},
-		{"begins only once", func(r []*ledger.Record) []*ledger.Record { return append(r, r[0]) }},
-		{"does not begin", func(r []*ledger.Record) []*ledger.Record { return r[1:] }},
+		// Overspent, and consistent in itself.
+		{"does not admit", edit(func(r list) { r[8].Cost.Rho, r[8].Balances[0].Spent.Rho, r[8].Balances[1].Spent.Rho = 41, 71, 41 })},
+		{"does not admit", edit(func(r list) { r[8].Balances[1].Limit.Rho = 9 })},
+		{"was charged before", edit(func(r list) { r[8].Request = "first" })},
+		{"claim of zero", edit(func(r list) { r[8].Cost.Rho, r[8].Balances[0].Spent.Rho, r[8].Balances[1].Spent.Rho = 0, 30, 0 })},
+		{"names no account", edit(func(r list) { r[8].Balances = nil })},
+		{"named twice", edit(func(r list) { r[8].Balances[1] = r[8].Balances[0] })},
+		{"has no limit", edit(func(r list) { r[8].Balances[0].Limit.Rho = dp.Unbounded })},
+		{"and the current one is 2", edit(func(r list) { r[8].Window = 1 })},
+		{"not an account of the current window", edit(func(r list) { r[8].Balances[1].Account = "hospital#1" })},
+		{"and the current one is \"v1\"", edit(func(r list) { r[8].DataVersion = "v2" })},
+		{"has spent", edit(func(r list) { r[8].Balances[0].Spent.Rho = 20 })},
+		{"was granted", edit(func(r list) { r[8].Balances[0].Granted.Rho, r[8].Balances[0].Limit.Rho = 30, 80 })},
+		{"less than what was granted", edit(func(r list) { r[8].Balances[0].Limit.Rho = 19 })},
+		{"no charge", edit(func(r list) { r[4].Charge = 2 })},
+		{"second answer", func(r list) list { return append(r, r[4]) }},
+		{"has no hash", edit(func(r list) { r[4].AnswerHash = "" })},
+		{"note is of no session", note("", ledger.Hash("x"))},
+		{"or has no hash", note("s", "")},
+		{"answered in window 2, whose accounts have not paid", edit(func(r list) { r[4], r[5], r[6] = r[5], r[6], r[4] })},
+		{"went on in window 2, whose accounts have not paid", note("charge 3", ledger.Hash("x"))},
+		{"which is no charge", note("charge 4", ledger.Hash("x"))},
+		{"not signed by the owner", edit(func(r list) { r[5].Cost.Rho = 21 })},
+		{"not signed by the owner", edit(func(r list) { r[5].Signature = "" })},
+		{"somebody who is not the owner", edit(func(r list) { r[5].PublicKey = r[9].PublicKey })},
+		{"no owner", edit(func(r list) { r[1] = r[6] })},
+		{"names \"hospital\" twice", edit(func(r list) { r[5].Accounts = []string{"hospital", "hospital"} })},
+		{"where window 2 is next", edit(func(r list) { r[6].Window = 3 })},
+		{"takes back", edit(func(r list) { r[7].Balances[0].Spent.Rho = 9 })},
+		{"recovery names", edit(func(r list) { r[7].Balances = append(r[7].Balances, r[7].Balances[0]) })},
+		{"not signed for by the one before", edit(func(r list) { r[9].Reason = "forged" })},
+		{"no Ed25519 key", edit(func(r list) { r[9].PublicKey = "00" })},
+		{"had this version already", func(r list) list { return append(r, r[2]) }},
+		{"begins only once", func(r list) list { return append(r, r[0]) }},
+		{"does not begin", func(r list) list { return r[1:] }},
 	} {
 		if _, differs := played(c.plant(make().records)); !strings.Contains(strings.Join(differs, "\n"), c.says) {
 			t.Errorf("%q is not said: %q", c.says, differs)

@@ -15,7 +15,6 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -215,12 +214,6 @@ func (writer) Refresh(time.Time) error { return nil }
 
 // CountCrash implements [groupcommit.Store]: whoever opens a ledger counts what it finds.
 func (writer) CountCrash(string) (bool, error) { return true, nil }
-
-func (w writer) Anchor(made []*chain.Link) error { return w.storeAnchor(made) }
-
-func (w writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
-	return w.failed(g, cause)
-}
 
 func (w writer) Served() {
 	w.shorten()

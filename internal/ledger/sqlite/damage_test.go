@@ -21,41 +21,27 @@ import (
 // pages, and what Verify says about it.
 var sample = sync.OnceValues(func() ([]byte, Report) {
 	dir, err := os.MkdirTemp("", "ledger-sample-*")
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "ledger.db")
 	// A fixed clock, so that what the fuzzer finds has the same offsets tomorrow.
 	l, err := open(path, func() time.Time { return time.Unix(1_800_000_000, 0) })
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	for i := range 20 {
 		r, err := l.Charge(ctx, ask(fmt.Sprint("request ", i), hospital(100), ledger.Account{Name: "hospital/ana", Filter: admits(50)}))
 		if err == nil && i%3 == 0 {
 			err = l.Keep(ctx, r.Sequence, fmt.Sprint("key ", i), []byte(strings.Repeat("4.25 ", 1+i*i*10)))
 		}
-		if err != nil {
-			panic(err)
-		}
+		orPanic(err)
 	}
 	for i := range 6 {
-		if err := l.Note(ctx, fmt.Sprint("session ", i%2), []byte(strings.Repeat("note ", 1+i*i*50))); err != nil {
-			panic(err)
-		}
+		orPanic(l.Note(ctx, fmt.Sprint("session ", i%2), []byte(strings.Repeat("note ", 1+i*i*50))))
 	}
-	if err := l.Close(); err != nil {
-		panic(err)
-	}
+	orPanic(l.Close())
 	report, err := Verify(path)
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	b, err := os.ReadFile(path)
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	return b, report
 })
 

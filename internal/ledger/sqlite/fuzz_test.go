@@ -65,9 +65,7 @@ func rawRows(path string) ([]rawRow, error) {
 // them.
 var remains = sync.OnceValues(func() ([]map[string][]byte, []rawRow) {
 	ops, err := recording(nil, nil, script)
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	m := newMedia(never)
 	var all []map[string][]byte
 	for i, o := range ops {
@@ -87,9 +85,7 @@ var remains = sync.OnceValues(func() ([]map[string][]byte, []rawRow) {
 		rows, err = rawRows(filepath.Join(d.dir, "ledger.db"))
 		return err
 	})
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	return all, rows
 })
 

@@ -96,6 +96,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// orPanic is for what tests share, which has no test to end.
+func orPanic(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // some is fewer in short mode.
 func some(n int) int {
 	if testing.Short() {

@@ -294,10 +294,10 @@ func (l *Ledger) prepare() error {
 
 var _ ledger.Ledger = (*Ledger)(nil)
 
-// storeAnchor stores the anchor where one is due, with the records that were just made, or one that
+// Anchor stores the anchor where one is due, with the records that were just made, or one that
 // could not be stored before. The fate of the ledger itself is known, so it goes on: the same
 // request gets its receipt when the anchor could be stored.
-func (l *Ledger) storeAnchor(made []*chain.Link) error {
+func (l writer) Anchor(made []*chain.Link) error {
 	if l.Keeper == nil {
 		return nil
 	}
@@ -317,13 +317,13 @@ func (l *Ledger) abandon(cause error) error {
 	return cause
 }
 
-// failed decides what a failed write means, and returns the error for everybody who took part in
+// Failed decides what a failed write means, and returns the error for everybody who took part in
 // it. A full disk is noticed before a commit is complete, so after a rollback the ledger can go on
 // if the file proves to be as it was. Any other failure, above all of fsync, stops this ledger for
 // good: the kernel may have dropped what it could not write and report success the next time, so to
 // try again would be to confirm what is not there (Rebello et al. 2020, "Can Applications Recover
 // from fsync Failures?").
-func (l *Ledger) failed(g *groupcommit.Group, cause error) *ledger.WriteError {
+func (l writer) Failed(g *groupcommit.Group, cause error) *ledger.WriteError {
 	l.Broken = &ledger.WriteError{Path: l.Path, Broken: true, Err: cause}
 	if !isFull(cause) {
 		return l.Broken

@@ -26,22 +26,16 @@ type crashed struct {
 
 var crash = sync.OnceValue(func() crashed {
 	dir, err := os.MkdirTemp("", "ledger-crash-*")
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "ledger.db")
 	l, err := open(path, func() time.Time { return time.Unix(1_800_000_000, 0) })
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	defer l.Close()
 	if _, err := l.Charge(ctx, ask("in the file", hospital(100))); err != nil {
 		panic(err)
 	}
-	if err := l.conn.empty(); err != nil {
-		panic(err)
-	}
+	orPanic(l.conn.empty())
 	sequence, _ := l.State.Head()
 	c := crashed{commits: []int{0}, heads: []uint64{sequence}}
 	for i := range 6 {
@@ -51,9 +45,7 @@ var crash = sync.OnceValue(func() crashed {
 			c.commits, c.heads = append(c.commits, int(size)), append(c.heads, r.Sequence)
 			err = l.Keep(ctx, r.Sequence, "key", bytes.Repeat([]byte("4.25 "), 2000))
 		}
-		if err != nil {
-			panic(err)
-		}
+		orPanic(err)
 		size, _ := logSize(path)
 		sequence, _ := l.State.Head()
 		c.commits, c.heads = append(c.commits, int(size)), append(c.heads, sequence)
@@ -61,9 +53,7 @@ var crash = sync.OnceValue(func() crashed {
 	if c.file, err = os.ReadFile(path); err == nil {
 		c.log, err = os.ReadFile(path + "-wal")
 	}
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	return c
 })
 

@@ -125,9 +125,7 @@ func (d *disk) opened(name string, created bool) {
 // adopt takes a file that was written and synced past SQLite as it is.
 func (d *disk) adopt(name string) {
 	content, err := os.ReadFile(filepath.Join(d.dir, name))
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	d.record(op{do: "adopt", file: name, data: content})
 }
 

@@ -30,11 +30,18 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		unmarkUsed(resolved) // the owner knows that there was a ledger
 	}
+	return mend(path, o, reason, func(l *Ledger, r groupcommit.Recovery) (Recovered, error) {
+		return r.Recover(background, !exists, l.Records(background, 0))
+	})
+}
+
+// mend opens a ledger without its anchor, for a recovery.
+func mend(path string, o Options, reason string, do func(*Ledger, groupcommit.Recovery) (Recovered, error)) (Recovered, error) {
 	l, err := openAnchored(path, time.Now, nil, Options{Full: true, mending: true})
 	if err != nil {
 		return Recovered{}, err
 	}
-	r, err := groupcommit.Recovery{Committer: l.Committer, Keeper: o.anchorKeeper(), Reason: reason}.Recover(background, !exists, l.Records(background, 0))
+	r, err := do(l, groupcommit.Recovery{Committer: l.Committer, Keeper: o.anchorKeeper(), Reason: reason})
 	if err != nil {
 		return Recovered{}, l.abandon(err)
 	}
@@ -55,15 +62,9 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		return Recovered{}, fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", resolved)
 	}
-	l, err := openAnchored(path, time.Now, nil, Options{Full: true, mending: true})
-	if err != nil {
-		return Recovered{}, err
-	}
-	r, err := groupcommit.Recovery{Committer: l.Committer, Keeper: o.anchorKeeper(), Reason: reason}.BeginAnchor(background)
-	if err != nil {
-		return Recovered{}, l.abandon(err)
-	}
-	return r, l.Close()
+	return mend(path, o, reason, func(_ *Ledger, r groupcommit.Recovery) (Recovered, error) {
+		return r.BeginAnchor(background)
+	})
 }
 
 // GiveUpAnchor says in a ledger that it has no anchor from here on, for the owner's reason. The

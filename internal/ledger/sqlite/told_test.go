@@ -54,8 +54,8 @@ func answerOf(request string) string {
 	return string(slices.Repeat([]byte("answer of "+request+" "), n))
 }
 
-// session is a ledger that is open on a disk, and the clients that ask it.
-type session struct {
+// client is a ledger that is open on a disk, and the clients that ask it.
+type client struct {
 	*Ledger
 	disk   *disk
 	told   *told
@@ -63,7 +63,7 @@ type session struct {
 }
 
 // start opens the ledger on a disk. An Open during which a sync failed must not succeed.
-func start(d *disk, w *told) (*session, error) {
+func start(d *disk, w *told) (*client, error) {
 	broken := d.failedSyncs()
 	l, err := Open(filepath.Join(d.dir, "ledger.db"))
 	if err != nil {
@@ -72,11 +72,11 @@ func start(d *disk, w *told) (*session, error) {
 	if d.failedSyncs() != broken {
 		w.blame("Open succeeded although a sync failed during it")
 	}
-	return &session{l, d, w, broken}, nil
+	return &client{l, d, w, broken}, nil
 }
 
 // confirmed notes what a client was told, at this place of the record.
-func (s *session) confirmed(mark func(*told)) {
+func (s *client) confirmed(mark func(*told)) {
 	s.told.mu.Lock()
 	mark(s.told)
 	s.told.mu.Unlock()
@@ -84,9 +84,9 @@ func (s *session) confirmed(mark func(*told)) {
 }
 
 // trusted reports whether a call that begins now may succeed.
-func (s *session) trusted() bool { return s.disk.failedSyncs() == s.broken }
+func (s *client) trusted() bool { return s.disk.failedSyncs() == s.broken }
 
-func (s *session) charge(request string) (ledger.Receipt, bool) {
+func (s *client) charge(request string) (ledger.Receipt, bool) {
 	s.told.mu.Lock()
 	s.told.asked[request] = true
 	s.told.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *session) charge(request string) (ledger.Receipt, bool) {
 	return r, true
 }
 
-func (s *session) keep(request string, r ledger.Receipt) {
+func (s *client) keep(request string, r ledger.Receipt) {
 	trusted, answer := s.trusted(), answerOf(request)
 	if err := s.Keep(ctx, r.Sequence, "key "+request, []byte(answer)); err != nil {
 		if errors.Is(err, ledger.ErrKept) || errors.Is(err, ledger.ErrUnpaid) {
@@ -123,13 +123,13 @@ func (s *session) keep(request string, r ledger.Receipt) {
 	s.confirmed(func(w *told) { w.answers[request] = answer })
 }
 
-func (s *session) both(request string) {
+func (s *client) both(request string) {
 	if r, ok := s.charge(request); ok {
 		s.keep(request, r)
 	}
 }
 
-func (s *session) renew() {
+func (s *client) renew() {
 	trusted := s.trusted()
 	from, err := s.Window(ctx, "school")
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *session) renew() {
 
 // note writes the next note of a session, which belongs to one client. The second one is longer
 // than a page of the file.
-func (s *session) note(name string) {
+func (s *client) note(name string) {
 	s.told.mu.Lock()
 	n := len(s.told.tried[name])
 	s.told.mu.Unlock()
@@ -169,7 +169,7 @@ func (s *session) note(name string) {
 }
 
 // crowd has several clients ask at once.
-func (s *session) crowd(name string, n int, do func(request string)) {
+func (s *client) crowd(name string, n int, do func(request string)) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() { do(fmt.Sprint(name, i)) })
@@ -178,7 +178,7 @@ func (s *session) crowd(name string, n int, do func(request string)) {
 }
 
 // look asks for an answer, which may then be released.
-func (s *session) look(request string) {
+func (s *client) readBack(request string) {
 	if answer, found, err := s.Answer(ctx, request); err == nil && found {
 		if string(answer) != answerOf(request) {
 			s.told.blame("%s has the answer %.40q", request, answer)
@@ -208,7 +208,7 @@ func script(d *disk, w *told) {
 		s = s2
 	}
 	s.both("unanswered")
-	s.look("crowd 1")
+	s.readBack("crowd 1")
 	s.note("session 1")
 	s.crowd("late ", 2, s.both)
 	s.both("too late")
@@ -314,14 +314,14 @@ func (w *told) checkNotes(l *Ledger) error {
 
 // recall asks again for everything that the ledger knows, so that clients may release it now, and
 // writes nothing.
-func (s *session) recall() error {
+func (s *client) recall() error {
 	for r, err := range s.Records(ctx, 0) {
 		if err != nil {
 			return err
 		}
 		if r.Kind == ledger.KindCharge {
 			s.charge(r.Request)
-			s.look(r.Request)
+			s.readBack(r.Request)
 		}
 	}
 	return nil
@@ -329,12 +329,12 @@ func (s *session) recall() error {
 
 // retry sends again everything that was ever asked for. Afterwards all of it is known: charged,
 // once, or refused.
-func (s *session) retry() {
+func (s *client) retry() {
 	s.told.mu.Lock()
 	all := slices.Sorted(maps.Keys(s.told.asked))
 	s.told.mu.Unlock()
 	for _, request := range all {
-		s.look(request)
+		s.readBack(request)
 		s.both(request)
 	}
 }

@@ -100,9 +100,7 @@ func underTorture(t testing.TB) {
 // newDisk puts a disk under a folder, until it is removed.
 func newDisk(dir string) *disk {
 	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		panic(err)
-	}
+	orPanic(err)
 	d := &disk{dir: dir, calls: map[string]int{}, seen: map[string][]byte{}}
 	torture.mu.Lock()
 	defer torture.mu.Unlock()
