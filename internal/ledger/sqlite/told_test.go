@@ -54,8 +54,8 @@ func answerOf(request string) string {
 	return string(slices.Repeat([]byte("answer of "+request+" "), n))
 }
 
-// client is a ledger that is open on a disk, and the clients that ask it.
-type client struct {
+// process is a ledger that is open on a disk, and the clients that ask it.
+type process struct {
 	*Ledger
 	disk   *disk
 	told   *told
@@ -63,7 +63,7 @@ type client struct {
 }
 
 // start opens the ledger on a disk. An Open during which a sync failed must not succeed.
-func start(d *disk, w *told) (*client, error) {
+func start(d *disk, w *told) (*process, error) {
 	broken := d.failedSyncs()
 	l, err := Open(filepath.Join(d.dir, "ledger.db"))
 	if err != nil {
@@ -72,11 +72,11 @@ func start(d *disk, w *told) (*client, error) {
 	if d.failedSyncs() != broken {
 		w.blame("Open succeeded although a sync failed during it")
 	}
-	return &client{l, d, w, broken}, nil
+	return &process{l, d, w, broken}, nil
 }
 
 // confirmed notes what a client was told, at this place of the record.
-func (s *client) confirmed(mark func(*told)) {
+func (s *process) confirmed(mark func(*told)) {
 	s.told.mu.Lock()
 	mark(s.told)
 	s.told.mu.Unlock()
@@ -84,9 +84,9 @@ func (s *client) confirmed(mark func(*told)) {
 }
 
 // trusted reports whether a call that begins now may succeed.
-func (s *client) trusted() bool { return s.disk.failedSyncs() == s.broken }
+func (s *process) trusted() bool { return s.disk.failedSyncs() == s.broken }
 
-func (s *client) charge(request string) (ledger.Receipt, bool) {
+func (s *process) charge(request string) (ledger.Receipt, bool) {
 	s.told.mu.Lock()
 	s.told.asked[request] = true
 	s.told.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *client) charge(request string) (ledger.Receipt, bool) {
 	return r, true
 }
 
-func (s *client) keep(request string, r ledger.Receipt) {
+func (s *process) keep(request string, r ledger.Receipt) {
 	trusted, answer := s.trusted(), answerOf(request)
 	if err := s.Keep(ctx, r.Sequence, "key "+request, []byte(answer)); err != nil {
 		if errors.Is(err, ledger.ErrKept) || errors.Is(err, ledger.ErrUnpaid) {
@@ -123,13 +123,13 @@ func (s *client) keep(request string, r ledger.Receipt) {
 	s.confirmed(func(w *told) { w.answers[request] = answer })
 }
 
-func (s *client) both(request string) {
+func (s *process) both(request string) {
 	if r, ok := s.charge(request); ok {
 		s.keep(request, r)
 	}
 }
 
-func (s *client) renew() {
+func (s *process) renew() {
 	trusted := s.trusted()
 	from, err := s.Window(ctx, "school")
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *client) renew() {
 
 // note writes the next note of a session, which belongs to one client. The second one is longer
 // than a page of the file.
-func (s *client) note(name string) {
+func (s *process) note(name string) {
 	s.told.mu.Lock()
 	n := len(s.told.tried[name])
 	s.told.mu.Unlock()
@@ -169,7 +169,7 @@ func (s *client) note(name string) {
 }
 
 // crowd has several clients ask at once.
-func (s *client) crowd(name string, n int, do func(request string)) {
+func (s *process) crowd(name string, n int, do func(request string)) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() { do(fmt.Sprint(name, i)) })
@@ -177,8 +177,8 @@ func (s *client) crowd(name string, n int, do func(request string)) {
 	wg.Wait()
 }
 
-// look asks for an answer, which may then be released.
-func (s *client) readBack(request string) {
+// readBack asks for an answer, which may then be released.
+func (s *process) readBack(request string) {
 	if answer, found, err := s.Answer(ctx, request); err == nil && found {
 		if string(answer) != answerOf(request) {
 			s.told.blame("%s has the answer %.40q", request, answer)
@@ -314,7 +314,7 @@ func (w *told) checkNotes(l *Ledger) error {
 
 // recall asks again for everything that the ledger knows, so that clients may release it now, and
 // writes nothing.
-func (s *client) recall() error {
+func (s *process) recall() error {
 	for r, err := range s.Records(ctx, 0) {
 		if err != nil {
 			return err
@@ -329,7 +329,7 @@ func (s *client) recall() error {
 
 // retry sends again everything that was ever asked for. Afterwards all of it is known: charged,
 // once, or refused.
-func (s *client) retry() {
+func (s *process) retry() {
 	s.told.mu.Lock()
 	all := slices.Sorted(maps.Keys(s.told.asked))
 	s.told.mu.Unlock()
