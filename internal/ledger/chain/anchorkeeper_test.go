@@ -114,6 +114,11 @@ type world struct {
 	pending  []*ledger.Record   // charges that were not confirmed
 }
 
+func newWorld(t *rapid.T) *world {
+	place := &ledgertest.MemoryAnchor{LoadsAnyway: true}
+	return &world{t: t, place: place, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}}
+}
+
 func (w *world) spends(kind string) (dp.Cost, []string) {
 	accounts := rapid.SampledFrom([][]string{{"a"}, {"b"}, {"a", "b"}, {"a", "c"}}).Draw(w.t, kind+" accounts")
 	return dp.Cost{
@@ -238,7 +243,7 @@ func (w *world) open() {
 func TestNothingReleasedIsForgotten(t *testing.T) {
 	recovered := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		w := &world{t: rt, place: &ledgertest.MemoryAnchor{LoadsAnyway: true}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}}
+		w := newWorld(rt)
 		w.every = rapid.SampledFrom([]uint64{1, 1, 2, 5}).Draw(rt, "every")
 		w.chain = newTestChain("one")
 		w.open()
@@ -282,7 +287,8 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 // released.
 func TestRecoveryIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := &world{t: rt, place: &ledgertest.MemoryAnchor{LoadsAnyway: true}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}, every: 1}
+		w := newWorld(rt)
+		w.every = 1
 		w.chain = newTestChain("one")
 		w.open()
 		for range rapid.IntRange(1, 200).Draw(rt, "charges") {

@@ -39,7 +39,8 @@ func Open(p *policy.Policy, o Options) (_ ledger.Ledger, release func() error, e
 	if postgres.Is(p.Ledger) {
 		l, err = postgres.OpenWith(p.Ledger, postgres.Options{Anchorage: place, Full: o.Full, Tell: o.Tell})
 	} else {
-		l, err = openFile(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell}, o.OwnerSocket)
+		options := sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell}
+		l, err = openFile(p.Ledger, options, o.OwnerSocket)
 	}
 	if err != nil {
 		return nil, release, errors.Join(sayWhere(err, p.Ledger), release())

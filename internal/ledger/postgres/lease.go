@@ -151,7 +151,8 @@ func (m *membership) giveUpLapsed() error {
 }
 
 func (m *membership) recordDeaths() error {
-	rows, err := m.l.conn.Query(background, m.l.database.in("UPDATE ledger.servers SET state = 'gone' WHERE "+leaseIsOver+" RETURNING server"),
+	rows, err := m.l.conn.Query(background,
+		m.l.database.in("UPDATE ledger.servers SET state = 'gone' WHERE "+leaseIsOver+" RETURNING server"),
 		m.lease.Seconds())
 	if err != nil {
 		return err

@@ -255,7 +255,8 @@ func BeginAnchor(address string, o Options, reason string) (groupcommit.Recovere
 		return groupcommit.Recovered{}, err
 	}
 	return openAlone(address, withoutAnchor(o), func(l *Ledger) (groupcommit.Recovered, error) {
-		return groupcommit.Recovery{Committer: l.Committer, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.BeginAnchor(background)
+		return groupcommit.Recovery{Committer: l.Committer, Keeper: chain.NewAnchorKeeper(o.Anchorage, 1), Reason: reason}.
+			BeginAnchor(background)
 	})
 }
 

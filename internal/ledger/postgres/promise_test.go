@@ -330,7 +330,8 @@ func TestServingRole(t *testing.T) {
 		t.Fatal("there are no grants")
 	}
 	name := fmt.Sprint("serving_", schemas.Add(1))
-	grants = strings.NewReplacer("SCHEMA discreet", "SCHEMA "+admin.database.schema, "discreet.", "ledger.", "serving", name).Replace(grants)
+	schema := "SCHEMA " + admin.database.schema
+	grants = strings.NewReplacer("SCHEMA discreet", schema, "discreet.", "ledger.", "serving", name).Replace(grants)
 	do(t, admin, "CREATE ROLE "+name+" LOGIN; "+grants)
 	l := open(t, strings.Replace(at, "postgres@", name+"@", 1), Options{Lease: time.Second})
 	r := mustCharge(t, l, ask("a", hospital(10)))
