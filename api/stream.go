@@ -114,8 +114,8 @@ type SyntheticRow struct {
 // StreamWay says how an answer was found.
 type StreamWay string
 
-// StreamReport is the books of a stream. Questions that leave no trace in the journal, which are
-// repeated, unchecked and refused ones, are counted since its session was opened.
+// StreamReport counts what a stream was asked. Questions that leave no trace in the journal, which
+// are repeated, unchecked and refused ones, are counted since its session was opened.
 type StreamReport struct {
 	Asked     int `json:"asked"`
 	Different int `json:"different" doc:"How many different questions"`
