@@ -51,7 +51,7 @@ func encode(a ledger.Anchor) ([]byte, error) {
 
 func decode(text []byte) (ledger.Anchor, error) {
 	var d document
-	if err := strictly(text, &d); err != nil {
+	if err := decodeStrictly(text, &d); err != nil {
 		return ledger.Anchor{}, errors.New("it is cut off or not an anchor")
 	}
 	if d.Format != format {
@@ -61,7 +61,7 @@ func decode(text []byte) (ledger.Anchor, error) {
 		return ledger.Anchor{}, errors.New("it was changed: it does not have its hash")
 	}
 	var a ledger.Anchor
-	if err := strictly(d.Anchor, &a); err != nil {
+	if err := decodeStrictly(d.Anchor, &a); err != nil {
 		return ledger.Anchor{}, errors.New("its anchor does not read")
 	}
 	if a.Identity == "" || len(a.Hash) != 64 {
@@ -70,8 +70,8 @@ func decode(text []byte) (ledger.Anchor, error) {
 	return a, nil
 }
 
-// strictly decodes one JSON value that has nothing unknown in it or after it.
-func strictly(text []byte, to any) error {
+// decodeStrictly decodes one JSON value that has nothing unknown in it or after it.
+func decodeStrictly(text []byte, to any) error {
 	if !json.Valid(text) { // a Decoder would not look at what follows
 		return errors.New("not JSON")
 	}
@@ -105,13 +105,13 @@ func (e *MovedError) Error() string {
 		"or a volume was unmounted. Stop the other, or mount the volume, then start again", e.Place)
 }
 
-// nothing stands for the sum where there is no anchor.
-const nothing = "nothing"
+// noSum stands for the sum where there is no anchor.
+const noSum = "nothing"
 
-// memory is what may be stored in a place as far as we know, by hash: what was loaded or stored
+// knownSums is what may be stored in a place as far as we know, by hash: what was loaded or stored
 // last, and what was tried since, whose fate is not known. It is empty before the first look.
-type memory []string
+type knownSums []string
 
-func (m memory) allows(sum string) bool { return slices.Contains(m, sum) }
-func (m *memory) tried(sum string)      { *m = append(*m, sum) }
-func (m *memory) set(sum string)        { *m = append((*m)[:0], sum) }
+func (m knownSums) allows(sum string) bool { return slices.Contains(m, sum) }
+func (m *knownSums) addTried(sum string)   { *m = append(*m, sum) }
+func (m *knownSums) set(sum string)        { *m = append((*m)[:0], sum) }

@@ -25,7 +25,7 @@ type file struct {
 	rename func(from, to string) error
 
 	mutex  sync.Mutex
-	memory memory
+	memory knownSums
 }
 
 func (f *file) String() string { return f.path }
@@ -37,7 +37,7 @@ func (f *file) Load(context.Context) (ledger.Anchor, bool, error) {
 	if err != nil {
 		return ledger.Anchor{}, false, err
 	}
-	if sum == nothing {
+	if sum == noSum {
 		f.memory.set(sum)
 		return ledger.Anchor{}, false, nil
 	}
@@ -64,7 +64,7 @@ func (f *file) Store(_ context.Context, a ledger.Anchor) error {
 	if err != nil {
 		return err
 	}
-	f.memory.tried(ledger.Hash(text))
+	f.memory.addTried(ledger.Hash(text))
 	if err := f.write(text); err != nil {
 		return fmt.Errorf("the anchor %s could not be written: %w", f.path, err)
 	}
@@ -94,7 +94,7 @@ func (f *file) read() ([]byte, string, error) {
 		return nil, "",
 			fmt.Errorf("the folder %s of the anchor is missing: mount its volume, or create the folder where this is the first time", dir)
 	}
-	return nil, nothing, nil
+	return nil, noSum, nil
 }
 
 // write replaces the file as a whole. The temporary name is always the same, so a process that died

@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// patience is how long one Load or Store may take altogether.
-const patience = 10 * time.Second
+// storeTimeout is how long one Load or Store may take altogether.
+const storeTimeout = 10 * time.Second
 
 const (
 	createTable = `CREATE TABLE IF NOT EXISTS discreet_anchor (
@@ -40,7 +40,7 @@ type Row struct {
 
 	mutex  sync.Mutex
 	conn   *pgx.Conn
-	memory memory
+	memory knownSums
 }
 
 // Postgres returns the place of an anchor in the row of this name. The address is a URL such as
@@ -56,7 +56,7 @@ func Postgres(address, name string) (*Row, error) {
 		return nil, &ledger.InvalidError{Field: "address of the PostgreSQL database",
 			Problem: "does not parse: write postgres://user:password@host/database"}
 	}
-	config.ConnectTimeout = patience
+	config.ConnectTimeout = storeTimeout
 	// Poolers between us and the server may not keep prepared statements.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	return &Row{config: config, name: name}, nil
@@ -74,7 +74,7 @@ func (r *Row) Load(ctx context.Context) (a ledger.Anchor, found bool, err error)
 		if err != nil {
 			return err
 		}
-		if found = sum != nothing; found {
+		if found = sum != noSum; found {
 			if a, err = decode(text); err != nil {
 				return &DamagedError{r.String(), err}
 			}
@@ -106,14 +106,14 @@ func (r *Row) Store(ctx context.Context, a ledger.Anchor) error {
 		}
 		r.memory.set(before)
 		statement := updateRow
-		if before == nothing {
+		if before == noSum {
 			statement = insertRow
 		}
 		tag, err := tx.Exec(ctx, statement, r.name, string(text), sum)
 		if err == nil && tag.RowsAffected() != 1 {
 			return &MovedError{r.String()} // another process inserted it first
 		}
-		r.memory.tried(sum)
+		r.memory.addTried(sum)
 		return err
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *Row) read(ctx context.Context, tx pgx.Tx) ([]byte, string, error) {
 	var text, sum string
 	err := tx.QueryRow(ctx, selectRow, r.name).Scan(&text, &sum)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nothing, nil
+		return nil, noSum, nil
 	} else if err != nil {
 		return nil, "", err
 	}
@@ -154,7 +154,7 @@ func (r *Row) read(ctx context.Context, tx pgx.Tx) ([]byte, string, error) {
 // work does something in a transaction that is on stable storage when it returns nil. The
 // connection is not used again after an error.
 func (r *Row) work(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	// An idle connection may have died with a server that is back by now. Nothing was tried on it
 	// yet, so a second one may be.
@@ -195,7 +195,7 @@ func (r *Row) transact(ctx context.Context, do func(context.Context, pgx.Tx) err
 			`SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', 'local')`); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL statement_timeout = %d`, patience.Milliseconds())); err != nil {
+		if _, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL statement_timeout = %d`, storeTimeout.Milliseconds())); err != nil {
 			return err
 		}
 		return do(ctx, tx)

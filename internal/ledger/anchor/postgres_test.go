@@ -174,7 +174,7 @@ func TestPostgres(t *testing.T) {
 		// A commit of which we did not hear: the anchor is there, and the next one goes over it.
 		place := mustPostgres(t, server.URL(), "fate")
 		mustStore(t, place, 1)
-		before := append(memory{}, place.memory...)
+		before := append(knownSums{}, place.memory...)
 		mustStore(t, place, 2)
 		place.memory = append(before, place.memory...)
 		mustStore(t, place, 3)

@@ -20,8 +20,8 @@ func (p *Replay) charge(d *Decision, r *ledger.Record) {
 	} else {
 		p.requests[request] = r.Sequence
 	}
-	p.pay(r)
-	if p.shut(asker{r.Dataset, r.Analyst}) {
+	p.addCharge(r)
+	if p.isClosed(asker{r.Dataset, r.Analyst}) {
 		d.differ("the charge was made while %q was closed to %q", r.Dataset, r.Analyst)
 	}
 	if want := p.window(r.Dataset); r.Window != want {
@@ -96,33 +96,33 @@ func windowOf(name, dataset string) (uint64, bool) {
 	return n, err == nil
 }
 
-// paid is what is known of a charge when something is written down for it. There are millions of
-// them, so they hold nothing that the collector of memory has to follow.
-type paid struct {
+// chargeState is what is known of a charge when something is written down for it. There are
+// millions of them, so they hold nothing that the collector of memory has to follow.
+type chargeState struct {
 	who      int // in the list of askers
 	window   uint64
 	cost     dp.Cost
 	answered bool
 }
 
-// asked returns a charge and who made it, and false where there is none.
-func (p *Replay) asked(charge uint64) (paid, asker, bool) {
+// findCharge returns a charge and who made it, and false where there is none.
+func (p *Replay) findCharge(charge uint64) (chargeState, asker, bool) {
 	c, ok := p.charges[charge]
 	if !ok {
-		return paid{}, asker{}, false
+		return chargeState{}, asker{}, false
 	}
 	return c, p.askers[c.who], true
 }
 
-// pay remembers a charge. A session of the sparse vector is known by its mechanism.
-func (p *Replay) pay(r *ledger.Record) {
-	who, known := p.places[asker{r.Dataset, r.Analyst}]
+// addCharge remembers a charge. A session of the sparse vector is known by its mechanism.
+func (p *Replay) addCharge(r *ledger.Record) {
+	who, known := p.askerIndex[asker{r.Dataset, r.Analyst}]
 	if !known {
 		who = len(p.askers)
 		p.askers = append(p.askers, asker{strings.Clone(r.Dataset), strings.Clone(r.Analyst)})
-		p.places[p.askers[who]] = who
+		p.askerIndex[p.askers[who]] = who
 	}
-	p.charges[r.Sequence] = paid{who: who, window: r.Window, cost: r.Cost}
+	p.charges[r.Sequence] = chargeState{who: who, window: r.Window, cost: r.Cost}
 	if strings.HasPrefix(r.Mechanisms, "sparse(") {
 		p.unnoted[r.Sequence] = true
 	}
@@ -131,7 +131,7 @@ func (p *Replay) pay(r *ledger.Record) {
 // answer decides an answer: it belongs to one charge, which has no other, and whose window is not
 // over.
 func (p *Replay) answer(d *Decision, r *ledger.Record) {
-	c, who, ok := p.asked(r.Charge)
+	c, who, ok := p.findCharge(r.Charge)
 	switch {
 	case !ok:
 		d.differ("the answer names record %d, which is no charge", r.Charge)
@@ -145,7 +145,7 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 				"seen there than they say (earlier versions let that happen)", r.Charge, c.window, who.dataset, now, c.cost)
 		}
 	}
-	if ok && p.shut(who) {
+	if ok && p.isClosed(who) {
 		d.differ("the answer of charge %d was kept while %q was closed to %q", r.Charge, who.dataset, who.analyst)
 	}
 	if !isHash(r.AnswerHash) {
@@ -165,7 +165,7 @@ func (p *Replay) note(d *Decision, r *ledger.Record) {
 		return
 	}
 	sequence, err := strconv.ParseUint(digits, 10, 64)
-	c, who, paid := p.asked(sequence)
+	c, who, paid := p.findCharge(sequence)
 	if err != nil || !paid {
 		d.differ("the note is of a session that %q pays for, which is no charge", r.Session)
 		return
@@ -175,7 +175,7 @@ func (p *Replay) note(d *Decision, r *ledger.Record) {
 		d.differ("charge %d is of window %d of %q, and the session that it paid for went on in window %d, whose accounts have "+
 			"not paid for it", sequence, c.window, who.dataset, now)
 	}
-	if p.shut(who) {
+	if p.isClosed(who) {
 		d.differ("the session of charge %d went on while %q was closed to %q", sequence, who.dataset, who.analyst)
 	}
 }
@@ -189,7 +189,7 @@ func (p *Replay) renew(d *Decision, r *ledger.Record) {
 	}
 	p.windows[strings.Clone(r.Dataset)] = r.Window
 	for _, sequence := range slices.Sorted(maps.Keys(p.unnoted)) {
-		if c, who, _ := p.asked(sequence); who.dataset == r.Dataset {
+		if c, who, _ := p.findCharge(sequence); who.dataset == r.Dataset {
 			d.doubt("the sparse vector session of charge %d, in window %d of %q, may have gone on in window %d: it was opened by a "+
 				"version that wrote down none of its answers, and a session ended only with its process", sequence, c.window, r.Dataset,
 				r.Window)
@@ -206,9 +206,10 @@ type told struct {
 
 type asker struct{ dataset, analyst string }
 
-// shut reports whether a dataset gives an analyst nothing new. It goes through all incidents that
-// stand: of those of the dataset and those of the analyst, the last one says how many are borne.
-func (p *Replay) shut(who asker) bool {
+// isClosed reports whether a dataset gives an analyst nothing new. It goes through all incidents
+// that stand: of those of the dataset and those of the analyst, the last one says how many are
+// borne.
+func (p *Replay) isClosed(who asker) bool {
 	var own, all, ownBorne, allBorne uint64
 	for _, t := range p.told {
 		if t.dataset != who.dataset {
@@ -237,13 +238,13 @@ func (p *Replay) incident(d *Decision, r *ledger.Record) {
 		d.differ("there is no failure called %q", r.Failure)
 	}
 	if r.Charge != 0 {
-		if _, who, ok := p.asked(r.Charge); !ok {
+		if _, who, ok := p.findCharge(r.Charge); !ok {
 			d.differ("the incident names record %d, which is no charge", r.Charge)
 		} else if who.dataset != r.Dataset {
 			d.differ("the incident is of %q, and the charge that it names, %d, is not", r.Dataset, r.Charge)
 		}
 	}
-	if !p.shut(who) {
+	if !p.isClosed(who) {
 		p.told = append(p.told, told{who.dataset, who.analyst, max(r.ByAnalyst, 1), max(r.ByDataset, 1)})
 	}
 }
@@ -271,7 +272,7 @@ func (p *Replay) release(d *Decision, r *ledger.Record) {
 	p.told = left
 }
 
-func (p *Replay) own(d *Decision, r *ledger.Record) {
+func (p *Replay) changeOwner(d *Decision, r *ledger.Record) {
 	if _, ok := key(r.PublicKey); !ok {
 		d.differ("the owner's key is no Ed25519 key")
 		return

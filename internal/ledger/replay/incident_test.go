@@ -94,7 +94,7 @@ func TestPromise16Agree(t *testing.T) {
 		}
 		for _, dataset := range []string{"h", "s"} {
 			for _, analyst := range []string{"", "ana", "ben", "cy"} {
-				if got, want := p.shut(asker{dataset, analyst}), b.state.Incidents.Closed(dataset, analyst); got != want {
+				if got, want := p.isClosed(asker{dataset, analyst}), b.state.Incidents.Closed(dataset, analyst); got != want {
 					t.Errorf("seed %d: %s is closed to %q: %v and %v", seed, dataset, analyst, got, want)
 				} else if want {
 					withheld++

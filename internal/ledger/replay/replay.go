@@ -62,32 +62,32 @@ type Account struct {
 
 // Replay decides the records of one ledger. Give it all of them, from the first on.
 type Replay struct {
-	begun     bool
-	sequence  uint64
-	hash      string
-	owner     string
-	spent     map[string]sum
-	granted   map[string]sum
-	limits    map[string]dp.Cost
-	windows   map[string]uint64
-	versions  map[string]string
-	requests  map[[sha256.Size]byte]uint64
-	charges   map[uint64]paid
-	askers    []asker
-	places    map[asker]int   // in askers
-	unnoted   map[uint64]bool // charges of sparse vector sessions that no note is of yet
-	told      []told          // incidents that stand
-	decided   ledger.Position // what an owner's signature follows: their last decision
-	reviewed  ledger.Position // and that of a release: the last incident, where it came later
-	decisions uint64
-	differing uint64
+	begun      bool
+	sequence   uint64
+	hash       string
+	owner      string
+	spent      map[string]sum
+	granted    map[string]sum
+	limits     map[string]dp.Cost
+	windows    map[string]uint64
+	versions   map[string]string
+	requests   map[[sha256.Size]byte]uint64
+	charges    map[uint64]chargeState
+	askers     []asker
+	askerIndex map[asker]int   // in askers
+	unnoted    map[uint64]bool // charges of sparse vector sessions that no note is of yet
+	told       []told          // incidents that stand
+	decided    ledger.Position // what an owner's signature follows: their last decision
+	reviewed   ledger.Position // and that of a release: the last incident, where it came later
+	decisions  uint64
+	differing  uint64
 }
 
 func New() *Replay {
 	return &Replay{
 		spent: map[string]sum{}, granted: map[string]sum{}, limits: map[string]dp.Cost{}, windows: map[string]uint64{},
-		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, charges: map[uint64]paid{}, unnoted: map[uint64]bool{},
-		places: map[asker]int{},
+		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, charges: map[uint64]chargeState{}, unnoted: map[uint64]bool{},
+		askerIndex: map[asker]int{},
 	}
 }
 
@@ -95,7 +95,7 @@ func New() *Replay {
 // itself, except where a record spends more than follows: what was spent stays spent.
 func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 	d := Decision{Sequence: r.Sequence, Kind: r.Kind}
-	p.place(&d, r, hash)
+	p.checkPosition(&d, r, hash)
 	switch r.Kind {
 	case ledger.KindLedger:
 		if p.begun {
@@ -114,7 +114,7 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 	case ledger.KindRenewal:
 		p.renew(&d, r)
 	case ledger.KindOwner:
-		p.own(&d, r)
+		p.changeOwner(&d, r)
 	case ledger.KindTopUp:
 		p.topUp(&d, r)
 	case ledger.KindRecovery:
@@ -178,8 +178,8 @@ func isHash(text string) bool {
 	return err == nil && len(b) == sha256.Size
 }
 
-// place asks whether the record is in its place, and is what was hashed.
-func (p *Replay) place(d *Decision, r *ledger.Record, hash string) {
+// checkPosition asks whether the record is in its place, and is what was hashed.
+func (p *Replay) checkPosition(d *Decision, r *ledger.Record, hash string) {
 	digest := sha256.Sum256([]byte(r.Encode()))
 	if hex.EncodeToString(digest[:]) != hash {
 		d.differ("the record does not have its hash")
