@@ -1,7 +1,6 @@
 package groupcommit
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -15,12 +14,11 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-func ownerKey(n byte) ed25519.PrivateKey {
-	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
-}
+var ownerKey = ledgertest.OwnerKey
 
 // decisions runs a random workload, the same for the same seed, and returns everything that the
 // ledger decided and recorded, without times and hashes.

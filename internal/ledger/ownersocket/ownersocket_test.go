@@ -1,7 +1,6 @@
 package ownersocket
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/gob"
@@ -23,9 +22,8 @@ import (
 var (
 	ctx     = context.Background()
 	noError = ledgertest.NoError
+	key     = ledgertest.OwnerKey
 )
-
-func key(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, 32)) }
 
 // opened returns a ledger in a file that is open here, with its listener, and a client of it.
 func opened(t *testing.T) (*sqlite.Ledger, *Client) {

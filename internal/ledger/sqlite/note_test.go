@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -13,12 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-func notes(t testing.TB, l ledger.Ledger, session string) string {
-	t.Helper()
-	all, err := l.Notes(ctx, session)
-	noError(t, err)
-	return string(bytes.Join(all, []byte(" ")))
-}
+var notes = ledgertest.JoinedNotes
 
 // The same note is never stored under the same hash, and no record has anything of it.
 func TestPromise14Secret(t *testing.T) {

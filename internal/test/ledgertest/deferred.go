@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -12,8 +13,12 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// ownerKey signs for the ledgers of these tests.
-var ownerKey = ed25519.NewKeyFromSeed([]byte(strings.Repeat("o", ed25519.SeedSize)))
+// OwnerKey is the key of the n-th owner of a ledger.
+func OwnerKey(n byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
+}
+
+var ownerKey = OwnerKey(1)
 
 func ownedLedger(t *testing.T, w World) ledger.Ledger {
 	t.Helper()

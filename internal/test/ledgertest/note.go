@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// joined returns the notes of a session in one text.
-func joined(t testing.TB, l ledger.Ledger, session string) string {
+// JoinedNotes returns the notes of a session in one text.
+func JoinedNotes(t testing.TB, l ledger.Ledger, session string) string {
 	t.Helper()
 	all, err := l.Notes(ctx, session)
 	NoError(t, err)
@@ -42,7 +42,7 @@ func Promise14NotesInOrder(t *testing.T, w World) {
 	}
 	for range 2 {
 		for s := range want {
-			if got := joined(t, l, fmt.Sprint("session ", s)); got != want[s] {
+			if got := JoinedNotes(t, l, fmt.Sprint("session ", s)); got != want[s] {
 				t.Fatalf("session %d: got %.200s; want %.200s", s, got, want[s])
 			}
 		}
@@ -61,7 +61,7 @@ func Promise14NotesInOrder(t *testing.T, w World) {
 	// What was returned is the caller's.
 	all, _ := l.Notes(ctx, "session 0")
 	clear(all[0])
-	if got := joined(t, l, "session 0"); got != want[0] {
+	if got := JoinedNotes(t, l, "session 0"); got != want[0] {
 		t.Error("a caller changed a note")
 	}
 }
@@ -170,7 +170,7 @@ func Promise14WithACharge(t *testing.T, w World) {
 			continue
 		}
 		for _, s := range []string{"one", "two"} {
-			if got := joined(t, l, s); got != fmt.Sprint("by ", r.Sequence) {
+			if got := JoinedNotes(t, l, s); got != fmt.Sprint("by ", r.Sequence) {
 				t.Errorf("%s has %q", s, got)
 			}
 		}
@@ -178,7 +178,7 @@ func Promise14WithACharge(t *testing.T, w World) {
 			t.Errorf("sent again: %+v", again)
 		}
 	}
-	if _, err := l.Charge(ctx, with("later", "three", "two")); !errors.Is(err, ledger.ErrBehind) || joined(t, l, "three") != "" {
+	if _, err := l.Charge(ctx, with("later", "three", "two")); !errors.Is(err, ledger.ErrBehind) || JoinedNotes(t, l, "three") != "" {
 		t.Errorf("of two sessions one has a note: %v", err)
 	}
 	for _, c := range []ledger.Charge{with("twice", "four", "four"), with("empty", ""), with("of a charge", ledger.ChargeNotes(1))} {
