@@ -34,9 +34,7 @@ func BenchmarkCharge(b *testing.B) {
 					b.Fatal(said)
 				}
 				tps, err := strconv.ParseFloat(rate[1], 64)
-				if err != nil {
-					b.Fatal(err)
-				}
+				noError(b, err)
 				updates += tps * seconds
 			}
 			b.ReportMetric(charges/seconds/float64(b.N), "charges/s")
@@ -87,9 +85,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 	wg.Wait()
 	records, _, err := l.Head(ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	mustClose(b, l)
 	for _, full := range []bool{true, false} {
 		b.Run(fmt.Sprintf("full=%v", full), func(b *testing.B) {

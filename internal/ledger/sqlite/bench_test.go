@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -26,9 +27,7 @@ type raw struct {
 
 func newRaw(b *testing.B, path string) *raw {
 	f, err := os.Create(filepath.Join(filepath.Dir(path), "fsync"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	b.Cleanup(func() { f.Close() })
 	return &raw{file: f}
 }
@@ -37,12 +36,8 @@ func newRaw(b *testing.B, path string) *raw {
 func (d *raw) write(b *testing.B, frames int) {
 	page := make([]byte, frames*frameSize)
 	start := time.Now()
-	if _, err := d.file.WriteAt(page, d.at); err != nil {
-		b.Fatal(err)
-	}
-	if err := d.file.Sync(); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, ledgertest.ErrOf(d.file.WriteAt(page, d.at)))
+	noError(b, d.file.Sync())
 	d.took += time.Since(start)
 	d.n++
 	d.at += int64(len(page))
@@ -74,26 +69,30 @@ func BenchmarkCharge(b *testing.B) {
 // BenchmarkClients measures charges of a thousand clients at once, each of which waits for its
 // receipt before it asks again.
 func BenchmarkClients(b *testing.B) {
-	const clients = 1000
 	l, path := fresh(b)
 	d := newRaw(b, path)
 	for range 200 {
 		d.write(b, 2)
 	}
-	var next atomic.Int64
 	accounts := []ledger.Account{hospital(1 << 24), {Name: "hospital/ana", Filter: admits(1 << 24)}}
 	mustCharge(b, l, ask("first", accounts...))
+	runClients(b, l, 1000, "charges", func(i int64) error {
+		return ledgertest.ErrOf(l.Charge(ctx, ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...)))
+	})
+	b.ReportMetric(float64(d.n)/d.took.Seconds(), "fsyncs/s")
+}
+
+// runClients has clients do something b.N times altogether, each of which waits for its own before
+// it does the next.
+func runClients(b *testing.B, l *Ledger, clients int, what string, do func(i int64) error) {
 	before := l.commits
+	var next atomic.Int64
 	b.ResetTimer()
 	var wg sync.WaitGroup
 	for range clients {
 		wg.Go(func() {
-			for {
-				i := next.Add(1)
-				if i > int64(b.N) {
-					return
-				}
-				if _, err := l.Charge(ctx, ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...)); err != nil {
+			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+				if err := do(i); err != nil {
 					b.Error(err)
 					return
 				}
@@ -102,9 +101,8 @@ func BenchmarkClients(b *testing.B) {
 	}
 	wg.Wait()
 	b.StopTimer()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
-	b.ReportMetric(float64(b.N)/float64(l.commits-before), "charges/commit")
-	b.ReportMetric(float64(d.n)/d.took.Seconds(), "fsyncs/s")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), what+"/s")
+	b.ReportMetric(float64(b.N)/float64(l.commits-before), what+"/commit")
 }
 
 // BenchmarkOpen measures how fast a ledger is opened: without a checkpoint, checked from its
@@ -113,14 +111,10 @@ func BenchmarkClients(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	for _, thousands := range strings.Split(cmp.Or(os.Getenv("DISCREET_BENCH_RECORDS"), "200,1000"), ",") {
 		n, err := strconv.Atoi(thousands)
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		path := filepath.Join(cmp.Or(os.Getenv("DISCREET_BENCH_FOLDER"), b.TempDir()), fmt.Sprintf("ledger%d.db", n))
 		if _, err := os.Stat(path); err != nil {
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				b.Fatal(err)
-			}
+			noError(b, os.MkdirAll(filepath.Dir(path), 0o700))
 			l := reopen(b, path)
 			write(b, l, 1000*n)
 			mustClose(b, l)
@@ -130,9 +124,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/full=%v", 1000*n, how.Full), func(b *testing.B) {
 				for b.Loop() {
 					l, err := OpenWith(path, how)
-					if err != nil {
-						b.Fatal(err)
-					}
+					noError(b, err)
 					mustClose(b, l)
 				}
 				b.ReportMetric(float64(1000*n)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
@@ -157,13 +149,9 @@ func write(b *testing.B, l *Ledger, records int) {
 				charge := links[len(links)-1].Record.Sequence
 				err = g.Add(answer, l.State.Answer(charge, ledger.Hash(fmt.Sprint("key", i)), ledger.Hash(answer), time.Now()))
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			noError(b, err)
 		}
-		if err := (writer{l}).Write(g); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, (writer{l}).Write(g))
 		l.shorten()
 	}
 }
@@ -180,24 +168,9 @@ func BenchmarkNote(b *testing.B) {
 			}
 			entry := make([]byte, 100)
 			mustNote(b, l, "session", "first")
-			before := l.commits
-			var next atomic.Int64
-			b.ResetTimer()
-			var wg sync.WaitGroup
-			for range clients {
-				wg.Go(func() {
-					for next.Add(1) <= int64(b.N) {
-						if err := l.Note(ctx, "hospital/patients/v1/0123456789abcdef", entry); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-			b.StopTimer()
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "notes/s")
-			b.ReportMetric(float64(b.N)/float64(l.commits-before), "notes/commit")
+			runClients(b, l, clients, "notes", func(int64) error {
+				return l.Note(ctx, "hospital/patients/v1/0123456789abcdef", entry)
+			})
 			b.ReportMetric(float64(d.n)/d.took.Seconds(), "fsyncs/s")
 		})
 	}
@@ -215,13 +188,9 @@ func BenchmarkNotes(b *testing.B) {
 			if err == nil {
 				err = g.Add(note, link)
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			noError(b, err)
 		}
-		if err := (writer{l}).Write(g); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, (writer{l}).Write(g))
 		l.shorten()
 	}
 	b.Run("read", func(b *testing.B) {

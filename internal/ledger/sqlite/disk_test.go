@@ -87,26 +87,18 @@ func TestPromise9UnknownFateStopsTheLedger(t *testing.T) {
 	if !errors.As(err, &write) || !write.Broken {
 		t.Fatalf("got %v; want a WriteError that stops the ledger", err)
 	}
-	refused := func(what string, err error) {
-		t.Helper()
+	_, _, answer := l.Answer(ctx, "before")
+	_, _, _, recall := l.Recall(ctx, "key")
+	_, _, head := l.Head(ctx)
+	for what, err := range map[string]error{
+		"Charge": ledgertest.ErrOf(l.Charge(ctx, ask("after", hospital(10)))), "Keep": l.Keep(ctx, 1, "key", []byte("answer")),
+		"Answer": answer, "Recall": recall, "Note": l.Note(ctx, "session", []byte("note")),
+		"Notes": ledgertest.ErrOf(l.Notes(ctx, "session")), "Balances": ledgertest.ErrOf(l.Balances(ctx, nil)), "Head": head,
+	} {
 		if !errors.As(err, &write) || !write.Broken {
 			t.Errorf("%s: got %v; want the same WriteError", what, err)
 		}
 	}
-	_, err = l.Charge(ctx, ask("after", hospital(10)))
-	refused("Charge", err)
-	refused("Keep", l.Keep(ctx, 1, "key", []byte("answer")))
-	_, _, err = l.Answer(ctx, "before")
-	refused("Answer", err)
-	_, _, _, err = l.Recall(ctx, "key")
-	refused("Recall", err)
-	refused("Note", l.Note(ctx, "session", []byte("note")))
-	_, err = l.Notes(ctx, "session")
-	refused("Notes", err)
-	_, err = l.Balances(ctx, nil)
-	refused("Balances", err)
-	_, _, err = l.Head(ctx)
-	refused("Head", err)
 	mustClose(t, l)
 	l = reopen(t, path)
 	if n := spent(t, l, "hospital"); n != 1 {

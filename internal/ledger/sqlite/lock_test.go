@@ -103,7 +103,7 @@ func TestContextAndClose(t *testing.T) {
 	if _, err := l.Charge(over, ask("r", hospital(1))); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v; want Canceled", err)
 	}
-	// A caller that waits for its turn can stop waiting.
+	// A caller that waits for the lock can stop waiting.
 	l.Lock()
 	soon, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 	defer cancel()
