@@ -32,7 +32,8 @@ func TestDecides(t *testing.T) {
 	}
 	ledgertest.MustKeep(t, l, first.Sequence, ledger.JoinKeys("x", "y"), "42")
 	for key, want := range map[string]bool{"x": true, "y": true, ledger.JoinKeys("x", "y"): true, "z": false} {
-		if answer, charge, found, err := l.Recall(ctx, key); err != nil || found != want || want && (string(answer) != "42" || charge != 1) {
+		answer, charge, found, err := l.Recall(ctx, key)
+		if err != nil || found != want || want && (string(answer) != "42" || charge != 1) {
 			t.Errorf("%s: %q of charge %d, %v, %v", key, answer, charge, found, err)
 		}
 	}
@@ -94,8 +95,9 @@ func TestNobodysData(t *testing.T) {
 	if _, err := l.Enter(ctx, ledger.Renewal{Dataset: "hospital", From: 1, Reason: "a month"}); err == nil {
 		t.Error("somebody decided")
 	}
+	failed := ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 1}
 	for range 5 {
-		tell, err := l.Fail(ctx, ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 1})
+		tell, err := l.Fail(ctx, failed)
 		if lockout, _ := l.Lockout(ctx, "hospital", "ana"); !tell || err != nil || lockout.Closed {
 			t.Errorf("%v, %v, %+v", tell, err, lockout)
 		}

@@ -86,8 +86,8 @@ type Replay struct {
 func New() *Replay {
 	return &Replay{
 		spent: map[string]sum{}, granted: map[string]sum{}, limits: map[string]dp.Cost{}, windows: map[string]uint64{},
-		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, charges: map[uint64]chargeState{}, unnoted: map[uint64]bool{},
-		askerIndex: map[asker]int{},
+		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, charges: map[uint64]chargeState{},
+		unnoted: map[uint64]bool{}, askerIndex: map[asker]int{},
 	}
 }
 

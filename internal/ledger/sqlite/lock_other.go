@@ -10,8 +10,8 @@ func acquire(string, bool) (*lock, error) { return &lock{}, nil }
 
 func (*lock) release() error { return nil }
 
-func used(string) bool { return false }
+func wasUsed(string) bool { return false }
 
-func use(string) {}
+func markUsed(string) {}
 
 func unmarkUsed(string) {}
