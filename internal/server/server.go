@@ -41,7 +41,7 @@ type Server struct {
 	http      *http.Server
 	cut       context.CancelFunc    // interrupts requests
 	held      *clientlimits.Counter // what the doors hold for users
-	places    *clientlimits.Slots   // of the HTTP door
+	slots     *clientlimits.Slots   // of the HTTP listener
 	requests  *clientlimits.Requests
 
 	ending atomic.Bool
@@ -216,8 +216,8 @@ func (s *Server) doors() {
 	if s.certificate != nil {
 		encrypted = s.certificate.config()
 	}
-	s.held = clientlimits.New(clientlimits.DefaultLimits)
-	s.places = &clientlimits.Slots{Most: c.Connections, PerAddress: c.perAddress()}
+	s.held = clientlimits.NewCounter(clientlimits.DefaultLimits)
+	s.slots = &clientlimits.Slots{Most: c.Connections, PerAddress: c.perAddress()}
 	s.requests = &clientlimits.Requests{Most: 2 * c.Connections, From: s.from}
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
 		Connections: c.Connections, PerAddress: c.perAddress(), Held: s.held})
@@ -267,7 +267,7 @@ func (s *Server) from(r *http.Request) (address string, familiar bool) {
 
 // turnedAway is how often each limit turned somebody away.
 func (s *Server) turnedAway() map[string]uint64 {
-	held, wire, webLimits := s.held.TurnedAway(), s.pg.TurnedAway(), s.places.TurnedAway()
+	held, wire, webLimits := s.held.TurnedAway(), s.pg.TurnedAway(), s.slots.TurnedAway()
 	return map[string]uint64{"memory_user": held.User, "memory_server": held.Server, "unread": held.Unread,
 		"wire_full": wire.Full, "wire_address": wire.Address, "wire_made_room": wire.MadeRoom, "wire_user": s.pg.UsersTurnedAway(),
 		"http_full": webLimits.Full, "http_address": webLimits.Address, "http_made_room": webLimits.MadeRoom,
@@ -277,12 +277,12 @@ func (s *Server) turnedAway() map[string]uint64 {
 // counted limits the connections of the HTTP door. Those of a proxy that speaks HTTP are of many
 // people.
 func (s *Server) counted(l net.Listener) net.Listener {
-	return &clientlimits.Listener{Listener: l, First: firstSize,
-		Places: s.places,
+	return &clientlimits.Listener{Listener: l, MaxFirstBytes: firstSize,
+		Slots: s.slots,
 		Newcomer: func(a net.Addr) clientlimits.Newcomer {
 			address := clientlimits.Host(a.String())
 			proxy := s.config.trusted.Has(address)
-			return clientlimits.Newcomer{Address: clientlimits.Block(address), Familiar: proxy || s.users.Familiar(address), Several: proxy}
+			return clientlimits.Newcomer{Address: clientlimits.Block(address), Familiar: proxy || s.users.Familiar(address), Proxy: proxy}
 		}}
 }
 
@@ -337,12 +337,12 @@ func (s *Server) Serve() error {
 	open := 0
 	if s.wire != nil {
 		open++
-		go func() { failed <- s.pg.Serve(clientlimits.Listen(s.wire, s.config.trusted)) }()
+		go func() { failed <- s.pg.Serve(clientlimits.TrustProxies(s.wire, s.config.trusted)) }()
 	}
 	if s.web != nil {
 		open++
 		go func() {
-			l := s.counted(clientlimits.Listen(s.web, s.config.trusted))
+			l := s.counted(clientlimits.TrustProxies(s.web, s.config.trusted))
 			var err error
 			if s.http.TLSConfig != nil {
 				err = s.http.ServeTLS(l, "", "")

@@ -1,11 +1,3 @@
-// Package bytelimit says whose the memory is that the server holds for its clients: what they
-// prepare, what waits to be sent to them, and what they have sent. It is counted against a limit of
-// the connection, of its user and of the server before it is spent, and given back afterwards.
-//
-// Whoever holds little may take one thing that is larger than the limit of a connection or of a
-// user, or nobody could have it. The server's limit is never exceeded, and does not count the first
-// bytes of each user ([Limits.Floor]), so that others who hold all of it refuse nobody a small
-// answer.
 package clientlimits
 
 import (
@@ -17,7 +9,7 @@ import (
 	"time"
 )
 
-// Patience is how long a client may take nothing of what is sent to it. Then it is cut off, and
+// UnreadTimeout is how long a client may take nothing of what is sent to it. Then it is cut off, and
 // what it held is given back.
 const UnreadTimeout = 30 * time.Second
 
@@ -28,7 +20,7 @@ type Limits struct {
 	Server int // that all users hold beyond their floors
 }
 
-// Usual are the limits that are documented.
+// DefaultLimits are the limits that are documented.
 var DefaultLimits = Limits{User: 64 << 20, Floor: 1 << 20, Server: 512 << 20}
 
 // FullError is returned when there is no room.
@@ -55,12 +47,12 @@ type Counter struct {
 	turnedAway TurnedAwayBytes
 }
 
-// TurnedAway is how often somebody found no room since the start, and how often a client was cut
+// TurnedAwayBytes is how often somebody found no room since the start, and how often a client was cut
 // off because it read nothing.
 type TurnedAwayBytes struct{ User, Server, Unread uint64 }
 
-// New returns a counter that has counted nothing.
-func New(l Limits) *Counter { return &Counter{limits: l, users: map[string]int{}} }
+// NewCounter returns a counter that has counted nothing.
+func NewCounter(l Limits) *Counter { return &Counter{limits: l, users: map[string]int{}} }
 
 // Held is how many bytes are held for all.
 func (c *Counter) Held() int {
@@ -69,14 +61,13 @@ func (c *Counter) Held() int {
 	return c.all
 }
 
-// TurnedAway is what was counted of it.
 func (c *Counter) TurnedAway() TurnedAwayBytes {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.turnedAway
 }
 
-// Written counts a client that is cut off, and returns what writing to it returned.
+// CountUnread counts a client that is cut off, and returns what writing to it returned.
 func (c *Counter) CountUnread(err error) error {
 	if c != nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		c.mu.Lock()
@@ -181,7 +172,7 @@ func (s *Share) Close() {
 	s.add(-s.held)
 }
 
-// Rows is about how many bytes rows take, all of them and the largest.
+// RowsSize is about how many bytes rows take, all of them and the largest.
 func RowsSize(rows [][]any) (all, largest int) {
 	for _, row := range rows {
 		n := valuesSize(row)
@@ -207,15 +198,15 @@ func valuesSize(values []any) int {
 	return n
 }
 
-// chunkBytes is how many bytes a client has to take within [Patience].
+// chunkBytes is how many bytes a client has to take within [UnreadTimeout].
 const chunkBytes = 32 << 10
 
-// Paced gives whoever reads an answer of next some time for each part of it: a client that takes
+// LimitUnread gives whoever reads an answer of next some time for each part of it: a client that takes
 // nothing is cut off, and one that is slow is not. With HTTP/2 that is one stream; a connection of
 // which nothing at all is read is cut off by [http.HTTP2Config.WriteByteTimeout].
-func LimitUnread(next http.Handler, patience time.Duration, held *Counter) http.Handler {
+func LimitUnread(next http.Handler, timeout time.Duration, held *Counter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), patience: patience, held: held}
+		p := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout, held: held}
 		next.ServeHTTP(p, r)
 		p.extend() // for what net/http still has to send
 	})
@@ -223,12 +214,12 @@ func LimitUnread(next http.Handler, patience time.Duration, held *Counter) http.
 
 type pacedWriter struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	held     *Counter
+	control *http.ResponseController
+	timeout time.Duration
+	held    *Counter
 }
 
-func (w *pacedWriter) extend() { w.control.SetWriteDeadline(time.Now().Add(w.patience)) }
+func (w *pacedWriter) extend() { w.control.SetWriteDeadline(time.Now().Add(w.timeout)) }
 
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	for {

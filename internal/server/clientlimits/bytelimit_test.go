@@ -8,7 +8,7 @@ import (
 
 // Each limit holds, and says whose it is.
 func TestLimits(t *testing.T) {
-	c := New(Limits{User: 100, Floor: 10, Server: 200})
+	c := NewCounter(Limits{User: 100, Floor: 10, Server: 200})
 	full := func(err error, others bool) bool {
 		var e *FullError
 		return errors.As(err, &e) && e.Others == others && e.Wait > 0
@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 
 // Who holds little may have one thing that is larger than a limit, and the server's stays.
 func TestLarge(t *testing.T) {
-	c := New(Limits{User: 100, Server: 1000})
+	c := NewCounter(Limits{User: 100, Server: 1000})
 	a := c.Share("ana", 60)
 	if a.Take(15) != nil || a.Take(900) != nil {
 		t.Error("one large thing")
@@ -68,7 +68,7 @@ func TestLarge(t *testing.T) {
 // nothing.
 func TestSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	c := New(Limits{User: 500, Floor: 50, Server: 800})
+	c := NewCounter(Limits{User: 500, Floor: 50, Server: 800})
 	var all []*Share
 	for range 20 {
 		all = append(all, c.Share(string(rune('a'+r.IntN(6))), 300))

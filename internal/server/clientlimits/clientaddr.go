@@ -1,7 +1,3 @@
-// Package clientaddr says where a client is: the address at the other end of its connection or,
-// behind a proxy that the owner trusts, the one that the proxy names, by the PROXY protocol or in a
-// header of HTTP. What anybody else says about addresses is not believed. It also says which
-// addresses are counted as one.
 package clientlimits
 
 import (

@@ -135,7 +135,7 @@ func listen(t *testing.T, trust string) (net.Listener, chan net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxied := Listen(l, trusted(t, trust))
+	proxied := TrustProxies(l, trusted(t, trust))
 	t.Cleanup(func() { proxied.Close() })
 	out := make(chan net.Conn, 10)
 	go func() {
@@ -170,7 +170,7 @@ func TestProxyListener(t *testing.T) {
 	defer silent.Close()
 	for _, c := range []struct {
 		sent, client, rest string
-		told               bool
+		hasHeader          bool
 	}{
 		{header(1, "198.51.100.1:7") + "hello", "198.51.100.1:7", "hello", true},
 		{header(2, "[2001:db8::1]:7") + "hello", "[2001:db8::1]:7", "hello", true},
@@ -189,7 +189,7 @@ func TestProxyListener(t *testing.T) {
 		if c.client == "" {
 			c.client = conn.LocalAddr().String()
 		}
-		if a := got.RemoteAddr().String(); a != c.client || got.(*ProxyConn).Told() != c.told {
+		if a := got.RemoteAddr().String(); a != c.client || got.(*ProxyConn).HasHeader() != c.hasHeader {
 			t.Errorf("%q: comes from %s", c.sent, a)
 		}
 		b := make([]byte, len(c.rest))

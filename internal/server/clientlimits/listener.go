@@ -10,11 +10,11 @@ import (
 
 // Listener has room for so many connections, and for fewer of one address. Whoever finds no room is
 // closed at once: left waiting they would keep out those who come later. From those that
-// it accepts at most First bytes can be read until they are opened wide.
+// it accepts at most MaxFirstBytes can be read until they are opened wide.
 type Listener struct {
 	net.Listener
-	Places *Slots
-	First  int64
+	Slots         *Slots
+	MaxFirstBytes int64
 	// Newcomer says who comes from an address; Cut is set here.
 	Newcomer func(net.Addr) Newcomer
 }
@@ -28,8 +28,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 		who := l.Newcomer(conn.RemoteAddr())
 		who.Cut = func() { conn.Close() }
-		if slot := l.Places.Enter(who); slot != nil {
-			return &countedConn{Conn: NewConn(conn, l.First), slot: slot}, nil
+		if slot := l.Slots.Enter(who); slot != nil {
+			return &countedConn{Conn: NewConn(conn, l.MaxFirstBytes), slot: slot}, nil
 		}
 		conn.Close()
 	}
@@ -49,7 +49,7 @@ func (c *countedConn) Close() error {
 
 type slotKey struct{}
 
-// With notes the slot of a connection that a [Listener] accepted.
+// WithSlot notes the slot of a connection that a [Listener] accepted.
 func WithSlot(ctx context.Context, c net.Conn) context.Context {
 	if over, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = over.NetConn() // below TLS
@@ -60,7 +60,7 @@ func WithSlot(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// Hold gives the slot that a context notes to somebody who is logged in, until it is released.
+// HoldSlot gives the slot that a context notes to somebody who is logged in, until it is released.
 func HoldSlot(ctx context.Context) (release func()) {
 	if slot, ok := ctx.Value(slotKey{}).(*Slot); ok && slot.Hold() {
 		return sync.OnceFunc(slot.Release)

@@ -13,7 +13,7 @@ func TestListener(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limited := &Listener{Listener: l, Places: &Slots{Most: c.most, PerAddress: c.perAddress}, First: 1,
+		limited := &Listener{Listener: l, Slots: &Slots{Most: c.most, PerAddress: c.perAddress}, MaxFirstBytes: 1,
 			Newcomer: func(net.Addr) Newcomer { return Newcomer{Address: "here", Familiar: true} }}
 		inside := make(chan net.Conn, 10)
 		go func() {
@@ -52,7 +52,7 @@ func TestListener(t *testing.T) {
 		for conn := range inside {
 			conn.Close()
 		}
-		if all, here := limited.Places.Count("here"); all != 0 || here != 0 {
+		if all, here := limited.Slots.Count("here"); all != 0 || here != 0 {
 			t.Errorf("left are %d, %d of them from here", all, here)
 		}
 	}

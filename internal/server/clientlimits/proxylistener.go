@@ -19,7 +19,7 @@ const (
 // acceptIPv4InTCP6 takes an IPv4 address in a line for IPv6, which nginx writes.
 var acceptIPv4InTCP6 = sync.OnceFunc(func() { proxyproto.V1AcceptIPv4InTCP6 = true })
 
-// Listener gives connections of trusted proxies the address that their PROXY header names, of
+// ProxyListener gives connections of trusted proxies the address that their PROXY header names, of
 // version 1 or 2. Those of others are passed on as they are.
 type ProxyListener struct {
 	net.Listener
@@ -36,8 +36,8 @@ type accepted struct {
 	err  error
 }
 
-// Listen returns a listener that believes the proxies that are trusted.
-func Listen(l net.Listener, trusted Trusted) net.Listener {
+// TrustProxies returns a listener that believes the proxies that are trusted.
+func TrustProxies(l net.Listener, trusted Trusted) net.Listener {
 	if len(trusted) == 0 {
 		return l
 	}
@@ -79,10 +79,10 @@ func (l *ProxyListener) acceptAll() {
 			case l.pendingHeaders <- struct{}{}:
 				go func() {
 					defer func() { <-l.pendingHeaders }()
-					if told, err := readHeader(c); err != nil {
+					if proxied, err := readHeader(c); err != nil {
 						c.Close()
 					} else {
-						l.handOut(accepted{conn: told})
+						l.handOut(accepted{conn: proxied})
 					}
 				}()
 			default:
@@ -105,7 +105,7 @@ func (l *ProxyListener) handOut(a accepted) bool {
 	}
 }
 
-// Conn is a connection of a trusted proxy.
+// ProxyConn is a connection of a trusted proxy.
 type ProxyConn struct {
 	net.Conn
 	reader    *bufio.Reader
@@ -118,19 +118,19 @@ func readHeader(c net.Conn) (*ProxyConn, error) {
 	if err := c.SetReadDeadline(time.Now().Add(headerTimeout)); err != nil {
 		return nil, err
 	}
-	told := &ProxyConn{Conn: c, reader: bufio.NewReaderSize(c, headerBufferBytes), client: c.RemoteAddr()}
-	header, err := proxyproto.Read(told.reader)
+	proxied := &ProxyConn{Conn: c, reader: bufio.NewReaderSize(c, headerBufferBytes), client: c.RemoteAddr()}
+	header, err := proxyproto.Read(proxied.reader)
 	if err != nil && !errors.Is(err, proxyproto.ErrNoProxyProtocol) {
 		return nil, err
 	}
 	if err == nil {
-		told.hasHeader = true
+		proxied.hasHeader = true
 		// A proxy also connects for itself, to see whether anybody is there.
 		if client, ok := header.SourceAddr.(*net.TCPAddr); ok && header.Command.IsProxy() {
-			told.client = client
+			proxied.client = client
 		}
 	}
-	return told, c.SetReadDeadline(time.Time{})
+	return proxied, c.SetReadDeadline(time.Time{})
 }
 
 // Read implements [net.Conn].
@@ -139,6 +139,6 @@ func (c *ProxyConn) Read(b []byte) (int, error) { return c.reader.Read(b) }
 // RemoteAddr is the client's.
 func (c *ProxyConn) RemoteAddr() net.Addr { return c.client }
 
-// Told says whether the proxy said for whom it connects. Where it did not, its first bytes are
+// HasHeader says whether the proxy said for whom it connects. Where it did not, its first bytes are
 // those of whoever is behind it.
-func (c *ProxyConn) Told() bool { return c.hasHeader }
+func (c *ProxyConn) HasHeader() bool { return c.hasHeader }

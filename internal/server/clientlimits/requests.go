@@ -33,7 +33,7 @@ type request struct {
 
 type requestKey struct{}
 
-// Around counts the requests that a handler gets until it has sent all of their answers, or until
+// Limit counts the requests that a handler gets until it has sent all of their answers, or until
 // [LoggedIn].
 func (r *Requests) Limit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

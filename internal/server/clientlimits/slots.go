@@ -1,12 +1,3 @@
-// Package connlimit limits what strangers cost: how many connections there are, in all and from
-// each address, who makes room when there are as many as may be, and how much each may send before
-// anybody knows who it is.
-//
-// A connection on which nobody has logged in is a guest. Where there is no room for a newcomer, a
-// guest makes some, so that whoever opens connections and says nothing keeps nobody out: of the
-// addresses with the most guests the one that came first. A fifth of all connections is for those
-// who are logged in and for guests from addresses that somebody logged in from before, and
-// strangers never take the place of these.
 package clientlimits
 
 import (
@@ -14,7 +5,7 @@ import (
 	"sync"
 )
 
-// Places counts connections. It is safe for concurrent use.
+// Slots counts connections. It is safe for concurrent use.
 type Slots struct {
 	Most       int // in all
 	PerAddress int
@@ -30,11 +21,10 @@ type Slots struct {
 	turnedAway TurnedAwayConnections
 }
 
-// TurnedAway is how often since the start there was no room, in all or for an address, and how
+// TurnedAwayConnections is how often since the start there was no room, in all or for an address, and how
 // often a guest had to make some.
 type TurnedAwayConnections struct{ Full, Address, MadeRoom uint64 }
 
-// TurnedAway is what was counted of it.
 func (c *Slots) TurnedAway() TurnedAwayConnections {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +34,7 @@ func (c *Slots) TurnedAway() TurnedAwayConnections {
 // Slot is what one connection has.
 type Slot struct {
 	guest
-	places  *Slots
+	slots   *Slots
 	holders int // how often somebody who is logged in holds it
 	counted bool
 	full    Full
@@ -53,7 +43,6 @@ type Slot struct {
 // Full says why there is no slot.
 type Full int
 
-// The reasons.
 const (
 	NotFull     Full = iota
 	ServerFull       // all slots are those of users
@@ -64,15 +53,15 @@ const (
 type Newcomer struct {
 	Address  string // the block that it is counted with
 	Familiar bool   // somebody logged in from there before
-	Several  bool   // the address is a proxy's, and so many people's
+	Proxy    bool   // the address is a proxy's, and so many people's
 	Cut      func() // ends it, where it has to make room
 }
 
 // Enter gives a connection a slot, or returns nil.
 func (c *Slots) Enter(n Newcomer) *Slot {
-	s := &Slot{guest: guest{address: n.Address, familiar: n.Familiar, cut: n.Cut}, places: c}
+	s := &Slot{guest: guest{address: n.Address, familiar: n.Familiar, cut: n.Cut}, slots: c}
 	s.forget = s.leave
-	evicted, ok := c.enter(s, n.Several)
+	evicted, ok := c.enter(s, n.Proxy)
 	if evicted != nil {
 		evicted.cut()
 	}
@@ -83,14 +72,14 @@ func (c *Slots) Enter(n Newcomer) *Slot {
 }
 
 // enter returns who has to go, and whether there is a slot.
-func (c *Slots) enter(s *Slot, several bool) (evicted *guest, ok bool) {
+func (c *Slots) enter(s *Slot, proxy bool) (evicted *guest, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byAddress == nil {
 		c.byAddress = map[string]int{}
 	}
 	switch {
-	case c.byAddress[s.address] >= c.PerAddress && !several:
+	case c.byAddress[s.address] >= c.PerAddress && !proxy:
 		if evicted = c.guests.firstOfMost(func(g *guest) bool { return g.address == s.address }); evicted == nil {
 			s.full = AddressFull
 			c.turnedAway.Address++
@@ -133,8 +122,8 @@ func (s *Slot) leave() {
 	s.dequeue()
 	if s.counted {
 		s.counted = false
-		s.places.all--
-		decrement(s.places.byAddress, s.address)
+		s.slots.all--
+		decrement(s.slots.byAddress, s.address)
 	}
 }
 
@@ -143,8 +132,8 @@ func (s *Slot) Full() Full { return s.full }
 
 // Hold gives a slot to somebody who is logged in, until Release, unless it is gone.
 func (s *Slot) Hold() bool {
-	s.places.mu.Lock()
-	defer s.places.mu.Unlock()
+	s.slots.mu.Lock()
+	defer s.slots.mu.Unlock()
 	if !s.counted {
 		return false
 	}
@@ -156,17 +145,17 @@ func (s *Slot) Hold() bool {
 
 // Release gives back what Hold took; then the slot is a guest's again, the last that came.
 func (s *Slot) Release() {
-	s.places.mu.Lock()
-	defer s.places.mu.Unlock()
+	s.slots.mu.Lock()
+	defer s.slots.mu.Unlock()
 	if s.holders--; s.holders == 0 && s.counted {
-		s.places.guests.push(&s.guest)
+		s.slots.guests.push(&s.guest)
 	}
 }
 
 // Leave says that the connection is gone. It can be said again.
 func (s *Slot) Leave() {
-	s.places.mu.Lock()
-	defer s.places.mu.Unlock()
+	s.slots.mu.Lock()
+	defer s.slots.mu.Unlock()
 	s.leave()
 }
 

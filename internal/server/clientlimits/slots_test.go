@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// testPlaces opens connections, and knows who is still there.
-type testPlaces struct {
+// testSlots opens connections, and knows who is still there.
+type testSlots struct {
 	Slots
 	open map[string]*Slot
 }
 
-func (c *testPlaces) connect(name, address string, familiar bool) *Slot {
+func (c *testSlots) connect(name, address string, familiar bool) *Slot {
 	if c.open == nil {
 		c.open = map[string]*Slot{}
 	}
@@ -22,7 +22,7 @@ func (c *testPlaces) connect(name, address string, familiar bool) *Slot {
 	return p
 }
 
-func (c *testPlaces) checkHere(t *testing.T, name string, want bool) {
+func (c *testSlots) checkHere(t *testing.T, name string, want bool) {
 	t.Helper()
 	if (c.open[name] != nil) != want {
 		t.Errorf("%s is here: %v", name, !want)
@@ -31,7 +31,7 @@ func (c *testPlaces) checkHere(t *testing.T, name string, want bool) {
 
 // Who comes first of the address with the most makes room, and nobody else.
 func TestFullestMakesRoom(t *testing.T) {
-	c := testPlaces{Slots: Slots{Most: 10, PerAddress: 6}}
+	c := testSlots{Slots: Slots{Most: 10, PerAddress: 6}}
 	c.connect("honest", "h", false)
 	for i := range 6 {
 		c.connect(fmt.Sprint("a", i), "a", false)
@@ -56,9 +56,9 @@ func TestFullestMakesRoom(t *testing.T) {
 
 // However many strangers come, from wherever, those who are known stay and find room.
 func TestStrangersKeepNobodyOut(t *testing.T) {
-	c := testPlaces{Slots: Slots{Most: 10, PerAddress: 4}}
+	c := testSlots{Slots: Slots{Most: 10, PerAddress: 4}}
 	if !c.connect("user", "u", false).Hold() {
-		t.Fatal("no place")
+		t.Fatal("no slot")
 	}
 	c.connect("waiting", "w", true)
 	for i := range 100 {
@@ -68,7 +68,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	c.checkHere(t, "waiting", true)
 	for i := range 4 {
 		if p := c.connect(fmt.Sprint("f", i), "f", true); p == nil || !p.Hold() {
-			t.Errorf("no place for the %d. who is known", i+1)
+			t.Errorf("no slot for the %d. who is known", i+1)
 		}
 	}
 	for i := range 100 {
@@ -83,9 +83,9 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Where users have all places there is room for being told so, and no more.
+// Where users have all slots there is room for being told so, and no more.
 func TestUsersFillIt(t *testing.T) {
-	c := testPlaces{Slots: Slots{Most: 4, PerAddress: 2, Beyond: 2}}
+	c := testSlots{Slots: Slots{Most: 4, PerAddress: 2, Beyond: 2}}
 	for _, address := range []string{"a", "a", "b", "b"} {
 		c.connect("user", address, true).Hold()
 	}
@@ -103,16 +103,16 @@ func TestUsersFillIt(t *testing.T) {
 	if got := c.TurnedAway(); got != (TurnedAwayConnections{Full: 2, Address: 1}) {
 		t.Errorf("counted were %+v", got)
 	}
-	none := testPlaces{Slots: Slots{Most: 1, PerAddress: 1}}
+	none := testSlots{Slots: Slots{Most: 1, PerAddress: 1}}
 	none.connect("user", "a", true).Hold()
 	if none.connect("other", "b", true) != nil {
-		t.Error("there was a place")
+		t.Error("there was a slot")
 	}
 }
 
-// A place is a guest's again when nobody who is logged in has it; all counts end at nothing.
+// A slot is a guest's again when nobody who is logged in has it; all counts end at nothing.
 func TestRelease(t *testing.T) {
-	c := testPlaces{Slots: Slots{Most: 2, PerAddress: 2}}
+	c := testSlots{Slots: Slots{Most: 2, PerAddress: 2}}
 	p := c.connect("page", "a", false)
 	p.Hold()
 	p.Hold()

@@ -72,7 +72,7 @@ func newServer(o Options) *server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Held == nil {
-		o.Held = clientlimits.New(clientlimits.DefaultLimits)
+		o.Held = clientlimits.NewCounter(clientlimits.DefaultLimits)
 	}
 	if o.Version == "" {
 		o.Version = "unknown"

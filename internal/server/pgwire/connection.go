@@ -98,7 +98,7 @@ func (c *connection) admit() error {
 	if err != nil {
 		return err
 	}
-	if proxied, ok := c.tcp.(interface{ Told() bool }); ok && !proxied.Told() {
+	if proxied, ok := c.tcp.(interface{ HasHeader() bool }); ok && !proxied.HasHeader() {
 		return fatal(protocolViolation, "connections from this address are a proxy's, and have to begin with a header of the PROXY "+
 			"protocol").withHint("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
 	}

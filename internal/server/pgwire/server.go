@@ -72,7 +72,7 @@ func New(o Options) *Server {
 		o.IdleDeadline = time.Hour
 	}
 	if o.Held == nil {
-		o.Held = clientlimits.New(clientlimits.DefaultLimits)
+		o.Held = clientlimits.NewCounter(clientlimits.DefaultLimits)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
