@@ -28,7 +28,7 @@ func enters(t *testing.T, path, name, password string) error {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	_, err = s.Password(context.Background(), users.Attempt{Name: name, Address: "192.0.2.1", Door: "http"}, password)
+	_, err = s.Password(context.Background(), users.Attempt{Name: name, Address: "192.0.2.1", Listener: "http"}, password)
 	return err
 }
 

@@ -67,6 +67,15 @@ func (m *Map[K, V]) remove(at *list.Element) {
 	m.size -= e.size
 }
 
+// Remove forgets a key.
+func (m *Map[K, V]) Remove(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at, ok := m.of[key]; ok {
+		m.remove(at)
+	}
+}
+
 // Len is how many values are kept.
 func (m *Map[K, V]) Len() int {
 	m.mu.Lock()

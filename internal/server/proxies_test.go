@@ -266,7 +266,7 @@ func (s *stage) seen(t *testing.T) string {
 	}
 	var out []string
 	for _, l := range all {
-		out = append(out, l.Door+" "+l.Address+" "+l.Outcome)
+		out = append(out, l.Listener+" "+l.Address+" "+l.Outcome)
 	}
 	slices.Sort(out)
 	return strings.Join(slices.Compact(out), ", ")

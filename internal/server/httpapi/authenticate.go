@@ -128,7 +128,7 @@ func (a *authenticator) identify(r *http.Request) (u users.User, still func(cont
 
 // identifyByHeader is who the header of a request names.
 func (a *authenticator) identifyByHeader(r *http.Request, given string) (users.User, error) {
-	attempt := users.Attempt{Address: infoOf(r.Context()).address, Door: "http"}
+	attempt := users.Attempt{Address: infoOf(r.Context()).address, Listener: "http"}
 	if name, password, ok := r.BasicAuth(); ok {
 		if name == "" || len(name) > maxSecretBytes || len(password) > maxSecretBytes {
 			return users.User{}, users.ErrDenied
@@ -186,8 +186,8 @@ func (a *authenticator) identifyByCookie(r *http.Request) (u users.User, still f
 	}
 	n := infoOf(r.Context())
 	n.visit = cookies[0].Value
-	u, err = a.users.Visits().Check(r.Context(), users.Attempt{Address: n.address, Door: loginPage}, n.visit, a.ends)
-	return u, func(ctx context.Context) error { return a.users.Visits().Still(ctx, n.visit, a.ends) }, err
+	u, err = a.users.Visits().Check(r.Context(), users.Attempt{Address: n.address, Listener: loginPage}, n.visit, a.ends)
+	return u, func(ctx context.Context) error { return a.users.Visits().CheckAgain(ctx, n.visit, a.ends) }, err
 }
 
 // loginPage is the page in the trail of logins.

@@ -77,7 +77,7 @@ func newServer(o Options) *server {
 	if o.Version == "" {
 		o.Version = "unknown"
 	}
-	o.Ends.Idle, o.Ends.Whole = cmp.Or(o.Ends.Idle, users.UsualEnds.Idle), cmp.Or(o.Ends.Whole, users.UsualEnds.Whole)
+	o.Ends.Idle, o.Ends.Whole = cmp.Or(o.Ends.Idle, users.DefaultEnds.Idle), cmp.Or(o.Ends.Whole, users.DefaultEnds.Whole)
 	metrics := newMetrics(o)
 	auth := &authenticator{users: o.Users, metrics: metrics, secure: o.Secure, ends: o.Ends}
 	names := &nameSource{source: entropy.New()}

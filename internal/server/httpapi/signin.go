@@ -97,7 +97,7 @@ func (h *signInHandler) ways(r *http.Request) Ways {
 
 func (h *signInHandler) signIn(ctx context.Context, in *signInInput) (*signInAnswer, error) {
 	n := infoOf(ctx)
-	u, err := h.users.Password(ctx, users.Attempt{Name: in.Body.Name, Address: n.address, Door: loginPage}, in.Body.Password)
+	u, err := h.users.Password(ctx, users.Attempt{Name: in.Body.Name, Address: n.address, Listener: loginPage}, in.Body.Password)
 	if err != nil {
 		return nil, h.auth.refuse(n.request, err)
 	}
@@ -250,7 +250,7 @@ func (h *openIDHandler) returnFromProvider(ctx context.Context, in *callbackInpu
 	if err != nil {
 		return h.refuse(ctx, err), nil
 	}
-	u, err := h.users.Vouched(ctx, users.Attempt{Name: name, Address: n.address, Door: loginOpenID})
+	u, err := h.users.Vouch(ctx, users.Attempt{Name: name, Address: n.address, Listener: loginOpenID})
 	if err != nil {
 		return h.refuse(ctx, err), nil
 	}

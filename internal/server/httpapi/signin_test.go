@@ -229,7 +229,7 @@ func TestVisitEnds(t *testing.T) {
 	if a := at(w.server); a != 401 {
 		t.Error(a)
 	}
-	w.configure(func(o *Options) { o.Ends = users.UsualEnds })
+	w.configure(func(o *Options) { o.Ends = users.DefaultEnds })
 	for name, end := range map[string]func() error{
 		"password": func() error { _, err := w.users.SetPassword(ctx, "ana", password); return err },
 		"revoked":  func() error { return w.users.Revoke(ctx, "ana") },

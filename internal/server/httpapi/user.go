@@ -83,7 +83,7 @@ func (h *userHandler) registerPeople(r *router) {
 			all, err := h.users.Logins(ctx, name, in.Limit)
 			out := Logins{[]Login{}}
 			for _, l := range all {
-				out.Logins = append(out.Logins, Login{l.At.UTC(), l.Name, l.Address, l.Door, l.Outcome})
+				out.Logins = append(out.Logins, Login{l.At.UTC(), l.Name, l.Address, l.Listener, l.Outcome})
 			}
 			return bodyOf(out), err
 		})

@@ -62,15 +62,15 @@
 // matter. Who came in at any of them before a server began is no stranger to it.
 //
 // A listener that does not know its peers' addresses, behind a proxy, makes them one, and then one
-// of them can lock out a name for all: give it the addresses (package clientaddr). Failures are
+// of them can lock out a name for all: give it the addresses (package clientlimits). Failures are
 // forgotten when a server starts again. Tokens are outside of all this: they cannot be guessed, and
 // a program with an expired one must not lock out its neighbours. How many attempts an address may
-// make in a second is for the doors to limit.
+// make in a second is for the listeners to limit.
 //
 // # The trail
 //
 // Everybody who comes in, and every attempt that fails, is written down with time, name, address,
-// door and outcome. Attempts of one hour that are alike share a line with a count; the first of
+// listener and outcome. Attempts of one hour that are alike share a line with a count; the first of
 // them is in the file before the attempt is answered, and nobody comes in without. The count
 // follows within a second. An address has at most 20 lines of failures an hour, and then one for
 // all names; who has a line of those who came in waits for none of them. The newest 100,000 lines

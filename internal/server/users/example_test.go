@@ -27,7 +27,7 @@ func Example() {
 	drawn, err := store.Add(ctx, "ana", users.Analyst, "")
 	fmt.Println(len(drawn), err)
 
-	attempt := users.Attempt{Name: "ana", Address: "192.0.2.1", Door: "http"}
+	attempt := users.Attempt{Name: "ana", Address: "192.0.2.1", Listener: "http"}
 	user, err := store.Password(ctx, attempt, drawn)
 	fmt.Println(user.Name, user.Role, err)
 	_, err = store.Password(ctx, attempt, "a guess")
@@ -36,7 +36,7 @@ func Example() {
 	secret, _, err := store.NewToken(ctx, "ana", "nightly report", time.Now().AddDate(0, 3, 0))
 	fmt.Println(secret[:4], err)
 	fmt.Println(store.Revoke(ctx, "ana"))
-	_, err = store.Token(ctx, users.Attempt{Address: "192.0.2.1", Door: "http"}, secret)
+	_, err = store.Token(ctx, users.Attempt{Address: "192.0.2.1", Listener: "http"}, secret)
 	fmt.Println(err)
 
 	trail, err := store.Logins(ctx, "ana", 10)

@@ -94,7 +94,7 @@ func prepare(path string) (string, error) {
 		return "", fmt.Errorf("%s has mode %04o: others on this machine can read or change who may come in. Run chmod 600 on it; "+
 			"if somebody may have read it, give everybody a new password", path, info.Mode().Perm())
 	}
-	if ours, err := looksOurs(path); err != nil {
+	if ours, err := hasOurHeader(path); err != nil {
 		return "", fmt.Errorf("the users cannot be read: %w", err)
 	} else if !ours {
 		return "", foreign(path)
@@ -102,11 +102,11 @@ func prepare(path string) (string, error) {
 	return path, nil
 }
 
-// looksOurs reads the header before SQLite does: to open another program's database, and close it,
+// hasOurHeader reads the header before SQLite does: to open another program's database, and close it,
 // can already change it. A ledger that was left by a process that died would lose its log. Our
 // number is in the file from its first transaction on. See "The Database Header" in
 // sqlite.org/fileformat2.html for the offsets.
-func looksOurs(path string) (bool, error) {
+func hasOurHeader(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err

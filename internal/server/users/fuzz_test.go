@@ -61,7 +61,7 @@ func FuzzToken(f *testing.F) {
 		if id, ok := readToken(text); ok && (len(id) != idLength || !strings.HasPrefix(text, "dsc_"+id+"_")) || !ok && id != "" {
 			t.Fatalf("%q has the id %q, %v", text, id, ok)
 		}
-		u, err := store.Token(ctx, Attempt{Address: home, Door: "http"}, text)
+		u, err := store.Token(ctx, Attempt{Address: home, Listener: "http"}, text)
 		if (err == nil) != (text == secret) || (err == nil) != (u.Name == "ana") {
 			t.Fatalf("%q: %+v, %v", text, u, err)
 		}

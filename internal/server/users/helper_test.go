@@ -87,7 +87,9 @@ func (f *fixture) again(t testing.TB) *Store {
 	return s
 }
 
-func from(name, address string) Attempt { return Attempt{Name: name, Address: address, Door: "wire"} }
+func from(name, address string) Attempt {
+	return Attempt{Name: name, Address: address, Listener: "wire"}
+}
 
 // login does what a driver does.
 func login(s *Store, a Attempt, password string) (User, error) {

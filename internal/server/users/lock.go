@@ -1,7 +1,6 @@
 package users
 
 import (
-	"container/list"
 	"context"
 	"hash/maphash"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/lru"
 	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 )
 
@@ -23,7 +23,7 @@ type pair struct{ name, address string }
 // pairOf makes names that nobody can have one, and the addresses of one network one.
 func pairOf(a Attempt) pair {
 	p := pair{a.Name, clientlimits.Block(printable(a.Address, 64))}
-	if Name(a.Name) != nil {
+	if CheckName(a.Name) != nil {
 		p.name = ""
 	}
 	return p
@@ -87,14 +87,16 @@ type attacked struct{ lately, whole tally }
 // guard makes those wait who fail often. It is in memory: a server that starts again has forgotten
 // the failures, but not who came in.
 type guard struct {
-	mu        sync.Mutex
-	now       func() time.Time
-	pairs     *lru[pair, *tally]
-	addresses *lru[string, *tally]
+	mu  sync.Mutex
+	now func() time.Time
+	// Attackers choose names, and must not choose how much memory we take: the maps keep those of
+	// their keys that were used last.
+	pairs     *lru.Map[pair, *tally]
+	addresses *lru.Map[string, *tally]
 	seed      maphash.Seed
-	names     [maxTallies]attacked    // by what the seed makes of them: nothing is forgotten, and names of nobody behave alike
-	trusted   *lru[pair, time.Time]   // only who came in is here, so a flood of names drives nobody out
-	familiar  *lru[string, time.Time] // addresses that somebody came in from
+	names     [maxTallies]attacked        // by what the seed makes of them: nothing is forgotten, and names of nobody behave alike
+	trusted   *lru.Map[pair, time.Time]   // only who came in is here, so a flood of names drives nobody out
+	familiar  *lru.Map[string, time.Time] // addresses that somebody came in from
 
 	loadLogins func() map[pair]time.Time // who came in before this process began
 	once       sync.Once
@@ -103,9 +105,9 @@ type guard struct {
 func newGuard(now func() time.Time, remember func() map[pair]time.Time) *guard {
 	return &guard{
 		now: now, loadLogins: remember,
-		pairs: newLRU[pair, *tally](maxTallies), addresses: newLRU[string, *tally](maxTallies),
+		pairs: lru.New[pair, *tally](maxTallies), addresses: lru.New[string, *tally](maxTallies),
 		seed:    maphash.MakeSeed(),
-		trusted: newLRU[pair, time.Time](maxTallies), familiar: newLRU[string, time.Time](maxTallies),
+		trusted: lru.New[pair, time.Time](maxTallies), familiar: lru.New[string, time.Time](maxTallies),
 	}
 }
 
@@ -123,9 +125,9 @@ func (g *guard) load() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for p, at := range before {
-		g.trusted.put(p, at)
-		if before, ok := g.familiar.get(p.address); !ok || before.Before(at) {
-			g.familiar.put(p.address, at)
+		g.trusted.Put(p, at, 1)
+		if before, ok := g.familiar.Get(p.address); !ok || before.Before(at) {
+			g.familiar.Put(p.address, at, 1)
 		}
 	}
 }
@@ -134,7 +136,7 @@ func (g *guard) load() {
 func (g *guard) addFamiliar(address string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.familiar.put(address, g.now())
+	g.familiar.Put(address, g.now(), 1)
 }
 
 // isFamiliar reports whether somebody came in from an address lately.
@@ -142,19 +144,19 @@ func (g *guard) isFamiliar(address string) bool {
 	g.once.Do(g.load)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at, ok := g.familiar.get(address)
+	at, ok := g.familiar.Get(address)
 	return ok && g.now().Sub(at) < trustTime
 }
 
 func (g *guard) waitOf(p pair, now time.Time) time.Duration {
 	var wait time.Duration
-	if t, ok := g.pairs.get(p); ok {
+	if t, ok := g.pairs.Get(p); ok {
 		wait = max(wait, t.until.Sub(now))
 	}
 	if g.trusts(p, now) {
 		return min(max(wait, 0), longestWait)
 	}
-	if t, ok := g.addresses.get(p.address); ok {
+	if t, ok := g.addresses.Get(p.address); ok {
 		wait = max(wait, t.until.Sub(now))
 	}
 	wait = max(wait, min(g.name(p).whole.until.Sub(now), wholeRule.most))
@@ -167,7 +169,7 @@ func (g *guard) name(p pair) *attacked { return &g.names[maphash.String(g.seed, 
 
 // trusts reports whether this name came in from this address lately.
 func (g *guard) trusts(p pair, now time.Time) bool {
-	at, ok := g.trusted.get(p)
+	at, ok := g.trusted.Get(p)
 	return ok && now.Sub(at) < trustTime
 }
 
@@ -183,9 +185,9 @@ func (g *guard) attempt(p pair, proof func() bool) time.Duration {
 		return wait
 	}
 	if proof() {
-		g.pairs.drop(p)
-		g.trusted.put(p, now)
-		g.familiar.put(p.address, now)
+		g.pairs.Remove(p)
+		g.trusted.Put(p, now, 1)
+		g.familiar.Put(p.address, now, 1)
 		return 0
 	}
 	g.fail(p, now)
@@ -213,11 +215,11 @@ func (g *guard) fail(p pair, now time.Time) {
 	tallyOf(g.addresses, p.address).fail(addressRule, now)
 }
 
-func tallyOf[K comparable, T any](in *lru[K, *T], key K) *T {
-	t, ok := in.get(key)
+func tallyOf[K comparable, T any](in *lru.Map[K, *T], key K) *T {
+	t, ok := in.Get(key)
 	if !ok {
 		t = new(T)
-		in.put(key, t)
+		in.Put(key, t, 1)
 	}
 	return t
 }
@@ -345,49 +347,4 @@ func (q *networkQueue) next() {
 		delete(q.waiting, network)
 	}
 	close(first)
-}
-
-// lru is a map that keeps so many of its keys and forgets the one that was not touched for
-// longest: attackers choose names, and must not choose how much memory we take.
-type lru[K comparable, V any] struct {
-	max   int
-	order *list.List // of held, the newest first
-	keys  map[K]*list.Element
-}
-
-type lruEntry[K comparable, V any] struct {
-	key   K
-	value V
-}
-
-func newLRU[K comparable, V any](most int) *lru[K, V] {
-	return &lru[K, V]{most, list.New(), map[K]*list.Element{}}
-}
-
-func (r *lru[K, V]) get(key K) (v V, ok bool) {
-	e, ok := r.keys[key]
-	if !ok {
-		return v, false
-	}
-	r.order.MoveToFront(e)
-	return e.Value.(*lruEntry[K, V]).value, true
-}
-
-func (r *lru[K, V]) put(key K, value V) {
-	if e, ok := r.keys[key]; ok {
-		e.Value.(*lruEntry[K, V]).value = value
-		r.order.MoveToFront(e)
-		return
-	}
-	r.keys[key] = r.order.PushFront(&lruEntry[K, V]{key, value})
-	if len(r.keys) > r.max {
-		r.drop(r.order.Back().Value.(*lruEntry[K, V]).key)
-	}
-}
-
-func (r *lru[K, V]) drop(key K) {
-	if e, ok := r.keys[key]; ok {
-		r.order.Remove(e)
-		delete(r.keys, key)
-	}
 }

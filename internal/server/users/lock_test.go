@@ -8,12 +8,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/lru"
 )
 
 // Four failures are free; the fifth makes one wait a second, and each one after it twice as long,
 // up to 15 minutes.
 func TestWaitsGrow(t *testing.T) {
-	for _, door := range []struct {
+	for _, listener := range []struct {
 		name string
 		try  func(*fixture, string) error
 	}{
@@ -26,26 +28,26 @@ func TestWaitsGrow(t *testing.T) {
 			return err
 		}},
 	} {
-		t.Run(door.name, func(t *testing.T) {
+		t.Run(listener.name, func(t *testing.T) {
 			f := setUp(t)
 			for range 4 {
-				denied(t, door.try(f, "wrong"))
+				denied(t, listener.try(f, "wrong"))
 			}
-			must(t, door.try(f, f.password)) // and is forgiven
+			must(t, listener.try(f, f.password)) // and is forgiven
 			for range 5 {
-				denied(t, door.try(f, "wrong"))
+				denied(t, listener.try(f, "wrong"))
 			}
 			for _, wait := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900} {
 				wait *= time.Second
-				locked(t, door.try(f, f.password), wait) // the right one does not come in either
+				locked(t, listener.try(f, f.password), wait) // the right one does not come in either
 				f.turn(wait - time.Nanosecond)
-				locked(t, door.try(f, f.password), time.Nanosecond)
+				locked(t, listener.try(f, f.password), time.Nanosecond)
 				f.turn(time.Nanosecond)
-				denied(t, door.try(f, "wrong"))
+				denied(t, listener.try(f, "wrong"))
 			}
 			f.turn(longestWait)
-			must(t, door.try(f, f.password))
-			denied(t, door.try(f, "wrong"))
+			must(t, listener.try(f, f.password))
+			denied(t, listener.try(f, "wrong"))
 		})
 	}
 }
@@ -296,8 +298,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range 3 * maxTallies {
 		g.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("a", i)}, func() bool { return false })
 	}
-	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys),
-		"order": g.pairs.order.Len()} {
+	for what, n := range map[string]int{"pairs": g.pairs.Len(), "addresses": g.addresses.Len()} {
 		if n != maxTallies {
 			t.Errorf("%d %s", n, what)
 		}
@@ -334,7 +335,7 @@ func TestTrail(t *testing.T) {
 	must(t, err)
 	var got []string
 	for _, l := range all {
-		if !l.At.Equal(f.at) || !l.Until.Equal(f.at) || l.Count != 1 || l.Door != "wire" {
+		if !l.At.Equal(f.at) || !l.Until.Equal(f.at) || l.Count != 1 || l.Listener != "wire" {
 			t.Errorf("got %+v", l)
 		}
 		got = append(got, fmt.Sprintf("%.12s %s %s", l.Name, l.Address, l.Outcome))
@@ -361,7 +362,7 @@ func TestTrailIsFolded(t *testing.T) {
 	f := setUp(t)
 	secret, token, err := f.NewToken(ctx, "ana", "", time.Time{})
 	must(t, err)
-	web := Attempt{Address: home, Door: "http"}
+	web := Attempt{Address: home, Listener: "http"}
 	for range 100 {
 		must(t, second(f.Token(ctx, web, secret)))
 		f.turn(time.Second)
@@ -395,12 +396,12 @@ func TestTrailOfStrangersIsTheirs(t *testing.T) {
 	f := setUp(t)
 	secret, _, err := f.NewToken(ctx, "ana", "", time.Time{})
 	must(t, err)
-	web := Attempt{Address: home, Door: "http"}
-	f.attempts.trail.succeeded.lines.max, f.attempts.trail.failed.lines.max = 10, 10
+	web := Attempt{Address: home, Listener: "http"}
+	f.attempts.trail.succeeded.lines, f.attempts.trail.failed.lines = lru.New[lineKey, *line](10), lru.New[lineKey, *line](10)
 	for i := range 5 {
 		must(t, second(f.Token(ctx, web, secret)))
 		for j := range 20 {
-			denied(t, second(f.Token(ctx, Attempt{Address: fmt.Sprintf("10.0.%d.%d", i, j), Door: "http"}, "dsc_x")))
+			denied(t, second(f.Token(ctx, Attempt{Address: fmt.Sprintf("10.0.%d.%d", i, j), Listener: "http"}, "dsc_x")))
 		}
 	}
 	if l, err := f.Logins(ctx, "ana", 10); err != nil || len(l) != 1 || l[0].Count != 5 {

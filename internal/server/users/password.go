@@ -35,7 +35,7 @@ var hashCost = argonCost{memory: 32 << 10, passes: 2, lanes: 1}
 
 const (
 	minPasswordLength = 12
-	maxPasswordBytes  = 256         // bytes, so that nobody sends us a book to hash
+	maxPasswordBytes  = 256         // bytes, so that nobody sends us megabytes to hash
 	maxRest           = time.Second // where a database kept a stranger waiting, and no hash did
 	maxHashesAtOnce   = 4           // hashes, so that a flood of logins takes 128 MiB and no more
 )
@@ -136,7 +136,7 @@ func hashMatches(stored, password string) bool {
 // processor.
 type hashes struct {
 	seed      maphash.Seed
-	places    chan struct{}
+	slots     chan struct{}
 	turns     [256]chan struct{}
 	strangers networkQueue
 	rest      int          // how many times as long as a stranger took nobody of them has a turn after it
@@ -144,7 +144,7 @@ type hashes struct {
 }
 
 func newHashes() *hashes {
-	h := &hashes{seed: maphash.MakeSeed(), places: make(chan struct{}, maxHashesAtOnce), rest: 3}
+	h := &hashes{seed: maphash.MakeSeed(), slots: make(chan struct{}, maxHashesAtOnce), rest: 3}
 	for i := range h.turns {
 		h.turns[i] = make(chan struct{}, 1)
 	}
@@ -173,14 +173,14 @@ func (h *hashes) turn(ctx context.Context, p pair, familiar bool) (func(), error
 	}
 }
 
-// run runs a hash when there is a place for it.
+// run runs a hash when there is a slot for it.
 func (h *hashes) run(ctx context.Context, f func()) error {
 	select {
-	case h.places <- struct{}{}:
+	case h.slots <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-h.places }()
+	defer func() { <-h.slots }()
 	h.begun.Add(1)
 	f()
 	return nil

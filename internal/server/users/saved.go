@@ -71,13 +71,6 @@ func (s *SavedItems) Add(ctx context.Context, n Saved, most int) (Saved, error) 
 	return n, errors.Join(err, full)
 }
 
-func boolBit(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // Find finds something of a kind.
 func (s *SavedItems) Find(ctx context.Context, kind, id string) (Saved, error) {
 	var body string
@@ -104,23 +97,8 @@ func (s *SavedItems) SharedIn(ctx context.Context, kind, dataset string) ([]Save
 }
 
 func (s *SavedItems) list(ctx context.Context, where string, args ...any) ([]Saved, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+savedColumns+" FROM main.saved WHERE "+where, args...)
-	if err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	defer rows.Close()
-	var out []Saved
-	for rows.Next() {
-		one, err := scanSaved(rows.Scan)
-		if err != nil {
-			return nil, s.explain(ctx, err)
-		}
-		out = append(out, one)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	return out, nil
+	scan := func(r *sql.Rows) (Saved, error) { return scanSaved(r.Scan) }
+	return selectAll(ctx, s.storage, scan, "SELECT "+savedColumns+" FROM main.saved WHERE "+where, args...)
 }
 
 // Replace puts something else in the place of what its user has saved.

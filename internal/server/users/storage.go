@@ -79,6 +79,26 @@ func (t *storage) change(ctx context.Context, f func(tx *sql.Tx) error) error {
 	return nil
 }
 
+// selectAll returns what scan makes of each row of a query.
+func selectAll[T any](ctx context.Context, t *storage, scan func(*sql.Rows) (T, error), query string, args ...any) (out []T, err error) {
+	rows, err := t.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, t.explain(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, t.explain(ctx, err)
+		}
+		out = append(out, one)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, t.explain(ctx, err)
+	}
+	return out, nil
+}
+
 // backend is what has the users: a file of this machine, or a database that several servers share.
 // Both take the same statements, in SQLite's words: tables are those of main, and parameters are
 // written as question marks. A transaction is alone: of several that begin, one goes on.
@@ -86,7 +106,7 @@ type backend struct {
 	*sql.DB
 	explain func(error) error // puts an error into words for the owner
 	insert  func(text string, args ...any) (id int64, err error)
-	prepare func(text string) (preparedQuery, error) // a question that is question often
+	prepare func(text string) (preparedQuery, error) // a query that is sent often
 	remote  bool
 }
 
@@ -106,10 +126,10 @@ var ErrNone = errors.New("there are no users yet")
 
 // Open opens the users at a path or at the address of a database, and makes them where there are
 // none.
-func Open(where string) (*Store, error) { return openNow(where, true) }
+func Open(where string) (*Store, error) { return openAt(where, true, time.Now) }
 
 // Find opens users that are there; where there are none, the error is [ErrNone].
-func Find(where string) (*Store, error) { return openNow(where, false) }
+func Find(where string) (*Store, error) { return openAt(where, false, time.Now) }
 
 // InDatabase reports whether users are in a database and not in a file, by how their place is
 // written.

@@ -20,18 +20,14 @@ type Store struct {
 	visits   *Visits
 	saved    *SavedItems
 
-	find, still, findToken preparedQuery
-	close                  sync.Once
-	closed                 error
+	find, findEpoch, findToken preparedQuery
+	close                      sync.Once
+	closed                     error
 }
 
-// Visits are the sessions of browsers.
 func (s *Store) Visits() *Visits { return s.visits }
 
-// SavedItems are what users have saved.
 func (s *Store) SavedItems() *SavedItems { return s.saved }
-
-func openNow(where string, create bool) (*Store, error) { return openAt(where, create, time.Now) }
 
 func openAt(where string, create bool, now func() time.Time) (_ *Store, err error) {
 	db, err := openBackend(where, create)
@@ -53,9 +49,9 @@ func openAt(where string, create bool, now func() time.Time) (_ *Store, err erro
 		sql string
 	}{
 		{&s.find, "SELECT name, role, created, revoked, epoch, argon2, scram FROM main.users WHERE name = ?"},
-		{&s.still, "SELECT epoch FROM main.users WHERE name = ? AND revoked = 0"},
+		{&s.findEpoch, "SELECT epoch FROM main.users WHERE name = ? AND revoked = 0"},
 		{&s.findToken, "SELECT " + tokenColumns + ", hash FROM main.tokens WHERE id = ?"},
-		{&s.visits.query, visitQuestion},
+		{&s.visits.query, visitQuery},
 	} {
 		if *p.to, err = db.prepare(p.sql); err != nil {
 			return nil, db.explain(err)
@@ -100,7 +96,7 @@ func (s *Store) lookup(ctx context.Context, name string) (*row, error) {
 
 // Add adds a user with a password; with a drawn one, which is returned, where it is empty.
 func (s *Store) Add(ctx context.Context, name string, role Role, password string) (string, error) {
-	if err := errors.Join(Name(name), role.check()); err != nil {
+	if err := errors.Join(CheckName(name), role.check()); err != nil {
 		return "", err
 	}
 	// Asked before the slow part, and decided by the table.
@@ -188,29 +184,17 @@ func expectOneRow(done sql.Result, err, none error) error {
 
 // List returns all users by name.
 func (s *Store) List(ctx context.Context) ([]User, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT name, role, created, revoked, epoch FROM main.users ORDER BY name")
-	if err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	defer rows.Close()
-	var out []User
-	for rows.Next() {
-		var u User
+	scan := func(r *sql.Rows) (u User, err error) {
 		var created, revoked int64
-		if err := rows.Scan(&u.Name, &u.Role, &created, &revoked, &u.epoch); err != nil {
-			return nil, s.explain(ctx, err)
-		}
+		err = r.Scan(&u.Name, &u.Role, &created, &revoked, &u.epoch)
 		u.Created, u.Revoked = unstamp(created), unstamp(revoked)
-		out = append(out, u)
+		return u, err
 	}
-	if err := rows.Err(); err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	return out, nil
+	return selectAll(ctx, s.storage, scan, "SELECT name, role, created, revoked, epoch FROM main.users ORDER BY name")
 }
 
-// Still says whether somebody who came in is still a user, with the password that they came in
-// with: nil, or ErrDenied. It is question before every statement, so it is cheap, and an open
+// CheckAgain says whether somebody who came in is still a user, with the password that they came in
+// with: nil, or ErrDenied. It is asked before every statement, so it is cheap, and an open
 // connection ends when its user or its password does.
 func (s *Store) CheckAgain(ctx context.Context, u User) error {
 	epoch, err := s.epoch(ctx, u.Name)
@@ -223,9 +207,8 @@ func (s *Store) CheckAgain(ctx context.Context, u User) error {
 // epoch is read each time. SQLite keeps the pages of a file in memory and asks the log whether they
 // still count, which is the cache that we would build; what a database confirmed to another server
 // is what it tells us.
-func (s *Store) epoch(ctx context.Context, name string) (int64, error) {
-	var epoch int64
-	err := s.still(ctx, name).Scan(&epoch)
+func (s *Store) epoch(ctx context.Context, name string) (epoch int64, err error) {
+	err = s.findEpoch(ctx, name).Scan(&epoch)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, ErrDenied
@@ -235,14 +218,14 @@ func (s *Store) epoch(ctx context.Context, name string) (int64, error) {
 	return epoch, nil
 }
 
-// Vouched lets somebody in whom a provider vouches for that the owner trusts, if there is such a
+// Vouch lets somebody in whom a provider vouches for that the owner trusts, if there is such a
 // user. It is an attempt like every other: it is in the trail, and who has to wait has to wait here
 // too.
 //
 // The name is the user's to the last byte. Somebody who types their own name may write it in
 // several ways, which are one: here they have proved who they are by a password. At a provider ana,
 // ａna and ana with a soft hyphen in it are three people, and only one of them is Ana.
-func (s *Store) Vouched(ctx context.Context, a Attempt) (User, error) {
+func (s *Store) Vouch(ctx context.Context, a Attempt) (User, error) {
 	if username.Check(a.Name) != "" {
 		s.attempts.trail.add(a, loginDenied, "")
 		return User{}, ErrDenied

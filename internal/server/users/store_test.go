@@ -362,7 +362,7 @@ func BenchmarkToken(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := f.Token(ctx, Attempt{Address: home, Door: "http"}, secret); err != nil {
+		if _, err := f.Token(ctx, Attempt{Address: home, Listener: "http"}, secret); err != nil {
 			b.Fatal(err)
 		}
 	}

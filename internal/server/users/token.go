@@ -92,23 +92,8 @@ func (s *Store) Tokens(ctx context.Context, name string) ([]Token, error) {
 			return nil, ErrUnknown
 		}
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT "+tokenColumns+` FROM main.tokens WHERE ? IN ('', "user") ORDER BY "user", created, id`, name)
-	if err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	defer rows.Close()
-	var out []Token
-	for rows.Next() {
-		t, err := scanToken(rows.Scan)
-		if err != nil {
-			return nil, s.explain(ctx, err)
-		}
-		out = append(out, t)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	return out, nil
+	const where = ` FROM main.tokens WHERE ? IN ('', "user") ORDER BY "user", created, id`
+	return selectAll(ctx, s.storage, func(r *sql.Rows) (Token, error) { return scanToken(r.Scan) }, "SELECT "+tokenColumns+where, name)
 }
 
 func scanToken(scan func(...any) error, more ...any) (t Token, err error) {
@@ -181,8 +166,8 @@ type Ends struct {
 	Whole time.Duration // after so long, whatever there was
 }
 
-// UsualEnds are those of somebody who goes for lunch, and of a long day.
-var UsualEnds = Ends{Idle: 30 * time.Minute, Whole: 12 * time.Hour}
+// DefaultEnds are those of somebody who goes for lunch, and of a long day.
+var DefaultEnds = Ends{Idle: 30 * time.Minute, Whole: 12 * time.Hour}
 
 // LongestVisit is what a visit can take at most, whatever its ends: its row is forgotten then.
 const LongestVisit = 30 * 24 * time.Hour
@@ -239,7 +224,7 @@ type visit struct {
 	epoch, created, used, ended int64
 }
 
-const visitQuestion = `SELECT u.name, u.role, u.created, u.revoked, u.epoch, v.epoch, v.created, v.used, v.ended
+const visitQuery = `SELECT u.name, u.role, u.created, u.revoked, u.epoch, v.epoch, v.created, v.used, v.ended
 	FROM main.visits v JOIN main.users u ON u.name = v."user" WHERE v.hash = ?`
 
 // find finds a visit, or returns nil. It is found by a hash, so how long that takes tells nothing
@@ -303,9 +288,9 @@ func (s *Visits) Check(ctx context.Context, a Attempt, secret string, e Ends) (U
 	return v.user.User, nil
 }
 
-// Still says whether a visit that came in goes on, for a question whose turn comes later:
+// CheckAgain says whether a visit that came in goes on, for a question whose turn comes later:
 // nil, or ErrDenied.
-func (s *Visits) Still(ctx context.Context, secret string, e Ends) error {
+func (s *Visits) CheckAgain(ctx context.Context, secret string, e Ends) error {
 	v, err := s.find(ctx, secret)
 	if err != nil {
 		return err

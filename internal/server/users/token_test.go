@@ -28,7 +28,7 @@ func TestToken(t *testing.T) {
 		token.Label != "nightly report" || !token.Expires.Equal(day) {
 		t.Errorf("got %q, %+v", secret, token)
 	}
-	nobody := Attempt{Address: home, Door: "http"}
+	nobody := Attempt{Address: home, Listener: "http"}
 	for _, a := range []Attempt{nobody, from("ana", home)} {
 		if u, err := f.Token(ctx, a, secret); err != nil || u.Name != "ana" || u.Role != Analyst {
 			t.Errorf("got %+v, %v", u, err)
@@ -151,7 +151,7 @@ func stored(t *testing.T, f *fixture) map[string][]byte {
 // signIn signs ana in with her password, and returns the secret of her visit.
 func (f *fixture) signIn(t testing.TB, s *Store) string {
 	t.Helper()
-	u, err := s.Password(ctx, Attempt{Name: "ana", Address: home, Door: "page"}, f.password)
+	u, err := s.Password(ctx, Attempt{Name: "ana", Address: home, Listener: "page"}, f.password)
 	must(t, err)
 	secret, err := s.Visits().Begin(ctx, u)
 	must(t, err)
@@ -165,11 +165,11 @@ func TestVisit(t *testing.T) {
 	other := f.again(t)
 	ends := Ends{Idle: 30 * time.Minute, Whole: 2 * time.Hour}
 	visits := func(s *Store, secret string) error {
-		u, err := s.Visits().Check(ctx, Attempt{Address: home, Door: "page"}, secret, ends)
+		u, err := s.Visits().Check(ctx, Attempt{Address: home, Listener: "page"}, secret, ends)
 		if err == nil && (u.Name != "ana" || u.Role != Analyst || s.CheckAgain(ctx, u) != nil) {
 			t.Errorf("got %+v", u)
 		}
-		if still := s.Visits().Still(ctx, secret, ends); (still == nil) != (err == nil) {
+		if still := s.Visits().CheckAgain(ctx, secret, ends); (still == nil) != (err == nil) {
 			t.Errorf("one says %v and the other %v", err, still)
 		}
 		return err
@@ -227,7 +227,7 @@ func TestVisit(t *testing.T) {
 	must(t, err)
 	seen := map[string]bool{}
 	for _, l := range all {
-		seen[l.Door+" "+l.Outcome] = true
+		seen[l.Listener+" "+l.Outcome] = true
 	}
 	for _, want := range []string{"page in", "page expired", "page revoked"} {
 		if !seen[want] {
@@ -253,8 +253,8 @@ func TestVisitsAreFew(t *testing.T) {
 	if n != maxVisits {
 		t.Errorf("there are %d", n)
 	}
-	denied(t, second(f.Visits().Check(ctx, Attempt{}, secrets[4], UsualEnds)))
-	must(t, second(f.Visits().Check(ctx, Attempt{}, secrets[5], UsualEnds)))
+	denied(t, second(f.Visits().Check(ctx, Attempt{}, secrets[4], DefaultEnds)))
+	must(t, second(f.Visits().Check(ctx, Attempt{}, secrets[5], DefaultEnds)))
 	var hash []byte
 	must(t, f.db.QueryRow("SELECT hash FROM main.visits LIMIT 1").Scan(&hash))
 	if len(hash) != 32 || strings.Contains(fmt.Sprint(secrets), string(hash)) {
@@ -291,7 +291,7 @@ func TestOlderUsers(t *testing.T) {
 	f := setUp(t)
 	older(t, f)
 	f.Store = f.again(t)
-	must(t, second(f.Visits().Check(ctx, Attempt{}, f.signIn(t, f.again(t)), UsualEnds)))
+	must(t, second(f.Visits().Check(ctx, Attempt{}, f.signIn(t, f.again(t)), DefaultEnds)))
 }
 
 // TestOlderDatabase: the role of a server cannot take users over and says who can; afterwards it
@@ -321,7 +321,7 @@ func TestOlderDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	must(t, second(s.Visits().Check(ctx, Attempt{}, f.signIn(t, s), UsualEnds)))
+	must(t, second(s.Visits().Check(ctx, Attempt{}, f.signIn(t, s), DefaultEnds)))
 	run("DROP OWNED BY elder; DROP ROLE elder")
 }
 

@@ -2,28 +2,30 @@ package users
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/lru"
 )
 
 // Login is one line of the trail. Attempts of one hour that are alike in everything but their time
 // share a line.
 type Login struct {
-	At      time.Time // of the first
-	Name    string
-	Address string
-	Door    string
-	Outcome string // in, denied, locked, expired, revoked or abandoned
-	Token   string // its id, where one was used
-	Count   int
-	Until   time.Time // of the last
+	At       time.Time // of the first
+	Name     string
+	Address  string
+	Listener string
+	Outcome  string // in, denied, locked, expired, revoked or abandoned
+	Token    string // its id, where one was used
+	Count    int
+	Until    time.Time // of the last
 }
 
-// The outcomes.
 const (
 	loginIn        = "in"
 	loginDenied    = "denied"
@@ -69,9 +71,7 @@ func (t *trail) add(a Attempt, outcome, token string) error {
 }
 
 // flush writes what was counted in memory.
-func (t *trail) flush() error {
-	return errors.Join(t.succeeded.flushNow(), t.failed.flushNow())
-}
+func (t *trail) flush() error { return errors.Join(t.succeeded.flushNow(), t.failed.flushNow()) }
 
 func (t *trail) close() error { return errors.Join(t.succeeded.close(), t.failed.close()) }
 
@@ -81,8 +81,8 @@ type trailPart struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	lines   *lru[lineKey, *line]
-	names   *lru[string, int] // lines of failures by address, in this hour
+	lines   *lru.Map[lineKey, *line]
+	names   *lru.Map[string, int] // lines of failures by address, in this hour
 	hour    int64
 	dirty   map[*line]bool
 	timer   *time.Timer
@@ -92,8 +92,8 @@ type trailPart struct {
 
 // lineKey is what attempts of one line have in common.
 type lineKey struct {
-	name, address, door, outcome, token string
-	hour                                int64
+	name, address, listener, outcome, token string
+	hour                                    int64
 }
 
 // line is one that can still be added to.
@@ -104,7 +104,7 @@ type line struct {
 }
 
 func newTrailPart(t *trail, now func() time.Time) *trailPart {
-	return &trailPart{trail: t, now: now, lines: newLRU[lineKey, *line](maxOpenLines), names: newLRU[string, int](maxTallies),
+	return &trailPart{trail: t, now: now, lines: lru.New[lineKey, *line](maxOpenLines), names: lru.New[string, int](maxTallies),
 		dirty: map[*line]bool{}}
 }
 
@@ -117,19 +117,19 @@ func (t *trailPart) add(a Attempt, outcome, token string) error {
 	now := t.now()
 	hour := now.Unix() / 3600
 	if hour != t.hour {
-		t.hour, t.names = hour, newLRU[string, int](maxTallies)
+		t.hour, t.names = hour, lru.New[string, int](maxTallies)
 	}
-	key := lineKey{printable(a.Name, 64), printable(a.Address, 64), printable(a.Door, 16), outcome, token, hour}
-	l, ok := t.lines.get(key)
+	key := lineKey{printable(a.Name, 64), printable(a.Address, 64), printable(a.Listener, 16), outcome, token, hour}
+	l, ok := t.lines.Get(key)
 	if !ok && outcome != loginIn {
 		// The network and not the address: whoever has many addresses has few networks.
 		network := pairOf(a).address
-		n, _ := t.names.get(network)
+		n, _ := t.names.Get(network)
 		if n >= maxLinesPerHour {
 			key.name, key.address = severalNames, network
-			l, ok = t.lines.get(key)
+			l, ok = t.lines.Get(key)
 		}
-		t.names.put(network, n+1)
+		t.names.Put(network, n+1, 1)
 	}
 	if ok {
 		l.more++
@@ -147,16 +147,13 @@ func (t *trailPart) add(a Attempt, outcome, token string) error {
 func (t *trailPart) begin(key lineKey, now time.Time) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	good := 0
-	if key.outcome == loginIn {
-		good = 1
-	}
+	good := boolBit(key.outcome == loginIn)
 	id, err := t.db.insert("INSERT INTO main.logins (at, until, count, name, address, door, outcome, token, good) "+
-		"VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", stamp(now), stamp(now), key.name, key.address, key.door, key.outcome, key.token, good)
+		"VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", stamp(now), stamp(now), key.name, key.address, key.listener, key.outcome, key.token, good)
 	if err != nil {
 		return err
 	}
-	t.lines.put(key, &line{id: id})
+	t.lines.Put(key, &line{id: id}, 1)
 	if key.token != "" && good == 1 {
 		if _, err := t.db.Exec("UPDATE main.tokens SET used = ? WHERE id = ?", stamp(now), key.token); err != nil {
 			return err
@@ -166,6 +163,13 @@ func (t *trailPart) begin(key lineKey, now time.Time) error {
 		return t.trim(maxLinesKept)
 	}
 	return nil
+}
+
+func boolBit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // trim forgets the oldest lines, of failures and of the others each for itself: a flood of failures
@@ -270,25 +274,13 @@ func (s *Store) Logins(ctx context.Context, name string, n int) ([]Login, error)
 	if name != "" {
 		query, args = strings.Replace(query, "ORDER", "WHERE name = ? ORDER", 1), []any{name, max(n, 0)}
 	}
-	rows, err := s.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	defer rows.Close()
-	var out []Login
-	for rows.Next() {
-		var l Login
+	scan := func(r *sql.Rows) (l Login, err error) {
 		var at, until int64
-		if err := rows.Scan(&at, &until, &l.Count, &l.Name, &l.Address, &l.Door, &l.Outcome, &l.Token); err != nil {
-			return nil, s.explain(ctx, err)
-		}
+		err = r.Scan(&at, &until, &l.Count, &l.Name, &l.Address, &l.Listener, &l.Outcome, &l.Token)
 		l.At, l.Until = unstamp(at), unstamp(until)
-		out = append(out, l)
+		return l, err
 	}
-	if err := rows.Err(); err != nil {
-		return nil, s.explain(ctx, err)
-	}
-	return out, nil
+	return selectAll(ctx, s.storage, scan, query, args...)
 }
 
 // printable makes a text from outside fit for a line: so many characters, all of which can be

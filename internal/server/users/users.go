@@ -19,9 +19,9 @@ type User struct {
 
 // Attempt says who tries to come in, and where.
 type Attempt struct {
-	Name    string
-	Address string // of the peer, without its port
-	Door    string // wire, http, page or openid
+	Name     string
+	Address  string // of the peer, without its port
+	Listener string // wire, http, page or openid
 
 	// Endpoint is the hash of the server's certificate (tls-server-end-point, RFC 5929), where the
 	// listener offered SCRAM-SHA-256-PLUS. Whoever binds the exchange to it is safe from somebody
@@ -58,8 +58,8 @@ type InvalidError struct{ Field, Problem string }
 
 func (e *InvalidError) Error() string { return e.Field + " " + e.Problem }
 
-// Name checks a name: the rule is that of analysts in a policy.
-func Name(name string) error {
+// CheckName checks a name: the rule is that of analysts in a policy.
+func CheckName(name string) error {
 	if name == "" {
 		return &InvalidError{"the name", "is empty"}
 	}
@@ -73,7 +73,6 @@ func Name(name string) error {
 // unless the policy lists them as an analyst too.
 type Role string
 
-// The roles.
 const (
 	Owner   Role = "owner"
 	Analyst Role = "analyst"

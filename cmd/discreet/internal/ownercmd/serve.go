@@ -54,7 +54,7 @@ type ServeCmd struct {
 	Timeout          time.Duration `help:"How long a question may take, ${default} unless given. What would take longer is refused, free. Where the policy says release: tick or immediate it is stopped then, which is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
 	Rate             int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
 	Patience         time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
-	Connections      int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
+	Connections      int           `help:"How many connections each listener takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
 	SessionIdle      time.Duration `help:"After how long without requests a browser is signed out, ${default} unless given." default:"30m" placeholder:"TIME" env:"DISCREET_SESSION_IDLE"`
 	SessionLength    time.Duration `help:"After how long a browser is signed out whatever there was, ${default} unless given." default:"12h" placeholder:"TIME" env:"DISCREET_SESSION_LENGTH"`
 	OpenIDIssuer     string        `help:"The OpenID Connect provider that people can sign in with, such as https://login.example.org." name:"openid-issuer" placeholder:"ADDRESS" env:"DISCREET_OPENID_ISSUER"`

@@ -122,7 +122,7 @@ analyst of the same name ask. An owner sees the ledger and everybody's budget. A
 }
 
 func (c *userAddCmd) Run(ctx context.Context, s console.Screen) error {
-	if err := users.Name(c.Name); err != nil {
+	if err := users.CheckName(c.Name); err != nil {
 		return console.Misuse(err)
 	}
 	path, p, err := c.path()
@@ -356,7 +356,7 @@ func (c *userLoginsCmd) Run(ctx context.Context, s console.Screen) error {
 		for _, l := range all {
 			rows = append(rows, map[string]any{"at": timeJSON(l.At), "until": timeJSON(l.Until), "count": l.Count,
 				"name": l.Name, "address": l.Address,
-				"door": l.Door, "outcome": l.Outcome, "token": l.Token})
+				"door": l.Listener, "outcome": l.Outcome, "token": l.Token})
 		}
 		return console.PrintJSON(s.Out, map[string]any{"logins": rows})
 	}
@@ -364,14 +364,14 @@ func (c *userLoginsCmd) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Out, "nobody has tried to come in yet")
 		return nil
 	}
-	t := &render.Table{Header: []string{"time (UTC)", "name", "address", "door", "outcome", "times", "last", "token"},
+	t := &render.Table{Header: []string{"time (UTC)", "name", "address", "listener", "outcome", "times", "last", "token"},
 		Right: []bool{false, false, false, false, false, true}}
 	for _, l := range all {
 		last := ""
 		if l.Count > 1 {
 			last = console.Timestamp(l.Until)
 		}
-		t.Add(console.Timestamp(l.At), l.Name, l.Address, l.Door, l.Outcome, fmt.Sprint(l.Count), last, l.Token)
+		t.Add(console.Timestamp(l.At), l.Name, l.Address, l.Listener, l.Outcome, fmt.Sprint(l.Count), last, l.Token)
 	}
 	t.Write(s.Out)
 	return nil
