@@ -25,8 +25,7 @@ func respell(args []string) []string {
 	}
 	var out []string
 	for i := 0; i < len(args); i++ {
-		if slices.Contains(numbers, args[i]) && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") &&
-			!strings.HasPrefix(args[i+1], "--") {
+		if i+1 < len(args) && strings.HasPrefix(args[i], "--") && !strings.Contains(args[i], "=") && isNegative(args[i+1]) {
 			out = append(out, args[i]+"="+args[i+1])
 			i++
 			continue
@@ -39,13 +38,10 @@ func respell(args []string) []string {
 	return out
 }
 
-// numbers are the flags that take one.
-var numbers = []string{
-	"--epsilon", "--delta", "--times", "--n", "--queries", "--answers", "--tolerance", "--confidence", "--noise", "--threshold",
-	"--attributes", "--selected",
-	"--repetitions", "--group", "--p", "--alpha", "--bits", "--beta", "--evaluate", "--regulariser", "--radius", "--half-width",
-	"--residual", "--rows", "--epsilons", "--tune", "--splits", "--draws",
-	"--running", "--waiting", "--rate", "--connections", "--threads", "--timeout", "--patience", "--shutdown-timeout",
+// isNegative reports whether a word begins as a negative number does, which no flag does.
+func isNegative(word string) bool {
+	rest, ok := strings.CutPrefix(word, "-")
+	return ok && rest != "" && (strings.ContainsAny(rest[:1], "0123456789.") || strings.EqualFold(rest, "inf"))
 }
 
 // addHelp says where to read how a command is written.
@@ -74,20 +70,16 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-// chargesNothing are the commands of holdout that have no ledger.
-var chargesNothing = []string{"plan", "maxinfo", "pvalue", "demo", "lecture"}
-
-// neverCharges reports whether a command line is one that nothing is ever charged for.
-func neverCharges(args []string) bool {
-	switch args[0] {
-	case "ask":
-		return slices.Contains(args, "--price")
-	case "holdout":
-		return len(args) > 1 && slices.Contains(chargesNothing, args[1])
-	case "stream":
-		return !slices.Contains(args, "ask")
-	case "train":
-		return slices.Contains(args, "--sweep") || slices.Contains(args, "--explain")
+// neverCharges reports whether a command is one that nothing is ever charged for: one that is
+// tagged charges:"never", or a way of using another that says so itself.
+func neverCharges(command *kong.Node) bool {
+	if c, ok := command.Target.Addr().Interface().(interface{ NeverCharges() bool }); ok && c.NeverCharges() {
+		return true
 	}
-	return slices.Contains([]string{"account", "audit", "survey", "prepare", "user", "predict"}, args[0])
+	for n := command; n != nil; n = n.Parent {
+		if n.Tag != nil && n.Tag.Get("charges") == "never" {
+			return true
+		}
+	}
+	return false
 }

@@ -27,24 +27,24 @@ type cli struct {
 	Demo       labcmd.DemoCmd        `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
 	Init       ownercmd.InitCmd      `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
 	Check      ownercmd.CheckCmd     `cmd:"" help:"Check a policy, and the data against it."`
-	Prepare    ownercmd.PrepareCmd   `cmd:"" help:"Store tables by person, which makes questions about them faster."`
+	Prepare    ownercmd.PrepareCmd   `cmd:"" charges:"never" help:"Store tables by person, which makes questions about them faster."`
 	Query      querycmd.QueryCmd     `cmd:"" help:"Ask a question and pay for the answer."`
 	Explain    querycmd.ExplainCmd   `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
 	Ask        querycmd.AskCmd       `cmd:"" help:"Ask several servers the same question, and put their answers together."`
 	Budget     querycmd.BudgetCmd    `cmd:"" help:"Show what was spent and what is left."`
 	Incidents  ownercmd.IncidentsCmd `cmd:"" help:"List questions that failed after their charge, and release what they closed."`
 	Ledger     ownercmd.LedgerCmd    `cmd:"" help:"Look after the ledger."`
-	Account    labcmd.AccountCmd     `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
+	Account    labcmd.AccountCmd     `cmd:"" charges:"never" help:"Compose privacy guarantees, calibrate noise, draw both."`
 	Stream     sessioncmd.StreamCmd  `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
 	Train      sessioncmd.TrainCmd   `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
-	Predict    sessioncmd.PredictCmd `cmd:"" help:"Predict with a trained model. Free."`
-	Survey     labcmd.SurveyCmd      `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
+	Predict    sessioncmd.PredictCmd `cmd:"" charges:"never" help:"Predict with a trained model. Free."`
+	Survey     labcmd.SurveyCmd      `cmd:"" charges:"never" help:"Simulate a survey in which everybody randomizes their own answer."`
 	Holdout    sessioncmd.HoldoutCmd `cmd:"" help:"Reuse a holdout; say how far it can be overfitted."`
-	Audit      labcmd.AuditCmd       `cmd:"" help:"Try to break the privacy claims of every mechanism."`
+	Audit      labcmd.AuditCmd       `cmd:"" charges:"never" help:"Try to break the privacy claims of every mechanism."`
 	Serve      ownercmd.ServeCmd     `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
 	MCP        ownercmd.MCPCmd       `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
 	Attach     querycmd.AttachCmd    `cmd:"" help:"Be a part of another program, which started it."`
-	User       ownercmd.UserCmd      `cmd:"" help:"Say who may come in to the server."`
+	User       ownercmd.UserCmd      `cmd:"" charges:"never" help:"Say who may come in to the server."`
 	Completion completionCmd         `cmd:"" help:"Print a script that lets the shell complete this command line."`
 	Version    versionCmd            `cmd:"" help:"Show the version."`
 }
@@ -90,14 +90,13 @@ func run(ctx context.Context, args []string, s console.Screen) (code int) {
 	if err != nil {
 		return console.Report(s, asJSON, err)
 	}
-	args = respell(args)
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(respell(args))
 	if err != nil {
 		return console.Report(s, asJSON, console.Misuse(addHelp(err)))
 	}
 	err = command.Run()
 	if ctx.Err() != nil && err != nil {
-		err = console.Interrupted(err, !neverCharges(args))
+		err = console.Interrupted(err, !neverCharges(command.Selected()))
 	}
 	if err == nil {
 		err = s.Failed()

@@ -54,6 +54,9 @@ again without a second charge.`
 }
 
 // Run runs it.
+// NeverCharges tells who interrupts it that nothing can have been charged.
+func (c *AskCmd) NeverCharges() bool { return c.Price }
+
 func (c *AskCmd) Run(ctx context.Context, s console.Screen) error {
 	q, err := c.readQuestion(s.In)
 	if err != nil {

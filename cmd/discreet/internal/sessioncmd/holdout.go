@@ -27,11 +27,11 @@ type HoldoutCmd struct {
 	List    holdoutListCmd    `cmd:"" help:"List the holdouts of a policy, and what they cost."`
 	Score   holdoutScoreCmd   `cmd:"" help:"Score predictions or an expression on a holdout."`
 	Board   holdoutBoardCmd   `cmd:"" help:"Show the scores that were put on the board of a holdout."`
-	Plan    holdoutPlanCmd    `cmd:"" help:"Say what is promised for so many questions, in every way, and how many people it takes."`
-	Maxinfo holdoutMaxinfoCmd `cmd:"" help:"Say how many bits an analysis can have learned about its sample."`
-	Pvalue  holdoutPvalueCmd  `cmd:"" help:"Correct a p-value of a test that was chosen by the data."`
-	Demo    holdoutDemoCmd    `cmd:"" help:"Overfit a plain holdout, and try the same with Thresholdout."`
-	Lecture holdoutLectureCmd `cmd:"" help:"Choose the luckiest by exact means, and by noisy ones."`
+	Plan    holdoutPlanCmd    `cmd:"" charges:"never" help:"Say what is promised for so many questions, in every way, and how many people it takes."`
+	Maxinfo holdoutMaxinfoCmd `cmd:"" charges:"never" help:"Say how many bits an analysis can have learned about its sample."`
+	Pvalue  holdoutPvalueCmd  `cmd:"" charges:"never" help:"Correct a p-value of a test that was chosen by the data."`
+	Demo    holdoutDemoCmd    `cmd:"" charges:"never" help:"Overfit a plain holdout, and try the same with Thresholdout."`
+	Lecture holdoutLectureCmd `cmd:"" charges:"never" help:"Choose the luckiest by exact means, and by noisy ones."`
 }
 
 func (HoldoutCmd) Help() string {

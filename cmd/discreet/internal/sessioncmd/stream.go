@@ -23,11 +23,11 @@ import (
 
 // StreamCmd rehearses where nothing else is said.
 type StreamCmd struct {
-	Rehearse  streamRehearseCmd  `cmd:"" default:"withargs" help:"Replay a file of questions, and say what they would cost and how far off they would be. Nothing is charged. The default."`
+	Rehearse  streamRehearseCmd  `cmd:"" charges:"never" default:"withargs" help:"Replay a file of questions, and say what they would cost and how far off they would be. Nothing is charged. The default."`
 	Ask       streamAskCmd       `cmd:"" help:"Ask counting questions, of which only those are paid for that cannot be predicted."`
-	List      streamListCmd      `cmd:"" help:"Show the streams of a policy: what can be asked, how exact answers are, what they cost."`
-	Report    streamReportCmd    `cmd:"" help:"Show how many questions were free and paid so far."`
-	Synthetic streamSyntheticCmd `cmd:"" help:"Write the table that a stream predicts, as CSV or Parquet."`
+	List      streamListCmd      `cmd:"" charges:"never" help:"Show the streams of a policy: what can be asked, how exact answers are, what they cost."`
+	Report    streamReportCmd    `cmd:"" charges:"never" help:"Show how many questions were free and paid so far."`
+	Synthetic streamSyntheticCmd `cmd:"" charges:"never" help:"Write the table that a stream predicts, as CSV or Parquet."`
 }
 
 func (StreamCmd) Help() string {

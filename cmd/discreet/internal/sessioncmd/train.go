@@ -71,6 +71,9 @@ every epsilon, and draws it:
   discreet train --sweep --adult adult.data --adult adult.test --neighbours substitute`
 }
 
+// NeverCharges tells who interrupts it that nothing can have been charged.
+func (c *TrainCmd) NeverCharges() bool { return c.Sweep || c.Explain }
+
 func (c *TrainCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Sweep {
 		return c.sweep(ctx, s)
