@@ -27,7 +27,7 @@ func TestOnlyTheTokenComesIn(t *testing.T) {
 	}}}
 	for given, want := range map[string]int{"Bearer " + token: 200, "Bearer " + token[1:]: 401, "Bearer ": 401, "": 401,
 		"Basic " + token: 401, token: 401} {
-		request, _ := http.NewRequest(http.MethodGet, "http://door/", nil)
+		request, _ := http.NewRequest(http.MethodGet, "http://socket/", nil)
 		if given != "" {
 			request.Header.Set("Authorization", given)
 		}

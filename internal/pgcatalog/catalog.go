@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // Session is what a client's session knows about itself.
@@ -41,15 +40,6 @@ const (
 	maxSteps = 5_000_000
 	maxBytes = 96 << 20
 )
-
-// New makes the catalogue of a dataset. Of other datasets it knows the names of those that the user
-// may ask.
-func New(p *policy.Policy, dataset string, s Session) *Catalog {
-	if s.Database == "" {
-		s.Database = dataset
-	}
-	return &Catalog{db: newDatabase(p, p.Datasets[dataset], s), limits: interpret.Limits{Steps: maxSteps, Bytes: maxBytes}}
-}
 
 // Result is the answer to a query about the catalogue. Values are nil, bool, int64, float64,
 // string, or a []any of these, as answers to questions have them, and fit their columns' types.

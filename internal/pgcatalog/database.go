@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,12 +10,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // database is what queries are asked of: the relations of a dataset, for one session.
 type database struct {
-	policy   *policy.Policy
+	names    []string // of the databases that there are for the user
 	session  Session
 	start    time.Time
 	schema   *schema
@@ -22,10 +22,10 @@ type database struct {
 	roles    roles
 }
 
-func newDatabase(p *policy.Policy, d *policy.Dataset, s Session) *database {
-	db := &database{policy: p, session: s, start: time.Now().UTC().Truncate(time.Microsecond), schema: newSchema(d),
+func newDatabase(names []string, tables *schema, s Session) *database {
+	db := &database{names: names, session: s, start: time.Now().UTC().Truncate(time.Microsecond), schema: tables,
 		settings: settings{own: s.Setting, names: s.Names}, roles: roles{user: s.User, owner: ownerName(s.User)}}
-	for _, r := range db.schema.relations {
+	for _, r := range tables.relations {
 		r.db = db
 	}
 	db.describeViews()
@@ -54,22 +54,9 @@ func (db *database) Relation(schema, name string) interpret.Relation {
 	return nil
 }
 
-// databases are the datasets that the user may ask, and the one that is asked.
-func (db *database) databases() []string {
-	var names []string
-	for _, name := range db.policy.Names() {
-		if _, ok := db.policy.Datasets[name].Analysts[db.session.User]; ok || name == db.session.Database {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 func (db *database) databaseOID(name string) uint32 {
-	for i, n := range db.databases() {
-		if n == name {
-			return firstDB + uint32(i)
-		}
+	if i := slices.Index(db.names, name); i >= 0 {
+		return firstDB + uint32(i)
 	}
 	return 0
 }

@@ -1,7 +1,13 @@
-// Package catalog answers what clients ask about the database itself: pg_catalog and
-// information_schema, and queries about no table at all. It is the model: tables that are made from
-// the policy and hold nothing else, and the functions that read them. Package interpret runs the
-// queries. No private data is in the reach of either, so what they answer is free and exact.
+// Package pgcatalog answers what PostgreSQL's clients ask about the database itself: pg_catalog and
+// information_schema, and queries about no table at all, without a PostgreSQL. A [Catalog] is made
+// of a dataset's policy ([New], in model.go, the only file that knows policies) for one connection,
+// which says who it is ([Session]). It tells whether a SELECT is about the catalogue
+// ([Catalog.About]), describes the columns of a query, and runs it.
+//
+// The package is the model: tables that are made from the policy and hold nothing else, and the
+// functions that read them. Package interpret runs the queries, over whatever tables it is given,
+// package oid has PostgreSQL's types and package datum their values; these three know no policy. No
+// private data is in the reach of any, so what they answer is free and exact.
 //
 // # What there is
 //

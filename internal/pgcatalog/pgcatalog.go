@@ -66,7 +66,7 @@ func pgStatActivity(db *database, add func(row)) {
 }
 
 func pgDatabase(db *database, add func(row)) {
-	for _, name := range db.databases() {
+	for _, name := range db.names {
 		add(row{"oid": number(db.databaseOID(name)), "datname": name, "datdba": number(ownerOID), "encoding": "6", "datlocprovider": "c",
 			"datallowconn": "t", "datconnlimit": "-1", "datfrozenxid": "722", "datminmxid": "1", "dattablespace": "1663",
 			"datcollate": "C", "datctype": "C"})

@@ -3,11 +3,9 @@ package pgcatalog
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 const (
@@ -30,18 +28,12 @@ type schema struct {
 	lastOID     uint32 // that was given
 }
 
-// newSchema makes the relations of the system and of a dataset, which may be nil. The views have no
-// columns yet: to tell them takes the interpreter, which takes a database.
-func newSchema(d *policy.Dataset) *schema {
+// newSchema makes the relations of the system.
+func newSchema() *schema {
 	s := &schema{lastOID: firstTable - 1, byName: map[string]*relation{}, byOID: map[uint32]*relation{}}
 	for _, r := range systemRelations {
 		s.add(&r)
 	}
-	if d != nil {
-		s.addTables(d)
-		s.addKeys(d)
-	}
-	s.listed = s.declared
 	return s
 }
 
@@ -55,28 +47,6 @@ func (s *schema) nextOID() uint32 {
 	return s.lastOID
 }
 
-// addTables makes the tables and views of a dataset, and the types of their rows.
-func (s *schema) addTables(d *policy.Dataset) {
-	for _, name := range d.TableNames() {
-		t := d.Tables[name]
-		r := &relation{oid: s.nextOID(), schema: "public", name: name, kind: "r", policy: true, public: t.Public, comment: tableComment(t)}
-		for _, n := range t.ColumnNames() {
-			col := t.Columns[n]
-			r.cols = append(r.cols, attribute{name: n, typ: columnType(col.Type), notNull: !col.Nullable, comment: columnComment(t, col)})
-		}
-		addIdentities(d, t, r)
-		s.declared = append(s.declared, r)
-	}
-	for _, name := range d.ViewNames() {
-		s.declared = append(s.declared,
-			&relation{oid: s.nextOID(), schema: "public", name: name, kind: "v", policy: true, text: d.Views[name]})
-	}
-	for _, r := range s.declared {
-		s.addRowType(r)
-		s.add(r)
-	}
-}
-
 // addRowType makes the types of the rows of a relation, and of arrays of them.
 func (s *schema) addRowType(r *relation) {
 	r.rowType, r.arrType = s.nextOID(), s.nextOID()
@@ -84,42 +54,6 @@ func (s *schema) addRowType(r *relation) {
 		&oid.Type{OID: r.rowType, Name: r.name, Schema: oid.PublicSchema, Form: "c", Category: "C", Array: r.arrType},
 		&oid.Type{OID: r.arrType, Name: "_" + datum.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A",
 			Elem: r.rowType})
-}
-
-// addKeys makes the constraints that the policy promises.
-func (s *schema) addKeys(d *policy.Dataset) {
-	for _, name := range d.TableNames() {
-		t := d.Tables[name]
-		switch {
-		case t.Public && t.UniqueColumn != "":
-			col := t.Columns[t.UniqueColumn]
-			s.addUnique(name, t.UniqueColumn, col != nil && !col.Nullable)
-		case t.UnitKind == policy.Unique && t.UnitColumn != "":
-			// A row without a person counts in no answer, so NULL is not seen.
-			s.addUnique(name, t.UnitColumn, true)
-		}
-	}
-	for _, name := range d.TableNames() {
-		// The owner promises that the key at the end of a step that is not the unit has one row for
-		// each value.
-		if p := d.Tables[name].Path; len(p) > 1 {
-			s.addUnique(p[0].Table, p[0].Key, true)
-		}
-	}
-	for _, name := range d.TableNames() {
-		p := d.Tables[name].Path
-		if len(p) == 0 {
-			continue
-		}
-		r := s.byName["public."+name]
-		i, to := r.column(p[0].Column), s.uniqueKey(p[0].Table, p[0].Key)
-		if i < 0 || to == nil {
-			continue
-		}
-		s.constraints = append(s.constraints, &constraint{oid: s.nextOID(), index: to.index,
-			name: datum.Truncate(name+"_"+p[0].Column, 58) + "_fkey", kind: "f",
-			table: r, column: i + 1, target: to.table, targetCol: to.column})
-	}
 }
 
 // addUnique makes a listed column a key, and a primary one where it may be and the table has none.
@@ -216,64 +150,6 @@ func (s *schema) resetRows(names ...string) {
 			r.resetRows()
 		}
 	}
-}
-
-func columnType(t policy.Type) uint32 {
-	switch t {
-	case policy.Integer:
-		return oid.Int8
-	case policy.Decimal:
-		return oid.Numeric
-	case policy.Boolean:
-		return oid.Bool
-	case policy.Date:
-		return oid.Date
-	case policy.Timestamp:
-		return oid.Timestamp
-	}
-	return oid.Text
-}
-
-func tableComment(t *policy.Table) string {
-	if t.Public {
-		return "public; can be joined to private tables"
-	}
-	text := "private; answers are noisy"
-	switch t.UnitKind {
-	case policy.Unique:
-		text += "; one row for each person"
-	case policy.Many:
-		text += fmt.Sprintf("; at most %d rows of a person count in a group, and a person in at most %d groups", t.MaxRows, t.MaxGroups)
-	}
-	return text
-}
-
-func columnComment(t *policy.Table, c *policy.Column) string {
-	var parts []string
-	if c.Bounds != nil {
-		parts = append(parts, "bounds "+c.Show(c.Bounds.LoSteps)+" to "+c.Show(c.Bounds.HiSteps))
-	}
-	switch c.Keys {
-	case policy.PrivateKeys:
-		parts = append(parts, "which values there are is private")
-	case policy.PublicKeys:
-		var b strings.Builder
-		for i, v := range c.KeyValues {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			if b.Len() > 200 {
-				b.WriteString("...")
-				break
-			}
-			b.WriteString(c.ShowValue(v))
-		}
-		parts = append(parts, "keys "+b.String())
-	}
-	if !t.Public {
-		parts = append(parts, "noisy; private")
-	}
-	return strings.Join(parts, "; ")
 }
 
 // constraint is a key of a table, or a reference to one.

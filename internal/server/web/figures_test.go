@@ -13,8 +13,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the figures of the playground instead of comparing them")
 
-// figures are what package account says; internal/server/web/build holds the playground's own formulas against
-// them, which it runs.
+// figures are what package account says. Folder build runs the playground's own formulas and holds
+// them against these.
 type figures struct {
 	Composition []composed  `json:"composition"`
 	Gaussian    []deviation `json:"gaussian"`
@@ -142,7 +142,8 @@ func near(t *testing.T, got, want any, pairs ...float64) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		if !(math.Abs(pairs[i]-pairs[i+1]) <= 1e-10*(math.Abs(pairs[i+1])+1e-6)) {
-			t.Errorf("got %+v, and the file has %+v; after a change in package account, run go test ./internal/server/web -rewrite", got, want)
+			t.Errorf("got %+v, and the file has %+v; after a change in package account, run go test ./internal/server/web -rewrite",
+				got, want)
 			return
 		}
 	}

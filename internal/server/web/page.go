@@ -1,5 +1,3 @@
-// Package page serves the page of package web: the same few files to everybody, with or without a
-// name. Nothing in them is about data; the page asks for that at /v1, like every other client.
 package web
 
 import (

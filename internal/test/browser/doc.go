@@ -1,5 +1,5 @@
-// Package browser is the room in which the page is tested: its tests run a real Chromium, without a
-// window, against the real server. There is nothing else in it.
+// Package browser tests the page: its tests run a real Chromium, without a window, against the real
+// server. There is nothing else in it.
 //
 // Every test sees what the browser has to complain about, and none may leave anything: errors on
 // the console, exceptions, requests that failed or that went elsewhere, and whatever the content

@@ -1,5 +1,3 @@
-// Package labcmd has the commands that need no data of an owner: accounting, audits, surveys that
-// are simulated, and demonstrations.
 package labcmd
 
 import (

@@ -1,5 +1,3 @@
-// Package ownercmd has what the owner of the data does with a policy: discreet init, check, prepare
-// and incidents.
 package ownercmd
 
 import (

@@ -1,5 +1,3 @@
-// Package querycmd has discreet query, explain and budget: an analyst who asks, in one statement or
-// in a dialogue, what it would cost, and what is left.
 package querycmd
 
 import (

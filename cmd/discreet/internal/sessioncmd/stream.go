@@ -1,5 +1,3 @@
-// Package sessioncmd has the commands that go on over many questions: streams, holdouts, and the
-// training of models.
 package sessioncmd
 
 import (

@@ -1,0 +1,5 @@
+// Package ownercmd has the commands of whoever owns the data: discreet init, check, prepare and
+// incidents for a policy, user for who may come in, ledger for what was spent, and
+// serve and mcp, which let others ask. Each is in the file of its name; those of discreet ledger
+// and discreet user begin with it.
+package ownercmd

@@ -1,2 +1,0 @@
-// Package ident reads and writes names as PostgreSQL does.
-package datum
