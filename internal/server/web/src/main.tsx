@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { forget } from './ask/history'
 import { Trouble, get, onSignedOut, post, type Me, type Ways } from './api'
 import { go, Link, usePlace } from './router'
-import { Present } from './internal/mechanism/session'
+import { Present } from './session'
 import { SignIn } from './signin'
 import { Busy, Empty, Warn, asTrouble } from './ui/ui'
 

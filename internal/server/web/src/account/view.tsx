@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { call, get, post, Trouble } from '../api'
 import { time } from '../format'
-import { useSession } from '../internal/mechanism/session'
+import { useSession } from '../session'
 import { asTrouble, Busy, Copy, useLoaded, Warn } from '../ui/ui'
 
 interface Token { id: string; label: string; created: string; expires: string | null; revoked: string | null; used: string | null }

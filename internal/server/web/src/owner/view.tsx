@@ -1,5 +1,5 @@
 import { Link, usePlace } from '../router'
-import { useSession } from '../internal/mechanism/session'
+import { useSession } from '../session'
 import { Empty } from '../ui/ui'
 import { Budget } from './budget'
 import { Failures } from './incidents'

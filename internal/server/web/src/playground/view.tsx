@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks'
 import { Link, usePlace } from '../router'
 import { Empty } from '../ui/ui'
 import { Composition } from './composition'
-import { Holdout } from './internal/mechanism/holdout'
-import { Noise } from './dp/noise'
-import { Survey } from './internal/lab/survey'
+import { Holdout } from './holdout'
+import { Noise } from './noise'
+import { Survey } from './survey'
 
 // A picture is two lines in a field of 96 by 56.
 const rooms: Record<string, { title: string; about: string; picture: [string, string]; Room: ComponentType }> = {

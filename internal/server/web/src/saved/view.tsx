@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { call, get, post, Trouble } from '../api'
 import { time } from '../format'
 import { go, Link, usePlace } from '../router'
-import { useSession } from '../internal/mechanism/session'
+import { useSession } from '../session'
 import { asTrouble, Busy, Dialog, Empty, useLoaded, Warn } from '../ui/ui'
 import { address, type About, type Dashboard, type Kept } from './types'
 

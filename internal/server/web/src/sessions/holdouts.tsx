@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { get, post, Trouble, type Cost, type Left } from '../api'
 import { epsilon, number, plural, significant, time } from '../format'
 import { Link, usePlace, withQuery } from '../router'
-import { useSession } from '../internal/mechanism/session'
+import { useSession } from '../session'
 import { asTrouble, Busy, Empty, sentence, useLoaded, Warn } from '../ui/ui'
 
 interface Holdout {

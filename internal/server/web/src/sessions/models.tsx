@@ -3,7 +3,7 @@ import { dataset as loadDataset, get, post, Trouble, type Cost, type Left } from
 import { Intervals } from '../chart/intervals'
 import { epsilon, significant, time } from '../format'
 import { go, Link, usePlace, withQuery } from '../router'
-import { useSession } from '../internal/mechanism/session'
+import { useSession } from '../session'
 import { asTrouble, Busy, Empty, save, sentence, useLoaded, Warn } from '../ui/ui'
 
 interface Quote { plan: { name: string; value: string }[]; method: string; why: string[]; pay: Cost; cost: Cost; currency: string; known: boolean; after: Left; affordable: boolean }

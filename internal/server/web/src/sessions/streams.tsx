@@ -4,7 +4,7 @@ import { table as asCSV } from '../ask/copies'
 import { Intervals } from '../chart/intervals'
 import { compact, epsilon, measured, number, percent, plural, significant } from '../format'
 import { go, Link, usePlace, withQuery } from '../router'
-import { useSession } from '../internal/mechanism/session'
+import { useSession } from '../session'
 import { asTrouble, Busy, Empty, save, sentence, useLoaded, Warn } from '../ui/ui'
 
 interface Stream {
