@@ -24,7 +24,6 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// Everything, with few samples.
 func TestAuditEverything(t *testing.T) {
 	command("audit", "--samples", "2000").wants(t, 0, audit.Names()...)
 }

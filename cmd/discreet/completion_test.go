@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
-// TestCompletionInBash lets bash complete.
 func TestCompletionInBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
-// A person at a terminal.
 func TestTerminal(t *testing.T) {
 	policy, state := deploy(t, tenQuestions), t.TempDir()
 	env := []string{"XDG_STATE_HOME=" + state}

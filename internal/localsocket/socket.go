@@ -18,7 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// Socket listens until Close.
 type Socket struct {
 	net.Listener
 	// Folder is for this user alone, and gone after Close.
@@ -73,7 +72,6 @@ func (d *Socket) Close() error {
 	return errors.Join(err, os.RemoveAll(d.Folder))
 }
 
-// Token draws a secret.
 func Token() string {
 	source := entropy.New()
 	return source.Name() + source.Name()

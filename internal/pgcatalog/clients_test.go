@@ -150,7 +150,6 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// about is About of a text.
 func about(c *Catalog, sql string) bool {
 	s, err := interpret.Parse(sql)
 	return err == nil && c.About(s)

@@ -40,13 +40,11 @@ func (db *database) prepare(ctx context.Context, sql string, known []uint32, l i
 	return library.Prepare(ctx, db, tree, known, l)
 }
 
-// Name is the dataset's.
 func (db *database) Name() string { return db.session.Database }
 
 // Types are those of the rows of the policy's tables.
 func (db *database) Types() oid.Types { return db.schema.rowTypes }
 
-// Relation finds a relation by its name.
 func (db *database) Relation(schema, name string) interpret.Relation {
 	if r := db.find(schema, name); r != nil {
 		return r
@@ -201,5 +199,4 @@ var procOIDs, procNames = func() (map[string]uint32, map[uint32]string) {
 	return oids, names
 }()
 
-// clip shortens a text for a message.
 func clip(s string) string { return datum.Truncate(s, 100) }

@@ -16,7 +16,6 @@ type function struct {
 	do        func(*database, *interpret.Call) (datum.Value, error)
 }
 
-// library is what queries can call.
 var library = func() interpret.Library {
 	var out []interpret.Function
 	for _, f := range slices.Concat(sessionFunctions, definitionFunctions, privilegeFunctions) {
@@ -326,7 +325,6 @@ func hasRole(db *database, call *interpret.Call) (datum.Value, error) {
 	return datum.Bool(role == datum.Text(db.session.User) || role == datum.Int(userOID)), nil
 }
 
-// rights are the letters of an aclitem.
 var rights = map[byte]string{'a': "INSERT", 'r': "SELECT", 'w': "UPDATE", 'd': "DELETE", 'D': "TRUNCATE", 'x': "REFERENCES", 't': "TRIGGER",
 	'U': "USAGE", 'C': "CREATE", 'T': "TEMPORARY", 'c': "CONNECT", 'X': "EXECUTE"}
 

@@ -60,7 +60,6 @@ func startReal(t *testing.T, c *Catalog) *real {
 	return r
 }
 
-// literal writes a comment as SQL does.
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func (r *real) do(t *testing.T, sql string) ([]datum.Column, [][]string) {

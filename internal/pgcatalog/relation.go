@@ -34,7 +34,6 @@ type relation struct {
 	index     map[int]index
 }
 
-// attribute is a column of a relation.
 type attribute struct {
 	name    string
 	typ     uint32 // as declared, which may be a domain

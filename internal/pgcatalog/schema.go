@@ -28,7 +28,6 @@ type schema struct {
 	lastOID     uint32 // that was given
 }
 
-// newSchema makes the relations of the system.
 func newSchema() *schema {
 	s := &schema{lastOID: firstTable - 1, byName: map[string]*relation{}, byOID: map[uint32]*relation{}}
 	for _, r := range systemRelations {

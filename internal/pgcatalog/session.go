@@ -38,7 +38,6 @@ var defaults = map[string]string{
 	"password_encryption": "scram-sha-256", "track_activities": "off", "track_counts": "off",
 }
 
-// settings are those of one session.
 type settings struct {
 	// own returns a setting that the session has; nil for none.
 	own func(name string) (string, bool)
@@ -211,7 +210,6 @@ func listKeywords(*database, *interpret.Call) (datum.Value, error) {
 	return out, nil
 }
 
-// showAllSettings are the rows of pg_settings.
 func showAllSettings(db *database, _ *interpret.Call) (datum.Value, error) {
 	var out datum.List
 	for _, t := range db.schema.byName["pg_catalog.pg_settings"].Rows() {

@@ -105,7 +105,6 @@ func significantDigits(half float64) int {
 	return min(max(1-int(math.Floor(math.Log10(half))), 0), 6)
 }
 
-// Cell shows a value of an answer.
 func Cell(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -121,7 +120,6 @@ func Price(a *api.Answer) string {
 	return "price: " + Paid(a) + "; left: " + Left(a.Remaining) + answersLeftWords(a.More, " more")
 }
 
-// Paid says what the answer cost.
 func Paid(a *api.Answer) string {
 	price := "free, already paid for"
 	switch {
@@ -199,7 +197,6 @@ func priceTag(cost dp.Cost, r api.Remaining) string {
 	return "epsilon " + cost.Epsilon.String() + " (rho " + cost.Rho.Short() + ")"
 }
 
-// Left shows what is left.
 func Left(r api.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + r.Epsilon.Short()

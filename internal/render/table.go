@@ -18,7 +18,6 @@ type Table struct {
 	Rows   [][]string
 }
 
-// Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // Write prints the table with two spaces between columns and a line under the

@@ -100,7 +100,6 @@ func errorName(m *model.Model) string {
 	return "root of the mean square of the error"
 }
 
-// Coefficients prints the weights as a table.
 func Coefficients(w io.Writer, m *model.Model) {
 	list := m.Coefficients()
 	t := &Table{Header: []string{"feature", "value", "weight"}, Right: []bool{false, false, true}}

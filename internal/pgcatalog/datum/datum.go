@@ -22,20 +22,17 @@ type (
 	List  []Value
 )
 
-// What is true and what is not.
 const (
 	True  = Bool(true)
 	False = Bool(false)
 )
 
-// Record is a composite value.
 type Record struct {
 	Columns []Column
 	Values  []Value
 	size    int
 }
 
-// NewRecord makes a composite value.
 func NewRecord(columns []Column, values []Value) *Record {
 	r := &Record{Columns: columns, Values: values, size: 48}
 	for _, v := range values {
@@ -88,7 +85,6 @@ func Size(v Value) int {
 // Weight is how many steps it takes to compare a value.
 func Weight(v Value) int { return 1 + Size(v)/64 }
 
-// Texts is an array of texts.
 func Texts(texts ...string) List {
 	out := make(List, len(texts))
 	for i, s := range texts {

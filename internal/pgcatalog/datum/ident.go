@@ -91,7 +91,6 @@ user using values varchar variadic verbose when where window with xmlattributes 
 xmlparse xmlpi xmlroot xmlserialize xmltable
 `
 
-// Words are the reserved words.
 func Words() []string { return strings.Fields(reservedWords) }
 
 // reserved are the words that are quoted as names.

@@ -14,7 +14,6 @@ type aggregateFunction struct {
 	total   func(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, error)
 }
 
-// aggregates are the aggregate functions, by name.
 var aggregates = map[string]*aggregateFunction{
 	"count":      {oneText, func([]*expr) uint32 { return oid.Int8 }, countRows},
 	"min":        {oneText, extremeType, extreme(-1)},

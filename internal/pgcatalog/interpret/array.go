@@ -43,7 +43,6 @@ func (b exprBinder) array(a *pg.A_ArrayExpr, t uint32) (*expr, error) {
 	return list(t, args), nil
 }
 
-// list is an array of expressions.
 func list(t uint32, args []*expr) *expr {
 	return compute(t, args, func(r *run, t datum.Tuple) (datum.Value, error) { return r.list(datum.List(t)) })
 }
@@ -53,7 +52,6 @@ func (b *typeBinder) noArray(t uint32) error {
 	return Fail("42704", "could not find array type for data type %s", b.run.nameType(t))
 }
 
-// subscript binds x[i].
 func (b exprBinder) subscript(x *expr, ix *pg.A_Indices) (*expr, error) {
 	var err error
 	if x.untyped() {
@@ -130,7 +128,6 @@ func (b exprBinder) slice(x *expr, ix *pg.A_Indices) (*expr, error) {
 	}), nil
 }
 
-// row binds ROW(...).
 func (b exprBinder) row(r *pg.RowExpr) (*expr, error) {
 	args, err := b.exprs(r.Args)
 	if err != nil {
@@ -149,7 +146,6 @@ func (b exprBinder) row(r *pg.RowExpr) (*expr, error) {
 	return row, nil
 }
 
-// pick is a field of a record.
 func pick(x *expr, i int) *expr {
 	return &expr{typ: x.cols[i].OID, eval: func(e *env) (datum.Value, error) {
 		v, err := x.eval(e)

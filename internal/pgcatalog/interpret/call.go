@@ -39,7 +39,6 @@ func (c *Call) List(i int) datum.List {
 	return l
 }
 
-// NewText makes a text, and counts it.
 func (c *Call) NewText(s string) (datum.Value, error) { return c.run.text(s) }
 
 // binding is a call of a form, bound.
@@ -51,7 +50,6 @@ type binding struct {
 	cols  []datum.Column
 }
 
-// functionBinder chooses the function that is called.
 type functionBinder struct {
 	library Library
 	types   *typeBinder
@@ -116,7 +114,6 @@ type callBinder struct {
 	exprs exprBinder
 }
 
-// call binds a call of any function.
 func (b callBinder) call(c *pg.FuncCall) (*expr, error) {
 	names := nameParts(c.Funcname)
 	if len(names) == 0 {
@@ -335,7 +332,6 @@ func NewLibrary(own []Function) Library {
 	return l
 }
 
-// form is one form of a function.
 type form struct {
 	name     string
 	args     []uint32 // 0 stands for any type
@@ -347,7 +343,6 @@ type form struct {
 	do       func(*Call) (datum.Value, error)
 }
 
-// forms are all forms of a function.
 func forms(f Function) []*form {
 	head, lax := strings.CutPrefix(f.Signature, "lax ")
 	names, rest, _ := strings.Cut(head, "(")

@@ -124,7 +124,6 @@ func compareRows(op string, a, b []datum.Value) datum.Value {
 	return datum.Bool(verdict(op, 0))
 }
 
-// betweenExpr binds BETWEEN and NOT BETWEEN.
 func (b exprBinder) betweenExpr(a *pg.A_Expr) (*expr, error) {
 	x, err := b.expr(a.Lexpr)
 	if err != nil {

@@ -32,7 +32,6 @@ func locate(err error, position int32) error {
 	return err
 }
 
-// hint adds a hint to an error.
 func hint(err error, text string) error {
 	var e *Error
 	if errors.As(err, &e) {

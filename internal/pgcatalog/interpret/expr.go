@@ -46,7 +46,6 @@ func (x *expr) held(v *datum.Value) *expr {
 
 func (x *expr) untyped() bool { return x.typ == oid.Unknown }
 
-// exprBinder binds expressions in a scope.
 type exprBinder struct {
 	scope     *scope
 	types     *typeBinder
@@ -61,7 +60,6 @@ func (s *scope) exprs() exprBinder {
 
 func (b exprBinder) calls() callBinder { return callBinder{b.scope, b} }
 
-// expr binds an expression.
 func (b exprBinder) expr(n *pg.Node) (*expr, error) {
 	if b.scope.group != nil && b.scope.group.off == 0 && b.scope.group.has(n) {
 		b.scope.group.off++
@@ -70,7 +68,6 @@ func (b exprBinder) expr(n *pg.Node) (*expr, error) {
 	return b.exprNode(n)
 }
 
-// exprNode binds an expression by its kind.
 func (b exprBinder) exprNode(n *pg.Node) (*expr, error) {
 	switch v := n.GetNode().(type) {
 	case *pg.Node_AConst:
@@ -124,7 +121,6 @@ func (b exprBinder) exprNode(n *pg.Node) (*expr, error) {
 	return nil, unsupported("this expression")
 }
 
-// exprs binds a list of expressions.
 func (b exprBinder) exprs(list []*pg.Node) ([]*expr, error) {
 	var out []*expr
 	for _, n := range list {
@@ -137,7 +133,6 @@ func (b exprBinder) exprs(list []*pg.Node) ([]*expr, error) {
 	return out, nil
 }
 
-// unified binds expressions that get one type.
 func (b exprBinder) unified(list []*pg.Node, where string) ([]*expr, uint32, error) {
 	args, err := b.exprs(list)
 	if err != nil {
@@ -158,7 +153,6 @@ func compute(t uint32, args []*expr, do func(r *run, v datum.Tuple) (datum.Value
 	}}
 }
 
-// evalAll evaluates a row of expressions.
 func evalAll(e *env, xs []*expr) (datum.Tuple, error) {
 	if err := e.run.spend(len(xs), 24+16*len(xs)); err != nil {
 		return nil, err
@@ -193,7 +187,6 @@ func untypedNull() *expr {
 	return x
 }
 
-// constant binds a literal.
 func (b exprBinder) constant(k *pg.A_Const) (*expr, error) {
 	if k.Isnull {
 		return untypedNull(), nil
@@ -219,7 +212,6 @@ func (b exprBinder) constant(k *pg.A_Const) (*expr, error) {
 	return nil, unsupported("a bit string")
 }
 
-// caseExpr binds CASE.
 func (b exprBinder) caseExpr(c *pg.CaseExpr) (*expr, error) {
 	var arg *expr
 	var err error
@@ -302,7 +294,6 @@ func (b exprBinder) coalesce(list []*pg.Node) (*expr, error) {
 	}}, nil
 }
 
-// minMax binds GREATEST and LEAST.
 func (b exprBinder) minMax(m *pg.MinMaxExpr) (*expr, error) {
 	greatest := m.Op == pg.MinMaxOp_IS_GREATEST
 	args, t, err := b.unified(m.Args, "GREATEST")
@@ -361,7 +352,6 @@ func negate(v datum.Value, not bool) datum.Value {
 	return nil
 }
 
-// boolExpr binds AND, OR and NOT.
 func (b exprBinder) boolExpr(n *pg.BoolExpr) (*expr, error) {
 	var args []*expr
 	for _, arg := range n.Args {
@@ -416,7 +406,6 @@ var booleanTests = map[pg.BoolTestType]struct {
 	pg.BoolTestType_IS_UNKNOWN: {nil, false}, pg.BoolTestType_IS_NOT_UNKNOWN: {nil, true},
 }
 
-// booleanTest binds IS TRUE and its kin.
 func (b exprBinder) booleanTest(t *pg.BooleanTest) (*expr, error) {
 	x, err := b.expr(t.Arg)
 	if err != nil {

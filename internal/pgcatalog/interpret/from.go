@@ -114,7 +114,6 @@ func (b fromBinder) rangeVar(v *pg.RangeVar) (*node, error) {
 	return n, nil
 }
 
-// rangeSubselect binds a subquery in FROM.
 func (b fromBinder) rangeSubselect(v *pg.RangeSubselect) (*node, error) {
 	sel := v.Subquery.GetSelectStmt()
 	if sel == nil {
@@ -136,7 +135,6 @@ func (b fromBinder) rangeSubselect(v *pg.RangeSubselect) (*node, error) {
 	return n, nil
 }
 
-// rangeFunction binds a function in FROM.
 func (b fromBinder) rangeFunction(v *pg.RangeFunction) (*node, error) {
 	if len(v.Functions) != 1 || len(v.Coldeflist) > 0 {
 		return nil, unsupported("ROWS FROM, or a list of column definitions,")
@@ -201,7 +199,6 @@ func (b fromBinder) rangeFunction(v *pg.RangeFunction) (*node, error) {
 	return n, nil
 }
 
-// join binds a JOIN.
 func (b fromBinder) join(j *pg.JoinExpr) (*node, error) {
 	switch {
 	case j.Jointype == pg.JoinType_JOIN_FULL:

@@ -303,7 +303,6 @@ func (b callBinder) aggregateParts(a *aggregate, f *pg.FuncCall) error {
 	return err
 }
 
-// compute computes an aggregate of some rows.
 func (a *aggregate) compute(e *env, members []state) (datum.Value, error) {
 	var rows, keys []datum.Tuple
 	seen := map[string]bool{}
@@ -354,7 +353,6 @@ func (a *aggregate) compute(e *env, members []state) (datum.Value, error) {
 // windowNames are the window functions that clients call.
 var windowNames = []string{"row_number", "rank", "dense_rank"}
 
-// window is a call with OVER.
 type window struct {
 	name      string
 	partition []*expr
@@ -362,7 +360,6 @@ type window struct {
 	keys      []sortKey
 }
 
-// windowCall binds a call with OVER.
 func (b callBinder) windowCall(name string, f *pg.FuncCall) (*expr, error) {
 	switch over := f.Over; {
 	case !slices.Contains(windowNames, strings.TrimPrefix(name, "pg_catalog.")) || len(f.Args) > 0 || f.AggStar:

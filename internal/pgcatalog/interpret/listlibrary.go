@@ -145,7 +145,6 @@ func series(c *Call) (datum.Value, error) {
 	return out, nil
 }
 
-// numberFunctions are the functions on numbers.
 var numberFunctions = []Function{
 	{"abs(int4) int4", absolute(oid.Int4)},
 	{"abs(int8) int8", absolute(oid.Int8)},
@@ -177,7 +176,6 @@ func absolute(t uint32) func(*Call) (datum.Value, error) {
 	}
 }
 
-// timeFunctions are the functions on times.
 var timeFunctions = []Function{
 	{"now|transaction_timestamp|statement_timestamp|clock_timestamp() timestamptz", func(c *Call) (datum.Value,
 		error) {

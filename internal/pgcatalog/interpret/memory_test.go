@@ -89,7 +89,6 @@ func (t *memoryTable) Find(column int, key []byte) (out []datum.Tuple) {
 
 var testLibrary = NewLibrary(nil)
 
-// answer runs a text.
 func answer(ctx context.Context, sql string) ([]datum.Column, []datum.Tuple, error) {
 	tree, err := Parse(sql)
 	if err != nil {
@@ -124,7 +123,6 @@ func ask(ctx context.Context, sql string) (columns []datum.Column, rows [][]stri
 	return columns, rows, nil
 }
 
-// codeOf is the SQLSTATE of an error.
 func codeOf(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -133,7 +131,6 @@ func codeOf(err error) string {
 	return e.Code
 }
 
-// TestTables: queries over tables, with their rows.
 func TestTables(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT * FROM staff WHERE id = 2":                                                               "2|Ben|1",

@@ -75,7 +75,6 @@ func (b exprBinder) side(n *pg.Node) (x *expr, refs uint64, err error) {
 	return x, refs, err
 }
 
-// nullIf binds NULLIF.
 func (b operatorBinder) nullIf(l, r *expr) (*expr, error) {
 	var err error
 	if l.untyped() && !r.untyped() {
@@ -283,7 +282,6 @@ func computeInt(op string, p, q datum.Int, t uint32) (datum.Value, error) {
 	return checkRange(n, t)
 }
 
-// computeFloat computes with doubles.
 func computeFloat(op string, p, q float64, t uint32) (datum.Value, error) {
 	var f float64
 	switch op {
@@ -311,7 +309,6 @@ func computeFloat(op string, p, q float64, t uint32) (datum.Value, error) {
 	return datum.Float(f), nil
 }
 
-// float is a number as a double.
 func float(v datum.Value) float64 {
 	switch v := v.(type) {
 	case datum.Int:

@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
-// matching binds LIKE and the regular expressions.
 func (b operatorBinder) matching(op string, l, r *expr) (*expr, error) {
 	for _, x := range []**expr{&l, &r} {
 		if !(*x).untyped() && oid.KindOf((*x).typ) != oid.KindText {
@@ -33,7 +32,6 @@ func (b operatorBinder) matching(op string, l, r *expr) (*expr, error) {
 	}), nil
 }
 
-// Limits on a pattern.
 const (
 	maxPattern      = 1000   // bytes
 	maxInstructions = 10_000 // of a compiled pattern
@@ -223,7 +221,6 @@ func bracket(b *strings.Builder, text string) (int, error) {
 	return j + 1, nil
 }
 
-// patternFunctions are the functions with regular expressions.
 var patternFunctions = []Function{
 	{"substring(text,text) text", matchText},
 	{"regexp_replace(text,text,text,text=) text", replacePattern},

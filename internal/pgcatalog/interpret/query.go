@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
-// query is a SELECT that can run.
 type query struct {
 	names []string
 	outs  []*expr // the columns of a plain SELECT; of others they have a type alone
@@ -135,7 +134,6 @@ func (b *binder) bindSelect(st *pg.SelectStmt, s *scope) (*query, error) {
 	return sel.plain(st)
 }
 
-// cte is a WITH query.
 type cte struct {
 	name  string
 	cols  []datum.Column
@@ -147,7 +145,6 @@ type cte struct {
 	step      *query
 }
 
-// withClause binds the queries of a WITH.
 func (b selectBinder) withClause(w *pg.WithClause) error {
 	b.scope.ctes = map[string]*cte{}
 	for _, n := range w.Ctes {
@@ -240,7 +237,6 @@ func (s *scope) findCTE(name string) (*cte, *scope) {
 	return nil, nil
 }
 
-// rangeCTE binds a WITH query in FROM.
 func (b fromBinder) rangeCTE(v *pg.RangeVar, c *cte, where *scope) (*node, error) {
 	if c.cols == nil {
 		return nil, locate(Fail("42P19", "recursive reference to query %q is not in its second part", clip(c.name)), v.Location)
@@ -324,7 +320,6 @@ func (c *cte) rows(e *env) ([]datum.Tuple, error) {
 	return all, nil
 }
 
-// union binds UNION and EXCEPT.
 func (b selectBinder) union(st *pg.SelectStmt) (*query, error) {
 	except := st.Op == pg.SetOperation_SETOP_EXCEPT
 	if st.Op == pg.SetOperation_SETOP_INTERSECT || except && st.All {
@@ -418,7 +413,6 @@ func without(r *run, a, b []datum.Tuple, _ bool) ([]datum.Tuple, error) {
 	return left, nil
 }
 
-// values binds VALUES.
 func (b selectBinder) values(st *pg.SelectStmt) (*query, error) {
 	q := &query{scope: b.scope}
 	for i, n := range st.ValuesLists {

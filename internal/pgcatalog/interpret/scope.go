@@ -271,7 +271,6 @@ func (f *scope) systemColumn(sp *space, name string) *expr {
 	}}
 }
 
-// columnRef binds the name of a column.
 func (b exprBinder) columnRef(c *pg.ColumnRef) (*expr, error) {
 	for _, f := range c.Fields {
 		if f.GetString_() == nil {
@@ -288,7 +287,6 @@ func (b exprBinder) columnRef(c *pg.ColumnRef) (*expr, error) {
 	return b.scope.resolve(parts, c.Location)
 }
 
-// nameParts is a name in its parts.
 func nameParts(list []*pg.Node) []string {
 	var out []string
 	for _, n := range list {
@@ -306,5 +304,4 @@ func quoteLiteral(s string) string {
 	return q
 }
 
-// clip shortens a text for a message.
 func clip(s string) string { return datum.Truncate(s, 100) }

@@ -83,7 +83,6 @@ func (b selectBinder) plain(st *pg.SelectStmt) (*query, error) {
 	return sel.query, nil
 }
 
-// run makes the rows of a SELECT.
 func (sel *selection) run(e *env) ([]datum.Tuple, error) {
 	s := sel.scope
 	base := make([]datum.Tuple, s.rtes)
@@ -125,7 +124,6 @@ func (sel *selection) run(e *env) ([]datum.Tuple, error) {
 	return sel.limit(e, out)
 }
 
-// distinctBy binds DISTINCT and DISTINCT ON.
 func (b selectBinder) distinctBy(sel *selection, list []*pg.Node) error {
 	sel.distinct = len(list) == 1 && list[0].GetNode() == nil
 	if sel.distinct {
@@ -181,7 +179,6 @@ func uniqueAt(r *run, rows []datum.Tuple) (out []datum.Tuple, at []int, err erro
 	return out, at, nil
 }
 
-// targets binds the output columns.
 func (b selectBinder) targets(list []*pg.Node, q *query) error {
 	for _, n := range list {
 		t := n.GetResTarget()
@@ -392,7 +389,6 @@ func (sel *selection) project(e *env, list []state, outs, keys []*expr) (out, so
 	return out, sorts, nil
 }
 
-// limit binds LIMIT and OFFSET.
 func (b selectBinder) limit(st *pg.SelectStmt) (func(*env, []datum.Tuple) ([]datum.Tuple, error), error) {
 	if st.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES {
 		return nil, unsupported("WITH TIES")

@@ -86,7 +86,6 @@ func checkRange(n datum.Int, t uint32) (datum.Value, error) {
 var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07", "2006-01-02 15:04:05.999999Z07:00", "2006-01-02T15:04:05.999999Z07:00",
 	"2006-01-02 15:04:05.999999", "2006-01-02T15:04:05.999999", "2006-01-02 15:04", "2006-01-02"}
 
-// parseTime reads a date or a timestamp.
 func (r *run) parseTime(s string, t uint32) (datum.Value, error) {
 	v := strings.TrimSpace(s)
 	if strings.EqualFold(v, "now") {
@@ -184,7 +183,6 @@ func (a *arrayReader) list() (out datum.List, ok bool, err error) {
 	}
 }
 
-// item reads one element.
 func (a *arrayReader) item() (datum.Value, bool, error) {
 	var b strings.Builder
 	quoted := a.s[a.i] == '"'
@@ -309,7 +307,6 @@ func formatFloat(f float64) string {
 	return strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e+0", "e+", 1)
 }
 
-// formatTime writes a time in UTC.
 func formatTime(v time.Time, t uint32) string {
 	switch t {
 	case oid.Date:

@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
-// textFunctions are the functions on whole texts.
 var textFunctions = []Function{
 	{"lower(text) text", mapText(strings.ToLower)},
 	{"upper(text) text", mapText(strings.ToUpper)},
@@ -194,7 +193,6 @@ func (c *Call) formatArgument(n int, as byte) (string, error) {
 	return "", Fail("22023", "unrecognized format() type specifier")
 }
 
-// jsonFunctions are the functions that write JSON.
 var jsonFunctions = []Function{
 	{"row_to_json|to_json(any) json", toJSON},
 	{"lax json_build_object(...any) json", buildObject},
@@ -275,7 +273,6 @@ func (w *jsonWriter) write(v datum.Value, t uint32, depth int) error {
 	return nil
 }
 
-// list writes items with commas between them.
 func (w *jsonWriter) list(begin, end byte, n int, item func(i int) error) error {
 	w.WriteByte(begin)
 	for i := range n {
@@ -289,7 +286,6 @@ func (w *jsonWriter) list(begin, end byte, n int, item func(i int) error) error 
 	return w.WriteByte(end)
 }
 
-// quote writes a text in quotes.
 func (w *jsonWriter) quote(s string) {
 	w.WriteByte('"')
 	for _, c := range s {

@@ -199,7 +199,6 @@ func (b *typeBinder) typeName(n *pg.TypeName) (uint32, int64, error) {
 	return t, mod, nil
 }
 
-// typeCast binds CAST and ::.
 func (b exprBinder) typeCast(c *pg.TypeCast) (*expr, error) {
 	t, mod, err := b.types.typeName(c.TypeName)
 	if err != nil {
@@ -283,7 +282,6 @@ func castable(from, to uint32) bool {
 	return f == t && (f == oid.KindTime || f == oid.KindRecord)
 }
 
-// cast converts a value.
 func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 	if err := r.step(1); err != nil || v == nil {
 		return nil, err
@@ -343,7 +341,6 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 	return nil, Fail("42846", "cannot cast type %s to %s", r.nameType(from), r.nameType(to))
 }
 
-// castToText makes a text of a value.
 func (r *run) castToText(v datum.Value, from, to uint32) (datum.Value, error) {
 	if b, ok := v.(datum.Bool); ok {
 		return datum.Text(strconv.FormatBool(bool(b))), nil

@@ -14,7 +14,6 @@ const (
 	KindRecord
 )
 
-// KindOf is the kind of a type.
 func KindOf(t uint32) Kind {
 	switch {
 	case t == Bool:

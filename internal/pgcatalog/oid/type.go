@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// Type is a row of pg_type.
 type Type struct {
 	OID         uint32
 	Name        string
@@ -124,5 +123,4 @@ func Parse(s string) uint32 {
 	return uint32(n)
 }
 
-// Format writes an OID.
 func Format(n uint32) string { return strconv.FormatUint(uint64(n), 10) }

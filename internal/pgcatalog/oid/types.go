@@ -15,7 +15,6 @@ var sqlNames = map[uint32]string{
 	Varbit: "bit varying",
 }
 
-// aliases are other spellings of types.
 var aliases = map[string]uint32{"int": Int4, "decimal": Numeric, "dec": Numeric, "char": Bpchar, "float": Float8, "timestamp": Timestamp,
 	"time":  Time,
 	"nchar": Bpchar}

@@ -13,7 +13,6 @@ import (
 // what it held is given back.
 const UnreadTimeout = 30 * time.Second
 
-// Limits are bytes.
 type Limits struct {
 	User   int // that all connections and requests of a user hold
 	Floor  int // of a user, which the server's limit does not count
@@ -231,11 +230,9 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	}
 }
 
-// FlushError is for [http.ResponseController].
 func (w *pacedWriter) FlushError() error {
 	w.extend()
 	return w.control.Flush()
 }
 
-// Unwrap is for [http.ResponseController].
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -19,7 +19,6 @@ type Listener struct {
 	Newcomer func(net.Addr) Newcomer
 }
 
-// Accept implements [net.Listener].
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -41,7 +40,6 @@ type countedConn struct {
 	slot *Slot
 }
 
-// Close implements [net.Conn].
 func (c *countedConn) Close() error {
 	defer c.slot.Leave()
 	return c.Conn.Close()
@@ -78,17 +76,14 @@ type Conn struct {
 	left atomic.Int64 // below zero where there is no limit any more
 }
 
-// NewConn returns a connection with a limit.
 func NewConn(c net.Conn, limit int64) *Conn {
 	n := &Conn{Conn: c}
 	n.left.Store(limit)
 	return n
 }
 
-// Widen takes the limit away.
 func (c *Conn) Widen() { c.left.Store(-1) }
 
-// Read implements [net.Conn].
 func (c *Conn) Read(b []byte) (int, error) {
 	left := c.left.Load()
 	switch {

@@ -46,7 +46,6 @@ func TrustProxies(l net.Listener, trusted Trusted) net.Listener {
 		pendingHeaders: make(chan struct{}, maxPendingHeaders)}
 }
 
-// Accept implements [net.Listener].
 func (l *ProxyListener) Accept() (net.Conn, error) {
 	l.begin.Do(func() { go l.acceptAll() })
 	select {
@@ -57,7 +56,6 @@ func (l *ProxyListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements [net.Listener].
 func (l *ProxyListener) Close() error {
 	l.end.Do(func() { close(l.closed) })
 	return l.Listener.Close()
@@ -133,10 +131,8 @@ func readHeader(c net.Conn) (*ProxyConn, error) {
 	return proxied, c.SetReadDeadline(time.Time{})
 }
 
-// Read implements [net.Conn].
 func (c *ProxyConn) Read(b []byte) (int, error) { return c.reader.Read(b) }
 
-// RemoteAddr is the client's.
 func (c *ProxyConn) RemoteAddr() net.Addr { return c.client }
 
 // HasHeader says whether the proxy said for whom it connects. Where it did not, its first bytes are

@@ -72,7 +72,6 @@ func (r *Requests) TurnedAway() uint64 {
 	return r.turnedAway
 }
 
-// Count says how many there are.
 func (r *Requests) Count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

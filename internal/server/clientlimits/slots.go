@@ -31,7 +31,6 @@ func (c *Slots) TurnedAway() TurnedAwayConnections {
 	return c.turnedAway
 }
 
-// Slot is what one connection has.
 type Slot struct {
 	guest
 	slots   *Slots

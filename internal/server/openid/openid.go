@@ -83,7 +83,6 @@ func New(c Config) (*Provider, error) {
 		slots: make(chan struct{}, 8)}, nil
 }
 
-// Name is what people call it.
 func (p *Provider) Name() string { return p.config.Name }
 
 // algorithms are those of signatures that only the provider can make: none is not among them, nor

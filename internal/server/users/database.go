@@ -262,7 +262,6 @@ func numbered(sql string) string {
 	return out.String()
 }
 
-// translated is a connection.
 type translated struct {
 	*stdlib.Conn
 	by *translator

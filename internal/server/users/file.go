@@ -276,7 +276,6 @@ func code(err error) int {
 	return 0
 }
 
-// random returns bytes that nobody can guess.
 func random(n int) []byte {
 	source, out := entropy.New(), make([]byte, n)
 	for i := range out {

@@ -47,7 +47,6 @@ var inDatabase bool
 
 var schemas atomic.Int64
 
-// nowhere returns where no users are yet.
 func nowhere(t testing.TB) string {
 	t.Helper()
 	if !inDatabase {
@@ -150,7 +149,6 @@ func denied(t testing.TB, err error) {
 	}
 }
 
-// locked wants a wait.
 func locked(t testing.TB, err error, wait time.Duration) {
 	t.Helper()
 	var l *LockedError

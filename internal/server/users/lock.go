@@ -29,7 +29,6 @@ func pairOf(a Attempt) pair {
 	return p
 }
 
-// rule says how failures become waits.
 type rule struct {
 	free  int           // so many failures before one has to wait
 	first time.Duration // the wait after the last free one; each failure doubles it
@@ -54,14 +53,12 @@ const (
 	trustTime   = 30 * 24 * time.Hour
 )
 
-// tally counts the failures of one thing.
 type tally struct {
 	failures int
 	at       time.Time // up to when failures were forgotten
 	until    time.Time // nobody comes in before
 }
 
-// settle forgets failures that are old.
 func (t *tally) settle(r rule, now time.Time) {
 	if t.failures == 0 || now.Before(t.at) {
 		t.at = now
@@ -72,7 +69,6 @@ func (t *tally) settle(r rule, now time.Time) {
 	t.failures = max(0, t.failures-int(min(n, 1<<20)))
 }
 
-// fail counts a failure under a rule.
 func (t *tally) fail(r rule, now time.Time) {
 	t.settle(r, now)
 	t.failures = min(t.failures+1, r.free+doublings)

@@ -265,7 +265,6 @@ func (k keyMaker) scramKeys(name, password string) (string, error) {
 
 var errKeys = errors.New("the keys of a user cannot be read; give them a new password")
 
-// readKeys reads what scramKeys wrote.
 func readKeys(text string) (c scram.StoredCredentials, err error) {
 	var salt, stored, server string
 	rest, ok := strings.CutPrefix(text, "SCRAM-SHA-256$")

@@ -105,7 +105,6 @@ func TestStrangersWaitInTurn(t *testing.T) {
 	}
 }
 
-// length is how many wait.
 func (q *networkQueue) length() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -22,7 +22,6 @@ type Saved struct {
 	Changed time.Time
 }
 
-// ErrNoSaved: there is no such thing.
 var ErrNoSaved = errors.New("there is no such thing saved")
 
 // FullError: a user has saved as many as may be.
@@ -71,7 +70,6 @@ func (s *SavedItems) Add(ctx context.Context, n Saved, most int) (Saved, error) 
 	return n, errors.Join(err, full)
 }
 
-// Find finds something of a kind.
 func (s *SavedItems) Find(ctx context.Context, kind, id string) (Saved, error) {
 	var body string
 	row := s.db.QueryRowContext(ctx, "SELECT "+savedColumns+", body FROM main.saved WHERE id = ? AND kind = ?", id, kind)
@@ -112,7 +110,6 @@ func (s *SavedItems) Replace(ctx context.Context, n Saved) (Saved, error) {
 	return n, err
 }
 
-// Remove removes what was saved.
 func (s *SavedItems) Remove(ctx context.Context, kind, id string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		done, err := tx.Exec("DELETE FROM main.saved WHERE id = ? AND kind = ?", id, kind)

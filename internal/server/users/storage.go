@@ -38,7 +38,6 @@ func (t *storage) report(err error) error {
 	return err
 }
 
-// lastReport knows when something was last done.
 type lastReport struct {
 	mu sync.Mutex
 	at time.Time
@@ -155,7 +154,6 @@ func Beside(ledger string) string {
 // ErrOccupied: users are copied to where there are none.
 var ErrOccupied = errors.New("there are users or a trail of logins already, and nothing is replaced")
 
-// Copied is how much was copied.
 type Copied struct {
 	Users  int `json:"users"`
 	Tokens int `json:"tokens"`

@@ -182,7 +182,6 @@ func expectOneRow(done sql.Result, err, none error) error {
 	return nil
 }
 
-// List returns all users by name.
 func (s *Store) List(ctx context.Context) ([]User, error) {
 	scan := func(r *sql.Rows) (u User, err error) {
 		var created, revoked int64

@@ -103,7 +103,6 @@ func scanToken(scan func(...any) error, more ...any) (t Token, err error) {
 	return t, err
 }
 
-// RevokeToken ends a token.
 func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		err := checkCounts(tx.QueryRow("SELECT revoked FROM main.tokens WHERE id = ?", id), ErrNoToken)
@@ -310,7 +309,6 @@ func (s *Visits) End(ctx context.Context, secret string) error {
 	})
 }
 
-// EndAll ends all visits of a user.
 func (s *Visits) EndAll(ctx context.Context, name string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.Exec(`UPDATE main.visits SET ended = ? WHERE "user" = ? AND ended = 0`, stamp(s.now()), name)

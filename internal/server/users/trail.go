@@ -70,7 +70,6 @@ func (t *trail) add(a Attempt, outcome, token string) error {
 	return t.failed.add(a, outcome, token)
 }
 
-// flush writes what was counted in memory.
 func (t *trail) flush() error { return errors.Join(t.succeeded.flushNow(), t.failed.flushNow()) }
 
 func (t *trail) close() error { return errors.Join(t.succeeded.close(), t.failed.close()) }
@@ -190,7 +189,6 @@ func (t *trail) trim(most int) error {
 	return tx.Commit()
 }
 
-// flushLater writes what was counted in memory.
 func (t *trailPart) flushLater() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

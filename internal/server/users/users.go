@@ -7,7 +7,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/username"
 )
 
-// User is somebody who may come in.
 type User struct {
 	Name    string
 	Role    Role
@@ -45,7 +44,6 @@ var (
 // nobody knows.
 func Denied(err error) bool { return errors.Is(err, ErrDenied) || errors.Is(err, ErrUnknown) }
 
-// What can be wrong with a change.
 var (
 	ErrExists  = errors.New("there is a user of this name already; give them another password, or take another name")
 	ErrRevoked = errors.New("this was revoked already")

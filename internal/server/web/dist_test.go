@@ -13,7 +13,6 @@ import (
 	"testing"
 )
 
-// contents are all files of a folder.
 func contents(t *testing.T, from fs.FS) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}

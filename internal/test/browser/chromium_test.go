@@ -15,7 +15,6 @@ import (
 	"github.com/go-rod/rod/lib/cdp"
 )
 
-// chromium finds the browser.
 func chromium() (string, error) {
 	if named := os.Getenv("DISCREET_CHROMIUM"); named != "" {
 		return exec.LookPath(named)

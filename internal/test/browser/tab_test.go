@@ -103,7 +103,6 @@ func (tb *tab) complain(format string, args ...any) {
 	}
 }
 
-// complaints are those that nobody expected.
 func (tb *tab) complaints() []string {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()

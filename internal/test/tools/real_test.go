@@ -44,7 +44,6 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// hold compares steps.
 func hold(t *testing.T, got, want string) {
 	t.Helper()
 	is, should := withoutVersions(got), withoutVersions(want)

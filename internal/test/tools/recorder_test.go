@@ -174,7 +174,6 @@ func decode[M interface {
 	return &m
 }
 
-// request is a message of the client.
 func (w *wire) request(kind byte, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -327,7 +326,6 @@ func formats(codes []int16) string {
 	}
 }
 
-// answer is a message of the server.
 func (w *wire) answer(kind byte, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -358,7 +356,6 @@ func (w *wire) answer(kind byte, body []byte) {
 	}
 }
 
-// recording is everything so far.
 func (r *recorder) recording() []line {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -80,7 +80,6 @@ func TestCorpus(t *testing.T) {
 // only ever becomes less.
 const unmended = 2
 
-// TestUnmended counts them.
 func TestUnmended(t *testing.T) {
 	n := 0
 	for _, c := range corpus(t) {
@@ -138,7 +137,6 @@ func open(t testing.TB) house {
 	return house{s.WireAddr().(*net.TCPAddr).Port, password}
 }
 
-// replay sends a script.
 type replay struct {
 	t testing.TB
 	house

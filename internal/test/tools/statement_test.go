@@ -118,7 +118,6 @@ func (c *script) String() string {
 	return b.String()
 }
 
-// parse reads what String wrote.
 func parse(name, text string) (*script, error) {
 	c := &script{name: name}
 	var step string
@@ -220,7 +219,6 @@ func parseValue(l string) (value, error) {
 	return v, err
 }
 
-// corpus reads every script.
 func corpus(t testing.TB) []*script {
 	t.Helper()
 	files, err := filepath.Glob("testdata/corpus/*.txt")

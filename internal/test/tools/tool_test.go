@@ -66,7 +66,6 @@ var tools = []tool{
 // jdbcDriver is where Debian's libpostgresql-jdbc-java puts it.
 const jdbcDriver = "/usr/share/java/postgresql.jar"
 
-// command is what runs the sender.
 func (t tool) command() []string { return append([]string{t.program()}, t.args...) }
 
 func (t tool) program() string {

@@ -15,7 +15,6 @@ import (
 // The files account*.go have the commands of discreet account: what mechanisms cost together, the
 // noise that a budget needs, and pictures of both.
 
-// AccountCmd is discreet account.
 type AccountCmd struct {
 	Compose   accountComposeCmd   `cmd:"" help:"Say what mechanisms cost together, by every accountant."`
 	Calibrate accountCalibrateCmd `cmd:"" help:"Find the noise that a budget needs."`
@@ -160,7 +159,6 @@ order; for parameters that depend on answers see docs/accounting.md.
 ` + mechanismHelp
 }
 
-// theorems say where each method is from.
 var theorems = map[workload.Method]string{
 	workload.Basic:    "the sums (Dwork et al. 2006)",
 	workload.Advanced: "Dwork, Rothblum, Vadhan 2010",

@@ -16,7 +16,6 @@ import (
 
 // This file has discreet audit, which shows what attacks on the mechanisms found.
 
-// AuditCmd is discreet audit.
 type AuditCmd struct {
 	Mechanism []string `arg:"" optional:"" help:"What to audit; everything if nothing is named."`
 	Policy    *string  `help:"Audit the questions of a policy instead, on made-up data of its tables." placeholder:"FILE" short:"p"`

@@ -23,7 +23,6 @@ import (
 
 // This file has discreet survey, in which everybody randomizes their own answer.
 
-// SurveyCmd is discreet survey.
 type SurveyCmd struct {
 	File    string   `arg:"" help:"A CSV file with a header; every row is a respondent."`
 	Column  string   `help:"The column with the answers." required:"" placeholder:"C"`

@@ -25,7 +25,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// CheckCmd is discreet check.
 type CheckCmd struct {
 	NoData bool   `help:"Check the file alone, and do not open the data." name:"no-data"`
 	Sizes  bool   `help:"Count how large the data is, and print a block 'sizes' to paste into the policy."`

@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// IncidentsCmd is discreet incidents.
 type IncidentsCmd struct {
 	List    incidentsListCmd    `cmd:"" default:"withargs" help:"List questions that failed after their charge."`
 	Release incidentsReleaseCmd `cmd:"" help:"Let an analyst, or everybody, get new answers again."`

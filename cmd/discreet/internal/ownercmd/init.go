@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// InitCmd is discreet init.
 type InitCmd struct {
 	Output          string   `help:"Write the draft here and not to standard output. An existing file is not overwritten." placeholder:"FILE" short:"o"`
 	Dataset         string   `help:"The dataset's name." placeholder:"NAME"`

@@ -175,7 +175,6 @@ func summarizeLedger(path string) (chain.Summary, error) {
 	return r.Verify(nil)
 }
 
-// readAnchor compares a ledger with its anchor.
 func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorState, error) {
 	state := anchorState{Place: at.String(), Ledger: path}
 	a, ok, err := at.Load(ctx)

@@ -79,7 +79,6 @@ func (r *ledgerRow) flat() any {
 	}{r.ledgerRowHead, r.entry, r.ledgerRowTail}
 }
 
-// MarshalJSON writes one flat object.
 func (r ledgerRow) MarshalJSON() ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

@@ -24,7 +24,6 @@ import (
 // This file has discreet mcp: the tools of package agent over standard input and output, for
 // one analyst, on a policy of this machine or at a server.
 
-// MCPCmd is discreet mcp.
 type MCPCmd struct {
 	console.ServerFlags `embed:""`
 

@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// PrepareCmd is discreet prepare.
 type PrepareCmd struct {
 	Out    string `help:"The folder for files that the policy does not name yet; by default, prepared beside it." placeholder:"FOLDER"`
 	JSON   bool   `help:"Print JSON." name:"json"`

@@ -74,7 +74,6 @@ type ServeCmd struct {
 	ShutdownTimeout time.Duration `help:"How long questions may take to finish at the end, ${default} unless given." default:"30s" placeholder:"TIME" env:"DISCREET_SHUTDOWN_TIMEOUT"`
 }
 
-// The usual addresses.
 const (
 	DefaultListen = "127.0.0.1:5432"
 	DefaultHTTP   = "127.0.0.1:8432"

@@ -61,7 +61,6 @@ func newServeDemo(ctx context.Context, c *ServeCmd, config *server.Config) (d *s
 	return d, nil
 }
 
-// addUsers makes the users.
 func (d *serveDemo) addUsers(ctx context.Context, path string) error {
 	store, err := users.Open(path)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 
 // The files user*.go have the commands of discreet user: who may come in to the server.
 
-// UserCmd is discreet user.
 type UserCmd struct {
 	Add         userAddCmd         `cmd:"" help:"Add an owner or an analyst."`
 	List        userListCmd        `cmd:"" help:"List who may come in, and who no longer may."`

@@ -18,7 +18,6 @@ import (
 
 // This file has discreet ask: one question to several servers.
 
-// AskCmd is discreet ask.
 type AskCmd struct {
 	At        []string          `help:"The servers: names of the file of servers, or addresses such as https://db.example:8432/hospital." required:"" placeholder:"SERVER"`
 	Servers   string            `help:"The file of servers: what each is called, where it is, and where your token for it is." placeholder:"FILE" env:"DISCREET_SERVERS"`

@@ -22,7 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// BudgetCmd is discreet budget.
 type BudgetCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Dataset string `help:"Only this dataset." placeholder:"NAME"`

@@ -25,7 +25,6 @@ type askFlags struct {
 	JSON    bool              `help:"Print JSON." name:"json"`
 }
 
-// initialSettings are what the flags set.
 func (a *askFlags) initialSettings() (settings, error) {
 	out := settings{}
 	for name, value := range a.Set {
@@ -45,7 +44,6 @@ func (a *askFlags) newConsole(db *discreet.DB, s console.Screen, start settings)
 	return &analystConsole{db: db, Screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start, stage: new(console.Stage)}
 }
 
-// QueryCmd is discreet query.
 type QueryCmd struct {
 	askFlags    `embed:""`
 	Request     *string `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
@@ -158,7 +156,6 @@ func readAll(in io.Reader) (string, error) {
 	return string(text), err
 }
 
-// ExplainCmd is discreet explain.
 type ExplainCmd struct {
 	askFlags `embed:""`
 	SQL      string `arg:"" help:"One SELECT with aggregates; - reads it from standard input."`
@@ -231,7 +228,6 @@ func (s *analystConsole) newQuestion(text string) (api.Question, error) {
 	return q, s.settings.apply(&q)
 }
 
-// ask asks and pays.
 func (s *analystConsole) ask(ctx context.Context, text string) error {
 	q, err := s.newQuestion(text)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// PredictCmd is discreet predict.
 type PredictCmd struct {
 	Model  string `help:"The model, as discreet train wrote it." required:"" placeholder:"FILE" short:"m"`
 	Output string `help:"Write to a file instead of printing." placeholder:"FILE" short:"o"`
@@ -123,7 +122,6 @@ type predictor struct {
 	missed      float64 // how many are wrong, or the sum of squares
 }
 
-// open reads the header.
 func (p *predictor) open(in io.Reader) error {
 	p.in = csv.NewReader(in)
 	p.in.ReuseRecord = true

@@ -166,7 +166,6 @@ func (c *streamAskCmd) askAll(ctx context.Context, s console.Screen, db *discree
 	return failure
 }
 
-// firstOfErrors is the first of several.
 type firstOfErrors struct {
 	error
 	more int

@@ -136,7 +136,6 @@ func lastCost(s api.RehearsalSeries) float64 {
 	return s.Points[len(s.Points)-1].Cost
 }
 
-// formatAmount shows four digits of a cost.
 func formatAmount(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
 
 // picture draws cost against the number of questions. The ways differ by factors, so the axis of

@@ -23,7 +23,6 @@ import (
 // The files train.go and predict.go have discreet train and discreet predict: models that are
 // trained privately, the comparison of methods, and predictions.
 
-// TrainCmd is discreet train.
 type TrainCmd struct {
 	Policy   string  `help:"The policy file." placeholder:"FILE" short:"p"`
 	As       string  `help:"The analyst who asks, as the policy names them." placeholder:"ANALYST"`
@@ -311,7 +310,6 @@ func (c *TrainCmd) readSweep() (town.Sweep, error) {
 	return s, nil
 }
 
-// ReadEpsilons reads prices in increasing order.
 func ReadEpsilons(texts []string) (out []dp.Amount, err error) {
 	if len(texts) == 0 {
 		texts = []string{"0.1", "0.2", "0.5", "1", "2"}
@@ -330,7 +328,6 @@ func ReadEpsilons(texts []string) (out []dp.Amount, err error) {
 	return slices.Compact(out), nil
 }
 
-// sweepRows makes rows up, or reads them.
 func (c *TrainCmd) sweepRows(seed uint64) (*town.Data, error) {
 	var d *town.Data
 	var err error

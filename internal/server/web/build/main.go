@@ -171,7 +171,6 @@ func write(dist string, result api.BuildResult, meta *metafile) error {
 	return os.WriteFile(filepath.Join(dist, "index.html"), []byte(page), 0o644)
 }
 
-// packed is how many bytes are sent.
 func packed(data []byte) (int, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
