@@ -11,9 +11,7 @@ func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	write("north.token", "one\n")
@@ -27,9 +25,7 @@ func TestDirectory(t *testing.T) {
   both: {url: "https://db.example", token_file: north.token, token_env: SOUTH_TOKEN}
   nowhere: {token_env: SOUTH_TOKEN}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, want := range map[string]string{"north": "https://north.example:8432 hospital one",
 		"north/other": "https://north.example:8432 other one",
 		"south":       "https://south.example clinic two"} {

@@ -18,12 +18,8 @@ func TestNobodyIsAsked(t *testing.T) {
 	gone.Close()
 	before := north.left(t)
 	stranger, err := New(poor.address, "wrong")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Together(north.Server, poor.Server).Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM visits"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errorOf(Together(north.Server, poor.Server).Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM visits"})))
 	after := north.left(t)
 	elsewhere := poor.reach(t, "elsewhere", poor.address+"/nowhere")
 	for want, s := range map[string]*Server{
@@ -121,9 +117,7 @@ func TestTokenOfAnother(t *testing.T) {
 	one, other := server(), server()
 	to := func(name, address, token string) *Server {
 		s, err := New(address, token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.Name = name
 		return s
 	}
@@ -154,9 +148,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	north.hospital.Patients = north.hospital.Patients[:40]
-	if err := north.hospital.Write(north.data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, north.hospital.Write(north.data))
 	q.Request = partial.Request
 	_, err = Together(north.Server, far).Ask(ctx, q)
 	if !errors.As(err, &partial) || partial.Failures[0].Kind != changed || !strings.Contains(err.Error(), "another data version") ||

@@ -16,9 +16,7 @@ func TestTrust(t *testing.T) {
 	at := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`"in"`)) }))
 	defer at.Close()
 	s, err := New(at.URL, "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var said string
 	if err := s.Call(context.Background(), http.MethodGet, "/", nil, &said); err == nil {
 		t.Error("a stranger's certificate counts")
@@ -27,12 +25,8 @@ func TestTrust(t *testing.T) {
 	if err := os.WriteFile(file, []byte("none"), 0o600); err != nil || s.Trust(file) == nil || s.Trust(file+".not") == nil {
 		t.Errorf("files without certificates are taken, or %v", err)
 	}
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: at.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Trust(file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: at.Certificate().Raw}), 0o600))
+	must(t, s.Trust(file))
 	if err := s.Call(context.Background(), http.MethodGet, "/", nil, &said); err != nil || said != "in" {
 		t.Errorf("%q, %v", said, err)
 	}
@@ -50,9 +44,7 @@ func TestSocket(t *testing.T) {
 	}))
 	defer door.Close()
 	s, err := New("unix:"+path, "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s.Trust(path) == nil {
 		t.Error("a certificate counts for a socket")
 	}

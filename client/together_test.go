@@ -49,9 +49,7 @@ func TestAloneIsTheSame(t *testing.T) {
 		} {
 			for _, epsilon := range []string{"0.1", "0.4"} { // the second is sharpened from the first
 				e, err := dp.Parse(epsilon)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				same(ctx, t, s, Question{SQL: sql, Epsilon: e}, fmt.Sprint(name, i))
 			}
 		}
@@ -127,9 +125,7 @@ func TestTogether(t *testing.T) {
 		t.Fatalf("%+v, %v", quote, err)
 	}
 	a, err := all.Ask(ctx, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	people, ages, costs := truth(north, south, west)
 	for j, want := range []float64{people, costs, ages / people} {
 		// Eight times a half width of 95 % is a chance that nobody sees.
@@ -244,9 +240,7 @@ func TestRefusedBefore(t *testing.T) {
 	}
 	// A wrong token, in the words of who has one.
 	stranger, err := New(north.address, "nobody's")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = stranger.Call(ctx, http.MethodGet, "/v1/me", nil, new(any))
 	if !errors.As(err, &said) || said.Kind != "denied" || !strings.Contains(err.Error(), "discreet user token") {
 		t.Errorf("a wrong token: %v", err)

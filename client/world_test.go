@@ -45,27 +45,15 @@ func open(t testing.TB, name, budget string, people int, edit func(string) strin
 	config := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"), HTTP: "127.0.0.1:0",
 		Rate: 1_000_000}
 	store, err := users.Open(config.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Add(ctx, "ana", users.Analyst, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errorOf(store.Add(ctx, "ana", users.Analyst, "")))
 	token, _, err := store.NewToken(ctx, "ana", "test", time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	store.Close()
-	if err := h.Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(config.Policy, []byte(policy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Write(filepath.Join(dir, "data")))
+	must(t, os.WriteFile(config.Policy, []byte(policy), 0o600))
 	s, err := server.Open(ctx, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	go s.Serve()
 	t.Cleanup(func() { s.Shutdown(context.Background()) })
 	out := &site{hospital: h, data: filepath.Join(dir, "data"), address: "http://" + s.HTTPAddr().String(), token: token}
@@ -77,9 +65,7 @@ func open(t testing.TB, name, budget string, people int, edit func(string) strin
 func (s *site) reach(t testing.TB, name, address string) *Server {
 	t.Helper()
 	c, err := New(address, s.token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Name = name
 	return c
 }
@@ -96,9 +82,7 @@ type wire struct {
 func (s *site) breaking(t testing.TB, name string) (*Server, *wire) {
 	t.Helper()
 	to, err := url.Parse(s.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w, through := &wire{}, httputil.NewSingleHostReverseProxy(to)
 	w.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/query") {
@@ -123,9 +107,7 @@ func (s *site) breaking(t testing.TB, name string) (*Server, *wire) {
 func (s *site) left(t testing.TB) string {
 	t.Helper()
 	e, err := s.explain(context.Background(), Question{SQL: "SELECT COUNT(*) FROM patients"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fmt.Sprint(e.Remaining.Epsilon.Short(), " ", e.Remaining.Rho.Short())
 }
 
@@ -138,3 +120,12 @@ func stopping(h http.Handler, cancel func()) http.Handler {
 		h.ServeHTTP(w, r)
 	})
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func errorOf[T any](_ T, err error) error { return err }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -36,9 +35,7 @@ type composed struct {
 func compose(t *testing.T, args string) (c composed) {
 	t.Helper()
 	r := command(append([]string{"account", "compose", "--json"}, strings.Fields(args)...)...).wants(t, 0)
-	if err := json.Unmarshal([]byte(r.out), &c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(r.out), &c))
 	if r.err != "" {
 		t.Errorf("%s says %q", args, r.err)
 	}
@@ -61,9 +58,7 @@ func TestComposeJSON(t *testing.T) {
 	shape := func(args ...string) (keys, results []string) {
 		out := command(append([]string{"account", "compose", "--json"}, args...)...).wants(t, 0).out
 		var all struct{ Results []json.RawMessage }
-		if err := json.Unmarshal([]byte(out), &all); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(out), &all))
 		for _, r := range all.Results {
 			if k := keysOf(t, r); !slices.Equal(k, []string{"method", "lower", "upper"}) {
 				t.Errorf("a result has %q", k)
@@ -263,13 +258,10 @@ func TestCalibrate(t *testing.T) {
 // wellFormed reads an SVG and returns its texts.
 func wellFormed(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contents(t, file)
 	var words strings.Builder
 	root := ""
-	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			break
@@ -307,9 +299,7 @@ func TestPlotFiles(t *testing.T) {
 		}
 	}
 	f, err := os.Open(picture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if image, err := png.Decode(f); err != nil || image.Bounds().Dx() < 600 || image.Bounds().Dy() < 300 {
 		t.Errorf("%v, %v", image, err)
@@ -329,9 +319,7 @@ func TestPlotFiles(t *testing.T) {
 func only(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -354,9 +342,7 @@ func TestPlotFails(t *testing.T) {
 		t.Errorf("it holds %q, %v", text, err)
 	}
 	only(t, dir, "a.svg")
-	if err := os.Mkdir(filepath.Join(dir, "b.svg"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "b.svg"), 0o700))
 	command("account", "plot", "-m", "pure:epsilon=0.1", "-k", "5", "-o", filepath.Join(dir, "b.svg")).wants(t,
 		2, "is a folder: write to a file")
 	only(t, dir, "a.svg", "b.svg")

@@ -26,10 +26,7 @@ func anchored(t *testing.T) (policy, place string) {
 	t.Helper()
 	policy = deploy(t, tenQuestions)
 	place = filepath.Join(t.TempDir(), "hospital.anchor")
-	text, err := os.ReadFile(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contents(t, policy)
 	write(t, policy, fmt.Sprintf("anchor: {file: %q}\n%s", place, text))
 	return policy, place
 }
@@ -37,13 +34,10 @@ func anchored(t *testing.T) (policy, place string) {
 func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", deploy(t, tenQuestions)).wants(t, 2, "the policy keeps no anchor")
 	policy, place := anchored(t)
-	books := beside(policy, "policy.ledger")
+	ledgerFile := beside(policy, "policy.ledger")
 	command("ledger", "anchor", "-p", policy).wants(t, 0, "anchor: "+place, "no anchor was stored yet")
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
-	old, err := os.ReadFile(books)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := contents(t, ledgerFile)
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
 	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 7, ", "holds it, and 0 records after it", "hospital          0.2",
 		"hospital/ana      0.2")
@@ -56,7 +50,7 @@ func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
 
 	// An older copy is put back.
-	write(t, books, string(old))
+	write(t, ledgerFile, old)
 	for _, c := range []result{
 		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy),
 		command("ledger", "anchor", "-p", policy, "--write"),
@@ -64,7 +58,7 @@ func TestLedgerAnchor(t *testing.T) {
 		c.wants(t, 1, "it is older: it ends at record 5 of 7", "discreet ledger anchor --recover")
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 1, "it is an older copy")
-	command("ledger", "verify", books).wants(t, 0, "is whole")
+	command("ledger", "verify", ledgerFile).wants(t, 0, "is whole")
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 7, and the ledger ends with "+
 		"record 5: it is an older copy")
 	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover, --begin and --give-up need --reason")
@@ -72,15 +66,13 @@ func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy, "--write", "--recover", "--reason", "why").wants(t, 2, "see discreet ledger anchor --help")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent",
 		"hospital      epsilon           0.1        0.2")
-	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 7: the disk")
-	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	command("ledger", "show", ledgerFile).wants(t, 0, "counted as spent, up to the anchor at 7: the disk")
+	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
 
 	// The ledger is lost as a whole.
 	for _, suffix := range []string{"", ".lock"} {
-		if err := os.Remove(books + suffix); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(ledgerFile+suffix))
 	}
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 1, "the ledger is missing")
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the ledger is missing")
@@ -90,13 +82,8 @@ func TestLedgerAnchor(t *testing.T) {
 	// The volume with the anchor is not mounted, and its mount point is an empty folder: nothing
 	// tells an older copy.
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
-	mounted, err := os.ReadFile(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(place); err != nil {
-		t.Fatal(err)
-	}
+	mounted := contents(t, place)
+	must(t, os.Remove(place))
 	for _, c := range []result{
 		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy), command("ledger", "anchor", "-p", policy),
 		command("ledger", "anchor", "-p", policy, "--write"),
@@ -104,26 +91,22 @@ func TestLedgerAnchor(t *testing.T) {
 	} {
 		c.wants(t, 1, "has an anchor, and there is none in "+place, "Mount the volume", "--begin --reason")
 	}
-	write(t, place, string(mounted))
+	write(t, place, mounted)
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "why").wants(t, 1, "there is an anchor in")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere.anchor")
 	change(t, policy, func(s string) string { return strings.Replace(s, place, elsewhere, 1) })
 	asks(policy, people).wants(t, 1, "there is none in "+elsewhere, "elsewhere (when the ledger got its anchor, that was "+place+")")
 	change(t, policy, func(s string) string { return strings.Replace(s, elsewhere, place, 1) })
-	if err := os.Remove(place); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(place))
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the disk of the anchor was lost").wants(t,
 		0, "holds it, and 0 records after it")
-	command("ledger", "show", books).wants(t, 0, "the disk of the anchor was lost")
-	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	command("ledger", "show", ledgerFile).wants(t, 0, "the disk of the anchor was lost")
+	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 61").wants(t, 0)
 
 	// Neither is its folder there.
-	if err := os.RemoveAll(filepath.Dir(place)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Dir(place)))
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 1, "its anchor could not be read")
 	command("ledger", "anchor", "-p", "no.yaml").wants(t, 1, "no.yaml")
 	command("ledger", "anchor").wants(t, 2, "missing flags: --policy")
@@ -134,23 +117,15 @@ func TestLedgerAnchor(t *testing.T) {
 func TestLedgerAnchorCounts(t *testing.T) {
 	policy, _ := anchored(t)
 	db, err := discreet.Open(t.Context(), policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := db.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 8, Above: 1, Sensitivity: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM patients", "500"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errorOf(s.Ask(t.Context(), "SELECT COUNT(*) FROM patients", "500")))
 	dead := t.TempDir() // what a process leaves that ends here
 	if err := os.CopyFS(dead, os.DirFS(filepath.Dir(policy))); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	copied := filepath.Join(dead, filepath.Base(policy))
 	command("ledger", "anchor", "-p", copied, "--write").wants(t, 0, "holds it")
 	command("incidents", "-p", copied).wants(t, 0, "crash")
@@ -160,21 +135,15 @@ func TestLedgerAnchorCounts(t *testing.T) {
 // nothing again. The owner can give the anchor up, and says why.
 func TestLedgerWithoutItsAnchor(t *testing.T) {
 	policy, place := anchored(t)
-	books := beside(policy, "policy.ledger")
+	ledgerFile := beside(policy, "policy.ledger")
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
-	old, err := os.ReadFile(books)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := contents(t, ledgerFile)
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
 	line := fmt.Sprintf("anchor: {file: %q}\n", place)
 	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
-	newer, err := os.ReadFile(books)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, copied := range [][]byte{newer, old} {
-		write(t, books, string(copied))
+	newer := contents(t, ledgerFile)
+	for _, copied := range []string{newer, old} {
+		write(t, ledgerFile, string(copied))
 		for _, c := range []result{
 			asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50"), command("budget", "-p", policy),
 			command("ledger", "verify", "-p", policy), command("ledger", "anchor", "-p", policy), command("check", policy),
@@ -182,29 +151,27 @@ func TestLedgerWithoutItsAnchor(t *testing.T) {
 		} {
 			c.wants(t, 1, "has an anchor, and the policy names none", "that was "+place, "--give-up --reason")
 		}
-		command("ledger", "verify", books).wants(t, 0, "is whole", "anchor: it has one")
+		command("ledger", "verify", ledgerFile).wants(t, 0, "is whole", "anchor: it has one")
 	}
 	// An older copy has nothing to give up.
 	change(t, policy, func(s string) string { return line + s })
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "why").wants(t, 1, "it is older")
-	write(t, books, string(newer))
+	write(t, ledgerFile, newer)
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "the anchor moves").wants(t, 0, "has no anchor from here on",
 		"Remove the key 'anchor'", "remove "+place).lacks(t, "record ", "no account can have spent")
 	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	command("check", policy).wants(t, 0)
 	command("ledger", "verify", "-p", policy).wants(t, 0).lacks(t, "anchor:")
-	command("ledger", "show", books).wants(t, 0, "no anchor: the anchor moves")
-	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	command("ledger", "show", ledgerFile).wants(t, 0, "no anchor: the anchor moves")
+	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
 }
 
 // inDatabase puts the ledger of a policy into a database, and returns its address.
 func inDatabase(t *testing.T, policy, schema string) string {
 	t.Helper()
 	u, err := url.Parse(testpg.Shared(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := u.Query()
 	q.Set("schema", schema)
 	u.RawQuery = q.Encode()
@@ -231,17 +198,13 @@ func TestSharedLedgerByCommand(t *testing.T) {
 		at := r.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
 		by := fmt.Sprintf("postgresql://ana:%s@%s/hospital?sslmode=disable", url.QueryEscape(password), at)
 		c, err := pgx.Connect(context.Background(), by)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close(context.Background())
 		conns = append(conns, c)
 	}
 	ask := func(on int) (n int) {
 		t.Helper()
-		if err := conns[on].QueryRow(context.Background(), people).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conns[on].QueryRow(context.Background(), people).Scan(&n))
 		return n
 	}
 	if a, b := ask(0), ask(1); a != b {
@@ -289,18 +252,14 @@ func TestSharedLedgerInPolicy(t *testing.T) {
 // A database that has forgotten something is recovered where it is, and so is one that was lost.
 func TestSharedLedgerAnchor(t *testing.T) {
 	policy := deploy(t, tenQuestions)
-	books, where := inDatabase(t, policy, "anchored"), testpg.Shared(t).URL()
+	ledgerFile, where := inDatabase(t, policy, "anchored"), testpg.Shared(t).URL()
 	change(t, policy, func(s string) string { return fmt.Sprintf("anchor: {postgres: %q}\n%s", where, s) })
 	database, err := pgx.Connect(context.Background(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer database.Close(context.Background())
 	do := func(sql string) {
 		t.Helper()
-		if _, err := database.Exec(context.Background(), sql); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(database.Exec(context.Background(), sql)))
 	}
 	command("ledger", "anchor", "-p", policy).wants(t, 0, "no anchor was stored yet")
 	asks(policy, people).wants(t, 0)
@@ -315,8 +274,8 @@ func TestSharedLedgerAnchor(t *testing.T) {
 	asks(policy, people).wants(t, 1, "it is older: it ends at record 5 of 7", "discreet ledger anchor --recover")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "failover").wants(t, 0, "What was lost counts as spent",
 		"hospital      epsilon           0.1        0.2")
-	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 7: failover")
-	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	command("ledger", "show", ledgerFile).wants(t, 0, "counted as spent, up to the anchor at 7: failover")
+	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
 
 	// The database is lost as a whole.
@@ -333,7 +292,7 @@ func TestSharedLedgerAnchor(t *testing.T) {
 	asks(policy, people).wants(t, 1, "has an anchor, and there is none in", "--begin --reason")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "why").wants(t, 1, "there is no anchor in")
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the anchor's disk").wants(t, 0, "holds it, and 0 records after it")
-	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
 	asks(policy, older("61")).wants(t, 0)
 }
 
@@ -367,15 +326,11 @@ func TestPolicyProtectsOthers(t *testing.T) {
 	}
 	// A server does this before it lets anybody in.
 	db, err := discreet.Open(t.Context(), policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := db.Warm(t.Context()); !errors.As(err, new(*budgets.ChangedError)) {
 		t.Errorf("a server would begin: %v", err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	turn()
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0, "free")
 	command("check", policy).wants(t, 0)
@@ -385,13 +340,11 @@ func TestPolicyProtectsOthers(t *testing.T) {
 // A ledger that was lost and is counted as spent still knows whom its charges protected.
 func TestRecoveredLedgerProtects(t *testing.T) {
 	policy, _ := anchored(t)
-	books := beside(policy, "policy.ledger")
+	ledgerFile := beside(policy, "policy.ledger")
 	lose := func() {
 		t.Helper()
 		for _, suffix := range []string{"", ".lock"} {
-			if err := os.Remove(books + suffix); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(ledgerFile+suffix))
 		}
 	}
 	asks(policy, people).wants(t, 0)
@@ -406,33 +359,24 @@ func TestRecoveredLedgerProtects(t *testing.T) {
 		command("check", policy).wants(t, 0)
 	}
 	asks(policy, people).wants(t, 0)
-	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
 }
 
 // Where a copy from before the first charge went on by itself with another policy, its charges and
 // those that were lost protect different people: no policy goes on with both.
 func TestRecoveredLedgerProtectsTwo(t *testing.T) {
 	policy, place := anchored(t)
-	books := beside(policy, "policy.ledger")
+	ledgerFile := beside(policy, "policy.ledger")
 	command("budget", "-p", policy).wants(t, 0)
-	fresh, err := os.ReadFile(books)
-	if err != nil {
-		t.Fatal(err)
-	}
-	early, err := os.ReadFile(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := contents(t, ledgerFile)
+	early := contents(t, place)
 	asks(policy, people).wants(t, 0)
-	late, err := os.ReadFile(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, books, string(fresh))
-	write(t, place, string(early))
+	late := contents(t, place)
+	write(t, ledgerFile, fresh)
+	write(t, place, early)
 	turnNeighbours(t, policy)
 	asks(policy, people+" WHERE age > 50").wants(t, 0)
-	write(t, place, string(late))
+	write(t, place, late)
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "two copies").wants(t, 0, "counts as spent")
 	asks(policy, people).wants(t, 1, "said neighbours: add-remove")
 	turnNeighbours(t, policy)

@@ -25,9 +25,7 @@ type several struct {
 func port(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -45,9 +43,7 @@ func askable(t *testing.T, tick string, budgets ...string) (*several, map[string
 	directory := "servers:\n"
 	for i, budget := range budgets {
 		name := []string{"north", "south", "west"}[i]
-		if err := hospital.New(200, uint64(i+1)).Write(filepath.Join(a.dir, name, "data")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, hospital.New(200, uint64(i+1)).Write(filepath.Join(a.dir, name, "data")))
 		policy := write(t, filepath.Join(a.dir, name, "policy.yaml"), "datasets:\n"+hospital.Dataset("hospital", "data", budget)+
 			"    release: {tick: "+tick+"}\n")
 		command("user", "add", "ana", "-p", policy).wants(t, 0)
@@ -131,9 +127,7 @@ func TestAskKilled(t *testing.T) {
 	south.log.find(t, `kind=explain.*outcome=priced`) // the question comes next, and waits for its tick
 	south.log.find(t, `route="POST /v1/explain" status=200`)
 	time.Sleep(50 * time.Millisecond)
-	if err := south.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, south.Process.Kill())
 	r := (<-done).wants(t, 1, "Whether south has charged is not known", "north has answered, for epsilon 0.1", "request tuesday")
 	e, ok := r.decode(t)["error"].(map[string]any)
 	if !ok || len(e["answered"].([]any)) != 2 || len(e["failed"].([]any)) != 1 || e["request"] != "tuesday" {

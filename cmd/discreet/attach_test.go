@@ -54,20 +54,14 @@ func (a *attached) post(t *testing.T, token, path, body string) (int, string) {
 		return net.Dial("tcp", strings.TrimPrefix(a.hello["address"], "http://"))
 	}, DisableKeepAlives: true}}
 	request, err := http.NewRequest(http.MethodPost, "http://discreet"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return answer.StatusCode, string(text)
 }
 

@@ -16,9 +16,7 @@ func parquet(t *testing.T, policy string) string {
 	for _, name := range []string{"patients", "visits"} {
 		file := beside(policy, "data", name)
 		duck(t, "", "COPY (FROM read_csv('"+file+".csv')) TO '"+file+".parquet'")
-		if err := os.Remove(file + ".csv"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(file+".csv"))
 	}
 	return beside(policy, "data", "patients.parquet")
 }
@@ -40,9 +38,7 @@ func TestDataChanges(t *testing.T) {
 			if strings.HasSuffix(file, ".parquet") {
 				parquet(t, policy)
 			}
-			if err := os.Truncate(beside(policy, "data", file), size); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(beside(policy, "data", file), size))
 		}
 	}
 	csv := func(f func(string) string) func(*testing.T, string) {
@@ -164,15 +160,12 @@ func TestCheckPaths(t *testing.T) {
 	command("budget", "-p", policy).wants(t, 0, "epsilon 0 of 1 at delta 1e-06", "\nfor private keys, delta 0 of 5e-07 is spent\n")
 	command("check", "--json", policy).wants(t, 0, `"public":["products"]`, `"views":["cheap","dear"]`)
 	// A view that nobody could ask about is the owner's to mend, and one of public tables is not.
-	good, err := os.ReadFile(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, policy, strings.Replace(string(good), "dear: SELECT code FROM items", "dear: SELECT cod FROM items", 1))
+	good := contents(t, policy)
+	write(t, policy, strings.Replace(good, "dear: SELECT code FROM items", "dear: SELECT cod FROM items", 1))
 	command("check", "--no-data", policy).wants(t, 1, `the view "dear" cannot be used here: there is no column "cod"; correct it`)
-	write(t, policy, strings.Replace(string(good), "dear: SELECT code FROM items", "dear: SELECT code FROM products", 1))
+	write(t, policy, strings.Replace(good, "dear: SELECT code FROM items", "dear: SELECT code FROM products", 1))
 	command("check", policy).wants(t, 0, "views: cheap, dear")
-	write(t, policy, string(good))
+	write(t, policy, good)
 	for file, line := range map[string]string{"orders": "2,1\n", "products": "3\n"} {
 		change(t, beside(policy, file+".csv"), func(s string) string { return s + line })
 	}
@@ -183,9 +176,7 @@ func TestCheckPaths(t *testing.T) {
 func TestNamesWithSpaces(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	dir := filepath.Join(filepath.Dir(policy), "my data; it's 100% ours")
-	if err := os.Rename(beside(policy, "data"), dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(beside(policy, "data"), dir))
 	moved := filepath.Join(dir, "my policy.yaml")
 	text, _ := os.ReadFile(policy)
 	write(t, moved, strings.Replace(string(text), "source: data", "source: '.'", 1))
@@ -267,15 +258,11 @@ func TestInitSizes(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "patients.csv")
 	rows := "pid,note\n" + strings.Repeat("x1,abc\n", 1) + strings.Repeat("y,a longer text than that\n", 1500)
-	if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(rows), 0o600))
 	draft := filepath.Join(folder, "p.yaml")
 	command("init", file, "--analyst", "ana", "-o", draft).wants(t, 0)
 	db, err := discreet.Open(t.Context(), draft)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	sizes := db.Policy().Datasets["patients"].Sizes
 	if sizes == nil || sizes.People != 2048 || sizes.Tables["patients"].Rows != 2048 || sizes.Tables["patients"].Lengths["note"] != 32 {
@@ -290,9 +277,7 @@ func TestInitSizes(t *testing.T) {
 func orders(t *testing.T, folder string) string {
 	t.Helper()
 	for name, text := range map[string]string{"orders.csv": "pid,oid\nx1,7\n", "items.csv": "order,n\n7,1\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return filepath.Join(folder, "orders.csv")
 }
@@ -360,9 +345,7 @@ func TestWhichDataset(t *testing.T) {
 		second := strings.Replace(strings.Replace(body, "  hospital:", "  clinic:", 1), "source: data", "source: other", 1)
 		return s + second
 	})
-	if err := os.CopyFS(beside(policy, "other"), os.DirFS(beside(policy, "data"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(beside(policy, "other"), os.DirFS(beside(policy, "data"))))
 	for _, name := range []string{"query", "explain"} {
 		command(name, "-p", policy, "--as", "ana", people).wants(t, 2, "the policy has several datasets; name one of clinic, hospital")
 		command(name, "-p", policy, "--as", "ana", "--dataset", "clinic", people).wants(t, 0)
@@ -375,15 +358,12 @@ func TestWhichDataset(t *testing.T) {
 // Commands that read a policy say what is wrong with it, and touch nothing.
 func TestBadPolicy(t *testing.T) {
 	good := deploy(t, tenQuestions)
-	text, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contents(t, good)
 	edit := func(old, new string) string {
-		if !strings.Contains(string(text), old) {
+		if !strings.Contains(text, old) {
 			t.Fatalf("the policy has no %q", old)
 		}
-		return strings.Replace(string(text), old, new, 1)
+		return strings.Replace(text, old, new, 1)
 	}
 	for _, c := range []struct {
 		name, text string

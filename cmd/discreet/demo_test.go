@@ -69,14 +69,10 @@ func TestDemoShop(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "my shop")
 	rows := command("demo", "shop", "--scale", "0.002", "--json", dir).wants(t, 0).decode(t)["rows"].(map[string]any)
 	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for _, name := range []string{"customers", "orders", "items", "nations", "parts"} {
-		if _, err := db.Exec("CREATE TABLE " + name + " AS FROM read_csv('" + filepath.Join(dir, name) + ".csv')"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(db.Exec("CREATE TABLE "+name+" AS FROM read_csv('"+filepath.Join(dir, name)+".csv')")))
 	}
 	for _, c := range []struct {
 		sql  string

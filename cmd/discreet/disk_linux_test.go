@@ -22,16 +22,12 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 	change(t, policy, func(s string) string { return "ledger: " + filepath.Join(dir, "policy.ledger") + "\n" + s })
-	if err := os.Symlink(filepath.Join(dir, "policy.ledger"), beside(policy, "policy.ledger")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(dir, "policy.ledger"), beside(policy, "policy.ledger")))
 	filler := write(t, filepath.Join(dir, "filler"), strings.Repeat("x", 40_000))
 	asks(policy, people).wants(t, 0)
 	fill(t, policy, func(text string) result { return asks(policy, text) })
 	asks(policy, people).wants(t, 0, "free")
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filler))
 	asks(policy, "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
 
 	// On a disk that is full from the start there is no ledger, and no half of one.

@@ -56,9 +56,7 @@ func TestFileSizeLimit(t *testing.T) {
 	policy := deploy(t, large)
 	asks(policy, people).wants(t, 0)
 	info, err := os.Stat(beside(policy, "policy.ledger"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	limit := fmt.Sprintf("DISCREET_TEST_FSIZE=%d", info.Size()+20_000)
 	ask := func(text string) result { return processed(t, limit, "query", "-p", policy, "--as", "ana", text) }
 	fill(t, policy, ask)

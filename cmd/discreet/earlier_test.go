@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -32,11 +31,8 @@ func TestFilesOfEarlierVersions(t *testing.T) {
 		}
 	}
 
-	text, err := os.ReadFile(filepath.Join(dir, "answer.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	paid := result{out: string(text)}.decode(t)
+	text := contents(t, filepath.Join(dir, "answer.json"))
+	paid := result{out: text}.decode(t)
 	again := command("query", "-p", policy, "--as", "ana", "--json", "SELECT ward, SUM(cost), COUNT(*) FROM visits GROUP BY ward").
 		wants(t, 0, `"free":true`).decode(t)
 	for _, name := range []string{"columns", "rows", "errors", "data_version"} {
@@ -56,8 +52,6 @@ func TestFilesOfEarlierVersions(t *testing.T) {
 func canonical(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,15 +88,12 @@ func TestShellWords(t *testing.T) {
 // TestLanguageByExample asks every question of docs/sql.md of a small shop. What the page shows as
 // an answer is answered, and what it shows as a refusal is refused in the same words.
 func TestLanguageByExample(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "sql.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contents(t, filepath.Join("..", "..", "docs", "sql.md"))
 	dir := t.TempDir()
 	command("demo", "shop", filepath.Join(dir, "shop"), "--scale", "0.001").wants(t, 0)
 	policy := filepath.Join(dir, "shop", "shop.yaml")
 	answered, refused := 0, 0
-	for _, block := range strings.Split(string(text), "```sql\n")[1:] {
+	for _, block := range strings.Split(text, "```sql\n")[1:] {
 		sql, rest, _ := strings.Cut(block, "```\n")
 		shown, _, _ := strings.Cut(strings.TrimPrefix(rest, "```\n"), "```")
 		verb := "query"

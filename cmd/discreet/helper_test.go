@@ -139,9 +139,7 @@ func (r result) fails(t testing.TB, code int, kind string) {
 func deploy(t testing.TB, budget string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := hospital.New(100, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(100, 1).Write(filepath.Join(dir, "data")))
 	return write(t, filepath.Join(dir, "policy.yaml"), "datasets:\n"+hospital.Dataset("hospital", "data", budget))
 }
 
@@ -153,19 +151,14 @@ const (
 
 func write(t testing.TB, path, text string) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func change(t testing.TB, path string, f func(string) string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, path, f(string(text)))
+	text := contents(t, path)
+	write(t, path, f(text))
 }
 
 // beside returns a path in the folder of another.
@@ -192,9 +185,7 @@ func spent(t testing.TB, policy string) sqlite.Report {
 func duck(t testing.TB, file string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("duckdb", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
@@ -224,15 +215,11 @@ func newScribe(t testing.TB, policy string) *scribe {
 	s := &scribe{t: t, path: beside(policy, "policy.ledger"), spent: map[string]dp.Cost{},
 		key: ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", 32)))}
 	l, err := sqlite.Open(s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, s.previous, err = l.Head(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	return s
 }
 
@@ -325,8 +312,15 @@ func onThatDay(t testing.TB) {
 func contents(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
+	must(t, err)
+	return string(b)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
 }
+
+func errorOf[T any](_ T, err error) error { return err }

@@ -159,9 +159,7 @@ func TestHoldoutRefused(t *testing.T) {
 func deployTrial(t *testing.T) (dir, policy string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := hospital.New(500, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(500, 1).Write(filepath.Join(dir, "data")))
 	text := "datasets:\n" + hospital.Dataset("hospital", "data", "{epsilon: 30}") + `    holdouts:
       trial: {labels: labels.csv, column: label, id: id, threshold: 0.2, noise: 0.001, answers: 2}
       rows:  {table: patients, size: 500, threshold: 0.2, noise: 0.001, answers: 2}
@@ -175,9 +173,7 @@ func deployTrial(t *testing.T) (dir, policy string) {
 	}
 	for name, text := range map[string]string{"trial.yaml": text, "labels.csv": labels, "good.csv": good, "bad.csv": bad,
 		"short.csv": "id,prediction\na,ill\n", "plain.csv": "ill\nwell\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir, filepath.Join(dir, "trial.yaml")
 }
@@ -257,9 +253,7 @@ func TestHoldoutScore(t *testing.T) {
 func TestHoldoutCheck(t *testing.T) {
 	dir, policy := deployTrial(t)
 	command("check", policy).wants(t, 0, "were read")
-	if err := os.WriteFile(filepath.Join(dir, "labels.csv"), []byte("id,label\na,secret\na,secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "labels.csv"), []byte("id,label\na,secret\na,secret\n"), 0o600))
 	command("check", policy).wants(t, 1, "holdout trial: the file of labels: the identifier in line 3 is there twice").lacks(t, "secret")
 	command("check", "--no-data", policy).wants(t, 0)
 	command("holdout", "list", "--policy", policy).wants(t, 1, "discreet check").lacks(t, "line", "secret")

@@ -21,9 +21,7 @@ import (
 func files(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := hospital.New(300, 1).Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(300, 1).Write(dir))
 	return dir
 }
 
@@ -108,9 +106,7 @@ func TestInit(t *testing.T) {
 	command("init", "-o", filepath.Join(dir, "no", "such", "p.yaml"), patients).wants(t, 1, "no such file or directory")
 
 	spaced := filepath.Join(dir, "my patients.csv")
-	if err := os.Rename(patients, spaced); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(patients, spaced))
 	policy = filepath.Join(dir, "my policy.yaml")
 	command("init", "-o", policy, spaced).wants(t, 0, "discreet check '"+policy+"'")
 	command("query", "-p", policy, "--as", "analyst", `SELECT COUNT(*) FROM "my patients"`).wants(t, 0)
@@ -137,9 +133,7 @@ func TestInitFindsHowFilesAreSpelt(t *testing.T) {
 	command("check", policy).wants(t, 1, "UNREAD: patients.born: all of the values are not date in the format MM.DD.YYYY",
 		`they look like type: date, format: "DD.MM.YYYY"`)
 	command("check", "--json", policy).wants(t, 1, `"unread":true`, `"ok": false`)
-	if err := os.Remove(policy); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(policy))
 	command(append(args, "--person", "labs=patient_id")...).wants(t, 0, "wrote "+policy)
 	command("query", "-p", policy, "--as", "analyst", "SELECT COUNT(*) FROM labs").wants(t, 0, "price: ", "more at this price")
 	for _, bad := range [][2]string{{"labs", "write TABLE=COLUMN"}, {"labs=no", "has no column 'no'"},
@@ -167,9 +161,7 @@ func TestWalkPostgres(t *testing.T) {
 	admin := func(text string) {
 		t.Helper()
 		conn, err := pgx.Connect(context.Background(), server.URL())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close(context.Background())
 		if _, err := conn.PgConn().Exec(context.Background(), text).ReadAll(); err != nil {
 			t.Fatalf("%v in %.200s", err, text)
@@ -177,9 +169,7 @@ func TestWalkPostgres(t *testing.T) {
 	}
 	admin(clinicSQL)
 	u, err := url.Parse(server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.User("reader")
 	policy := filepath.Join(t.TempDir(), "clinic.yaml")
 	command("init", u.String(), "-o", policy, "--dataset", "clinic").wants(t, 0, "wrote "+policy, "note: the unit, whom the budget "+
@@ -331,9 +321,7 @@ func TestSecureTrino(t *testing.T) {
 	command("init", good, "--unit", "customer.custkey").wants(t, 0, "orders")
 	with := func(name, value string) string {
 		u, err := url.Parse(good)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		q := u.Query()
 		q.Set(name, value)
 		if value == "" {

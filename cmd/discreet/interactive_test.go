@@ -145,9 +145,7 @@ func TestDialogueChoosesADataset(t *testing.T) {
 		return s + strings.Replace(strings.Replace(body, "  hospital:", "  clinic-with-a-very-long-name:", 1),
 			"source: data", "source: other", 1)
 	})
-	if err := os.CopyFS(beside(policy, "other"), os.DirFS(beside(policy, "data"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(beside(policy, "other"), os.DirFS(beside(policy, "data"))))
 	typed(t, "\\d\n"+people+";\n\\c hospital\n"+people+";\n\\c clinic-with-a-very-long-name\n\\d\n", "query", "-p",
 		policy, "--as", "ana", "-i").wants(t, 0,
 		"discreet> ", "The policy has several datasets; choose one with \\c", "no dataset is chosen",

@@ -15,12 +15,12 @@ import (
 )
 
 // charged waits until a ledger that another process has open holds a charge.
-func charged(t *testing.T, books string) bool {
+func charged(t *testing.T, ledgerFile string) bool {
 	t.Helper()
 	for range 2000 {
 		time.Sleep(5 * time.Millisecond)
-		text, err := os.ReadFile(books)
-		log, err2 := os.ReadFile(books + "-wal")
+		text, err := os.ReadFile(ledgerFile)
+		log, err2 := os.ReadFile(ledgerFile + "-wal")
 		if err != nil || err2 != nil {
 			continue
 		}
@@ -64,9 +64,7 @@ func TestInterrupt(t *testing.T) {
 	var out, errs bytes.Buffer
 	c := process(&out, &errs, "query", "-p", policy, "--as", "ana", "--request", "mine",
 		"SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	if !charged(t, beside(policy, "policy.ledger")) {
@@ -74,9 +72,7 @@ func TestInterrupt(t *testing.T) {
 		<-ended
 		t.Fatalf("nothing was charged: %s%s", out.String(), errs.String())
 	}
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Process.Signal(syscall.SIGINT))
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
@@ -90,13 +86,9 @@ func TestInterrupt(t *testing.T) {
 	}
 	command("budget", "-p", policy).wants(t, 0, "events/ana    0.1")
 	// In another window of a budget that is renewed nobody has paid for it.
-	before := map[string][]byte{policy: nil, beside(policy, "policy.ledger"): nil}
+	before := map[string]string{policy: "", beside(policy, "policy.ledger"): ""}
 	for name := range before {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before[name] = text
+		before[name] = contents(t, name)
 	}
 	change(t, policy, func(s string) string {
 		return strings.Replace(s, "{epsilon: 1,", "{epsilon: 1, renewal: {every: month, windows: 3},", 1)

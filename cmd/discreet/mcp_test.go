@@ -67,15 +67,11 @@ func (m *model) call(tool string, arguments any, words ...string) map[string]any
 func mcpWorld(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := hospital.New(200, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(200, 1).Write(filepath.Join(dir, "data")))
 	policy := filepath.Join(dir, "policy.yaml")
 	text := "datasets:\n" + hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1, max: 1}}") +
 		"    release: immediate\n"
-	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(policy, []byte(text), 0o600))
 	return policy
 }
 
@@ -124,9 +120,7 @@ func TestMCPKilled(t *testing.T) {
 			asked <- err
 		}()
 		time.Sleep(after)
-		if err := m.process.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.process.Process.Kill())
 		t.Logf("after %v: %v", after, <-asked)
 		n := newModel(t, "--policy", policy, "--as", "ana")
 		got := n.call("ask", mcpWard)
@@ -142,21 +136,13 @@ func TestMCPKilled(t *testing.T) {
 func TestMCPAtAServer(t *testing.T) {
 	policy := mcpWorld(t)
 	store, err := users.Open(strings.TrimSuffix(policy, ".yaml") + ".users")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
-	if _, err := store.Add(t.Context(), "ana", users.Analyst, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(store.Add(t.Context(), "ana", users.Analyst, "")))
 	token, _, err := store.NewToken(t.Context(), "ana", "agent", time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
 	serve := func(at string) (*running, string) {
 		r := starts(t, nil, "--policy", policy, "--listen", "", "--http", at)
 		return r, r.out.find(t, `HTTP on (\S+)`)
@@ -177,9 +163,7 @@ func TestMCPAtAServer(t *testing.T) {
 	if again := m.call("ask", mcpWard, "free, already paid for"); again["request"] != paid["request"] {
 		t.Errorf("%v and %v", again["request"], paid["request"])
 	}
-	if err := store.Revoke(t.Context(), "ana"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Revoke(t.Context(), "ana"))
 	m.call("budget", nil, "server: ", "wrong")
 	var errs bytes.Buffer
 	late := process(nil, &errs, "mcp", "--server", "http://"+address, "--token-file", file)
@@ -214,19 +198,14 @@ func TestMCPMisuse(t *testing.T) {
 // question is not charged again.
 func TestMCPHungUp(t *testing.T) {
 	policy := mcpWorld(t)
-	text, err := os.ReadFile(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
 	// A tick that is long, and comes soon.
 	tick, now := int64(40_000), time.Now().UnixMilli()
 	for ; tick-now%tick < 2500 || tick-now%tick > 3000; tick++ {
 	}
 	comes := time.UnixMilli(now + tick - now%tick)
-	text = []byte(strings.Replace(string(text), "release: immediate", fmt.Sprintf("release: {tick: %dms}", tick), 1))
-	if err := os.WriteFile(policy, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	change(t, policy, func(s string) string {
+		return strings.Replace(s, "release: immediate", fmt.Sprintf("release: {tick: %dms}", tick), 1)
+	})
 	var out, errs bytes.Buffer
 	m := process(&out, &errs, "mcp", "--policy", policy, "--as", "ana")
 	in, err := m.StdinPipe()
@@ -240,9 +219,7 @@ func TestMCPHungUp(t *testing.T) {
 		`{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask", "arguments": ` +
 			`{"sql": "SELECT ward, COUNT(*) FROM visits GROUP BY ward", "epsilon": 0.3}}}`,
 	} {
-		if _, err := io.WriteString(in, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(io.WriteString(in, line+"\n")))
 	}
 	time.Sleep(time.Until(comes.Add(700 * time.Millisecond)))
 	in.Close()

@@ -140,14 +140,10 @@ func TestExpiredByCommand(t *testing.T) {
 func failed(t *testing.T, policy string, i ledger.Incident) {
 	t.Helper()
 	l, err := sqlite.Open(beside(policy, "policy.ledger"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	i.Dataset, i.ByAnalyst, i.ByDataset = "hospital", 1, 3
-	if _, err := l.Fail(context.Background(), i); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(l.Fail(context.Background(), i)))
 }
 
 func TestIncidentsByCommand(t *testing.T) {

@@ -27,14 +27,10 @@ func keysOf(t *testing.T, object json.RawMessage) []string {
 	var keys []string
 	for d.More() {
 		key, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		keys = append(keys, key.(string))
 		var skipped json.RawMessage
-		if err := d.Decode(&skipped); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Decode(&skipped))
 	}
 	return keys
 }
@@ -61,9 +57,7 @@ func TestQueryJSON(t *testing.T) {
 				Free     bool
 			}
 		}
-		if err := json.Unmarshal([]byte(r.out), &a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(r.out), &a))
 		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining",
 			"more", "receipt", "limits", "confidence", "notes", "data_version", "alerts"}) {
 			t.Errorf("the keys are %v", got)
@@ -109,9 +103,7 @@ func TestQueryJSON(t *testing.T) {
 func compact(t *testing.T, m json.RawMessage) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := json.Compact(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Compact(&b, m))
 	return b.String()
 }
 
@@ -261,9 +253,7 @@ func TestJSON(t *testing.T) {
 			policy := filepath.Join(t.TempDir(), "policy.yaml")
 			write(t, policy, contents(t, "testdata/json/policy.yaml"))
 			for i, folder := range []string{"data", "other"} {
-				if err := hospital.New(300, uint64(i+1)).Write(beside(policy, folder)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, hospital.New(300, uint64(i+1)).Write(beside(policy, folder)))
 			}
 			labels, predictions := "label\n", "prediction\n"
 			for i := range 400 {

@@ -87,16 +87,12 @@ func starts(t *testing.T, env []string, args ...string) *running {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "notify")
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &running{Cmd: process(nil, nil, append([]string{"serve"}, args...)...), out: newWatched(), log: newWatched(),
 		ended: make(chan error, 1), told: l}
 	r.Stdout, r.Stderr = r.out, r.log
 	r.Env = append(append(r.Env, "NOTIFY_SOCKET="+socket), env...)
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Start())
 	go func() {
 		r.ended <- r.Wait()
 		r.out.end()
@@ -120,9 +116,7 @@ func (r *running) tells(t *testing.T, want string) {
 // stops ends a server by a signal and checks that it ends in order.
 func (r *running) stops(t *testing.T, s os.Signal) {
 	t.Helper()
-	if err := r.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Process.Signal(s))
 	r.tells(t, "STOPPING=1")
 	if err := <-r.ended; err != nil {
 		t.Errorf("it ended with %v\n%s", err, r.log)
@@ -139,20 +133,14 @@ func TestServeDemo(t *testing.T) {
 	ask := func(token string) (int, map[string]any) {
 		q, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+address+"/v1/query",
 			strings.NewReader(`{"dataset": "hospital", "sql": "SELECT COUNT(*) FROM patients"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		q.Header.Set("Authorization", "Bearer "+token)
 		q.Header.Set("Content-Type", "application/json")
 		a, err := http.DefaultClient.Do(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer a.Body.Close()
 		var body map[string]any
-		if err := json.NewDecoder(a.Body).Decode(&body); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewDecoder(a.Body).Decode(&body))
 		return a.StatusCode, body
 	}
 	if code, body := ask(token); code != 200 || body["rows"] == nil {
@@ -190,9 +178,7 @@ func TestServe(t *testing.T) {
 	r := starts(t, nil, append([]string{"-p", policy, "--log-format", "json"}, free...)...)
 	address := r.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn.Close()
 	// The ledger is held by the server, and the port too.
 	asks(policy, people).wants(t, 1, "the ledger is open already")
@@ -203,9 +189,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("it says %s", out)
 	}
 	db, err := discreet.Open(context.Background(), policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.Close()
 }
 
@@ -251,9 +235,7 @@ func TestServeSecondSignal(t *testing.T) {
 	secret := command("user", "token", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["token"].(string)
 	r := starts(t, nil, "-p", policy, "--listen", "", "--http", "127.0.0.1:0", "--shutdown-timeout", "1h")
 	conn, err := net.Dial("tcp", r.out.find(t, `HTTP on (\S+)`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	const body = `{"sql": "SELECT COUNT(*) FROM patients"}`
 	fmt.Fprintf(conn, "POST /v1/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
@@ -291,9 +273,7 @@ func TestOwnersWorkAtAServer(t *testing.T) {
 	failed(t, policy, ledger.Incident{Analyst: "ana", Failure: ledger.FailedMemory})
 	command("user", "add", "olga", "--role", "owner", "-p", policy).wants(t, 0)
 	secret := command("user", "token", "olga", "-p", policy, "--json").wants(t, 0).decode(t)["token"].(string)
-	if err := os.WriteFile(token, []byte(secret+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(token, []byte(secret+"\n"), 0o600))
 	r := starts(t, nil, "-p", policy, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
 	at := []string{"--server", "http://" + r.out.find(t, `HTTP on (\S+)`), "--token-file", token, "--reason", "test"}
 	with := func(args ...string) result { return command(append(args, at...)...) }
@@ -319,9 +299,7 @@ func TestOwnersWorkAtAServer(t *testing.T) {
 	withInput(t, "5:hello,")
 	command("ledger", "sign", "--key", key).wants(t, 2, "this is no draft")
 	other := beside(policy, "other.key")
-	if _, err := ownerkey.Make(other); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(ownerkey.Make(other)))
 	withInput(t, draft)
 	command("ledger", "sign", "--key", other).wants(t, 2, "the draft is for the key with the fingerprint")
 
@@ -342,15 +320,11 @@ func (r *running) draft(t *testing.T, token string) string {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+r.out.find(t, `HTTP on (\S+)`)+"/v1/datasets/hospital/topups/draft",
 		strings.NewReader(`{"epsilon": 0.5, "reason": "by hand"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q.Header.Set("Authorization", "Bearer "+token)
 	q.Header.Set("Content-Type", "application/json")
 	a, err := http.DefaultClient.Do(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer a.Body.Close()
 	var body struct{ Draft struct{ Text string } }
 	if err := json.NewDecoder(a.Body).Decode(&body); err != nil || body.Draft.Text == "" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -44,9 +43,7 @@ func TestServePrecedence(t *testing.T) {
 			t.Setenv("DISCREET_CONFIG", file)
 		}
 		c, err := understands(args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := ownercmd.ServeCmd{
 			Config: file, Policy: filepath.Join(filepath.Dir(file), "p.yaml"), Users: "/u.users", Plaintext: true, Running: 2,
 			Waiting: 200, Timeout: 3 * time.Minute, Rate: 1, Patience: 10 * time.Second,
@@ -107,24 +104,17 @@ func TestServeFileSays(t *testing.T) {
 func TestServeExample(t *testing.T) {
 	path := filepath.Join("..", "..", "deploy", "server.yaml")
 	got, err := understands("--config", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	usual, err := understands()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	usual.Config, usual.Policy, usual.Memory, usual.LogFormat = got.Config, got.Policy, "2GB", "json"
 	if got != usual || got.Policy != filepath.Join(filepath.Dir(path), "hospital.yaml") {
 		t.Errorf("it says %+v\nusual is %+v", got, usual)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contents(t, path)
 	help := command("serve", "--help").wants(t, 0).out
 	for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, |    )--([a-z-]+)`).FindAllStringSubmatch(help, -1) {
-		if key := m[1]; key != "help" && key != "config" && key != "demo" && !regexp.MustCompile(`(?m)^(# )?`+key+`: `).Match(text) {
+		if key := m[1]; key != "help" && key != "config" && key != "demo" && !regexp.MustCompile(`(?m)^(# )?`+key+`: `).MatchString(text) {
 			t.Errorf("the example has no key %s", key)
 		}
 	}
@@ -135,12 +125,9 @@ func TestServiceUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("there is no systemd-analyze")
 	}
-	unit, err := os.ReadFile(filepath.Join("..", "..", "deploy", "discreet.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	unit := contents(t, filepath.Join("..", "..", "deploy", "discreet.service"))
 	// The program has to be there for the check.
-	file := write(t, filepath.Join(t.TempDir(), "discreet.service"), strings.Replace(string(unit), "/usr/local/bin/discreet",
+	file := write(t, filepath.Join(t.TempDir(), "discreet.service"), strings.Replace(unit, "/usr/local/bin/discreet",
 		"/bin/true", 1))
 	if out, err := exec.Command("systemd-analyze", "verify", "--man=no", file).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
@@ -149,7 +136,7 @@ func TestServiceUnit(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	for _, want := range []string{"Type=notify", "serve --config /etc/discreet/server.yaml", "LimitCORE=0"} {
-		if !strings.Contains(string(unit), want) {
+		if !strings.Contains(unit, want) {
 			t.Errorf("the unit has no %s", want)
 		}
 	}
@@ -157,23 +144,18 @@ func TestServiceUnit(t *testing.T) {
 
 // The image runs as nobody in particular, and its variables are those that serve reads.
 func TestDockerfile(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile(`(DISCREET_[A-Z_]+)=(\S+)`).FindAllStringSubmatch(string(text), -1) {
+	text := contents(t, filepath.Join("..", "..", "deploy", "Dockerfile"))
+	for _, m := range regexp.MustCompile(`(DISCREET_[A-Z_]+)=(\S+)`).FindAllStringSubmatch(text, -1) {
 		t.Setenv(m[1], m[2])
 	}
 	c, err := understands()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c.Policy == "" || c.TLSCert == "" || c.TLSKey == "" || c.Listen != "0.0.0.0:5432" || c.HTTP != "0.0.0.0:8432" ||
 		c.LogFormat != "json" {
 		t.Errorf("it says %+v", c)
 	}
-	images := regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(string(text), -1)
-	if len(images) != 2 || strings.Contains(images[0][1]+images[1][1], "/") || !strings.Contains(string(text), "\nUSER 65532") {
+	images := regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(text, -1)
+	if len(images) != 2 || strings.Contains(images[0][1]+images[1][1], "/") || !strings.Contains(text, "\nUSER 65532") {
 		t.Errorf("the images are %v", images)
 	}
 }

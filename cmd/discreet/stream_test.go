@@ -191,16 +191,13 @@ func TestStreamAsk(t *testing.T) {
 	}
 	withInput(t, "age >= 35\nage >= 36\n")
 	ask("-").wants(t, 2, "line 1")
-	text, err := os.ReadFile(questions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	withInput(t, string(text))
+	text := contents(t, questions)
+	withInput(t, text)
 	r = ask("-").wants(t, 0, "condition", "left: epsilon")
 	if n := strings.Count(r.out, "\n"); n < 60 {
 		t.Errorf("%d lines", n)
 	}
-	withInput(t, string(text))
+	withInput(t, text)
 	if again := ask("-").wants(t, 0); strings.Contains(again.out, "plain ") || strings.Contains(again.out, "paid ") {
 		t.Errorf("the second time something was paid for:\n%s", again.out)
 	}
@@ -276,9 +273,7 @@ func TestStreamSynthetic(t *testing.T) {
 		file := beside(policy, name)
 		command("stream", "synthetic", "-p", policy, "--as", "ana", "-o", file).wants(t, 0, "wrote ", strconv.Itoa(total)+" people in all")
 		db, err := sql.Open("duckdb", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var people, combinations int
 		var kind string
 		from := "'" + strings.ReplaceAll(file, "'", "''") + "'"

@@ -111,11 +111,8 @@ func TestSurveyPictures(t *testing.T) {
 	file := respondents(t)
 	svg, picture := beside(file, "out.svg"), beside(file, "out.png")
 	asked(file, "smoker", "-o", svg, "-o", picture).wants(t, 0, "wrote "+svg, "wrote "+picture)
-	text, err := os.ReadFile(svg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := xml.NewDecoder(strings.NewReader(string(text))); ; {
+	text := contents(t, svg)
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -123,14 +120,12 @@ func TestSurveyPictures(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"A survey of smoker", "never", "daily"} {
-		if !strings.Contains(string(text), s) {
+		if !strings.Contains(text, s) {
 			t.Errorf("the picture does not say %q", s)
 		}
 	}
 	f, err := os.Open(picture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if _, err := png.Decode(f); err != nil {
 		t.Error(err)

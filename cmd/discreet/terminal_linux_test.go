@@ -92,9 +92,7 @@ func TestTerminal(t *testing.T) {
 	}
 
 	// Another day. Others were let read the file in between.
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(file, 0o644))
 	again := onTerminal(t, env, "query", "-p", policy, "--as", "ana")
 	again.sees("hospital (0.4 left)> ")
 	again.types("SELECT COUNT(*) FROM patients;\x01\x0b\x1b[A\x1b[A\x1b[A")
@@ -164,9 +162,7 @@ func TestTerminalTerminated(t *testing.T) {
 	if sameModes(before, modes(t, w.slave)) {
 		t.Log("the terminal had been taken before it was looked at")
 	}
-	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.cmd.Process.Signal(syscall.SIGTERM))
 	w.ends(1)
 	if m := modes(t, w.slave); m.Lflag&syscall.ECHO == 0 || m.Lflag&syscall.ICANON == 0 || m.Lflag&syscall.ISIG == 0 {
 		t.Error("the terminal is not as it was")
@@ -195,9 +191,7 @@ func TestWaiting(t *testing.T) {
 
 func TestNobodyIsThere(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer null.Close()
 	_, slave := pty(t)
 	if console.IsTerminal(null) || !console.IsTerminal(slave) || !console.IsTerminal(console.Screen{Out: slave}.Watch().Out) ||
@@ -222,9 +216,7 @@ type terminal struct {
 func control(t *testing.T, f *os.File, request uintptr, p unsafe.Pointer) {
 	t.Helper()
 	conn, err := f.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var errno syscall.Errno
 	if err := conn.Control(func(fd uintptr) { _, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(p)) }); err != nil ||
 		errno != 0 {
@@ -246,9 +238,7 @@ func pty(t *testing.T) (master, slave *os.File) {
 	size := [4]uint16{30, 130}
 	control(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { slave.Close() })
 	return master, slave
 }
@@ -268,9 +258,7 @@ func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	w := &terminal{t: t, master: master, slave: slave, cmd: c, ended: make(chan error, 1)}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	go w.watch()
 	go func() { w.ended <- c.Wait() }()
 	t.Cleanup(func() { c.Process.Kill() })

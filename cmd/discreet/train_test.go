@@ -149,7 +149,7 @@ func TestTrainRefuses(t *testing.T) {
 	model := filepath.Join(filepath.Dir(policy), "model.json")
 	trains(policy, "--epsilon", "2", "-o", model).wants(t, 0, "free")
 	broken := write(t, filepath.Join(filepath.Dir(policy), "broken.json"), `{"format": "discreet model", "version": 99}`)
-	header, _, _ := strings.Cut(string(read(t, rows)), "\n")
+	header, _, _ := strings.Cut(contents(t, rows), "\n")
 	for input, want := range map[string]string{
 		"":                  "no header",
 		"age,job\n1,cook\n": "no column",
@@ -169,21 +169,12 @@ func TestTrainRefuses(t *testing.T) {
 	command("predict", "-m", model, "--show", rows).wants(t, 2)
 }
 
-func read(t testing.TB, file string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
 func TestTrainSweep(t *testing.T) {
 	plot := filepath.Join(t.TempDir(), "sweep.svg")
 	args := []string{"train", "--sweep", "--rows", "2000", "--epsilons", "2,0.5", "--splits", "2"}
 	command(append(args, "--plot", plot)...).wants(t, 0, "made-up town: 2,000 rows, of which 1,600 to train on; 37 weights",
 		"epsilon 0.5", "objective, rho", "without privacy: 0.", "wrote ")
-	if !strings.Contains(string(read(t, plot)), "What privacy costs a classifier") {
+	if !strings.Contains(contents(t, plot), "What privacy costs a classifier") {
 		t.Error("the picture has no title")
 	}
 	v := command(append(args, "--json")...).wants(t, 0).decode(t)

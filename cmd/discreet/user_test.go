@@ -24,9 +24,7 @@ func user(policy string, args ...string) result {
 func enters(t *testing.T, path, name, password string) error {
 	t.Helper()
 	s, err := users.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	_, err = s.Password(context.Background(), users.Attempt{Name: name, Address: "192.0.2.1", Listener: "http"}, password)
 	return err
@@ -55,11 +53,8 @@ func TestUser(t *testing.T) {
 	})
 	t.Run("database", func(t *testing.T) {
 		policy, address := deploy(t, tenQuestions), testpg.Shared(t).URL()
-		text, err := os.ReadFile(policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, policy, "ledger: "+address+"\n"+string(text))
+		text := contents(t, policy)
+		write(t, policy, "ledger: "+address+"\n"+text)
 		user(policy, "list").wants(t, 2, "there are no users yet", "discreet user add")
 		userStory(t, policy, address)
 		if _, err := os.Stat(beside(policy, "policy.users")); err == nil {
@@ -227,16 +222,12 @@ func TestUserFiles(t *testing.T) {
 	command("user", "list", "--users", filepath.Dir(policy)).wants(t, 1, "not a regular file")
 	command("user", "add", "ana", "--users", beside(policy, "nowhere", "x.users")).wants(t, 1, "cannot be created")
 	user(beside(policy, "nowhere.yaml"), "list").wants(t, 1, "nowhere.yaml")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	user(policy, "add", "ana").wants(t, 0)
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o644))
 	user(policy, "list").wants(t, 1, "chmod 600", "0644")
 }
 
@@ -247,9 +238,7 @@ func TestUsersAtOnce(t *testing.T) {
 	var started []func() error
 	for _, name := range names {
 		c := process(new(bytes.Buffer), new(bytes.Buffer), "user", "add", name, "--users", path)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Start())
 		started = append(started, c.Wait)
 	}
 	for i, wait := range started {

@@ -37,18 +37,14 @@ func (s site) mechanism(t testing.TB, moves int64) mech.Mechanism {
 		return m
 	}
 	a, err := dp.Parse(s.amount)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var m mech.Mechanism
 	if s.noise == "laplace" {
 		m, err = mech.NewLaplace(dp.NewL1(big.NewInt(moves)), a)
 	} else {
 		m, err = mech.NewGaussian(dp.NewL2Squared(new(big.Int).Mul(big.NewInt(moves), big.NewInt(moves))), a)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	calibrated[name] = m
 	return m
 }
@@ -156,9 +152,7 @@ func coverage(t *testing.T, sites []site, r *mech.Releaser, confidence float64, 
 			g.parts, g.of = append(g.parts, s.answer(t, r)), append(g.of, fmt.Sprint(i))
 		}
 		values, errs, err := g.row(shown, columns, Settings{Confidence: confidence}, h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for j, v := range values {
 			got, err := v.(json.Number).Float64()
 			if err != nil || errs[j] == nil {
@@ -179,21 +173,15 @@ func TestSquares(t *testing.T) {
 	for _, c := range []struct{ confidence, ratio float64 }{{0.5, 1.235}, {0.9, 1.005}, {0.95, 0.958}, {0.999, 0.825}} {
 		one, several := newTotal(), newTotal()
 		for i := range 3 {
-			if err := several.add(n, big.NewRat(1, 1)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, several.add(n, big.NewRat(1, 1)))
 			if i == 0 {
 				one.add(n, big.NewRat(1, 1))
 			}
 		}
 		alone, err := halfWidths{}.of(one, 1-c.confidence)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all, err := halfWidths{}.of(several, 1-c.confidence)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if ratio := roundUp(all) / (math.Sqrt(3) * roundUp(alone)); math.Abs(ratio-c.ratio) > 0.01 || (ratio > 1) != (c.ratio > 1) {
 			t.Errorf("at %v the half width is %v times the sum in squares; want about %v", c.confidence, ratio, c.ratio)
 		}

@@ -31,9 +31,7 @@ func TestJoinByKeys(t *testing.T) {
 	north := countsAnswer("north", map[string]int64{"F": 10, "M": 20, "X": -3}, "F", "M", "X")
 	south := countsAnswer("south", map[string]int64{"F": 1, "M": 2, "D": 5}, "M", "D", "F")
 	j, err := Join(t.Context(), []Given{north, south}, Settings{Confidence: 0.95, Nonnegative: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := fmt.Sprint(j.Rows, j.Servers); got != "[[F 11] [M 22] [X 0] [D 5]] [2 2 1 1]" {
 		t.Errorf("the rows are %s", got)
 	}
@@ -51,9 +49,7 @@ func TestCheckRefuses(t *testing.T) {
 	fresh := func() []Offer {
 		return []Offer{countsAnswer("north", nil, "F").Offer, countsAnswer("south", nil, "F").Offer}
 	}
-	if err := Check(fresh()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Check(fresh()))
 	for want, change := range map[string]func(o []Offer){
 		"are the same data":      func(o []Offer) { o[1].Makeup.Source = o[0].Makeup.Source },
 		"HAVING":                 func(o []Offer) { o[1].Makeup.Apart = "HAVING" },
@@ -78,14 +74,10 @@ func TestRounded(t *testing.T) {
 	north, south := countsAnswer("north", map[string]int64{"F": 1}, "F"), countsAnswer("south", map[string]int64{"F": 2}, "F")
 	south.Answer.Parts[0][1].Sum.Step = "1/8"
 	j, err := Join(t.Context(), []Given{north, south}, Settings{Confidence: 0.95})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	exact := newTotal()
 	for _, g := range []Given{north, south} {
-		if err := exact.add(*g.Answer.Parts[0][1].Sum, oneRat()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, exact.add(*g.Answer.Parts[0][1].Sum, oneRat()))
 	}
 	half, err := halfWidths{}.of(exact, 0.05)
 	if want := roundUp(half) + 0.25; err != nil || fmt.Sprint(j.Rows[0][1]) != "1" || math.Abs(*j.Errors[0][1]-want) > 1e-9 {
@@ -154,4 +146,11 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -38,9 +38,7 @@ func clients(t testing.TB) []recorded {
 	var out []recorded
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n := 0
 		for part := range strings.SplitSeq(string(text), "\n;;") {
 			if sql := strings.TrimSpace(withoutComments(part)); sql != "" {
@@ -106,9 +104,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/clients.sum anew")
 func TestClients(t *testing.T) {
 	const file = "testdata/clients.sum"
 	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var sums strings.Builder
 	defer func() {
 		if *rewrite {

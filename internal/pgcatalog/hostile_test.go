@@ -123,9 +123,7 @@ func TestStatisticsDoNotExist(t *testing.T) {
 // opens a file or a connection.
 func TestNoDataInReach(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "./...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const discreet = "github.com/discreet-dp/discreet/"
 	allowed := strings.Fields(`bytes cmp context embed errors fmt math regexp regexp/syntax slices strconv
 		strings sync time unicode/utf8 github.com/pganalyze/pg_query_go/v6

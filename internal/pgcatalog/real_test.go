@@ -27,17 +27,11 @@ func startReal(t *testing.T, c *Catalog) *real {
 	server := testpg.Start(t)
 	ctx := context.Background()
 	admin, err := pgx.Connect(ctx, server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.Exec(ctx, "CREATE DATABASE hospital OWNER postgres"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errorOf(admin.Exec(ctx, "CREATE DATABASE hospital OWNER postgres")))
 	admin.Close(ctx)
 	conn, err := pgconn.Connect(ctx, strings.Replace(server.URL(), "/postgres?", "/hospital?", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(ctx) })
 	r := &real{conn: conn}
 	if v := conn.ParameterStatus("server_version"); !strings.HasPrefix(v, "15.") {
@@ -120,9 +114,7 @@ func TestAgainstPostgreSQL(t *testing.T) {
 	pg.do(t, "SET SESSION AUTHORIZATION ana")
 	ours := names(func(sql string) [][]string {
 		res, err := c.Query(context.Background(), sql, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return texts(res)
 	})
 	theirOID := func(name string) string {
@@ -138,9 +130,7 @@ func TestAgainstPostgreSQL(t *testing.T) {
 		t.Run(q.name, func(t *testing.T) {
 			sql := fill(q.sql, ourOID(t, c))
 			params, cols, err := c.Describe(sql, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(params) > 0 {
 				described, err := pg.conn.Prepare(context.Background(), "", fill(q.sql, theirOID), nil)
 				if err != nil {
@@ -159,9 +149,7 @@ func TestAgainstPostgreSQL(t *testing.T) {
 				return
 			}
 			res, err := c.Query(context.Background(), sql, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			theirCols, theirRows, err := pg.try(fill(q.sql, theirOID))
 			if err != nil {
 				t.Fatalf("PostgreSQL: %v\n%s", err, q.sql)
@@ -250,9 +238,7 @@ func TestExpressionsAgainstPostgreSQL(t *testing.T) {
 	c := testCatalog(t)
 	pg := startReal(t, c)
 	text, err := os.ReadFile("testdata/expressions.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for line := range strings.SplitSeq(string(text), "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "--") {

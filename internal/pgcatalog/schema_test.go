@@ -106,9 +106,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ana;
 func testPolicy(t testing.TB) *policy.Policy {
 	t.Helper()
 	p, err := policy.Parse("policy.yaml", []byte(hospitalPolicy))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -222,9 +220,7 @@ datasets:
 // too.
 func TestIdentities(t *testing.T) {
 	p, err := policy.Parse("policy.yaml", []byte(unlistedPolicy))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := New(p, "clinic", Session{User: "ana"})
 	const people = "join on it, and count people with COUNT(DISTINCT "
 	for sql, want := range map[string]string{
@@ -257,3 +253,12 @@ m|noisy; private`,
 		}
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func errorOf[T any](_ T, err error) error { return err }

@@ -19,9 +19,7 @@ func read(t testing.TB, dir string, d *proto.PageDownloadWillBegin) string {
 		t.Fatal("nothing was saved")
 	}
 	text, err := os.ReadFile(filepath.Join(dir, d.GUID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -38,9 +36,7 @@ func elsewhere(t *testing.T, w *world) {
 		copied[e.MustElement("h3").MustText()] = e.MustElement("pre").MustText()
 	}
 	_, port, err := net.SplitHostPort(w.server.WireAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run := func(env []string, name string, args ...string) string {
 		t.Helper()
 		path, err := exec.LookPath(name)

@@ -26,20 +26,14 @@ func hostile(t testing.TB) *world {
 	t.Helper()
 	var data strings.Builder
 	c := csv.NewWriter(&data)
-	if err := c.Write(append([]string{"id"}, hostileColumns...)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Write(append([]string{"id"}, hostileColumns...)))
 	for i := range 40 {
-		if err := c.Write([]string{fmt.Sprint(i), hostileKeys[i%len(hostileKeys)], "1", "2", hostileKeys[1], "5"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Write([]string{fmt.Sprint(i), hostileKeys[i%len(hostileKeys)], "1", "2", hostileKeys[1], "5"}))
 	}
 	c.Flush()
 	quoted := func(v any) string { // JSON is YAML
 		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(text)
 	}
 	policy := fmt.Sprintf(`datasets:

@@ -25,15 +25,11 @@ func (tb *tab) session() *proto.NetworkCookie {
 func (w *world) me(t testing.TB, cookie string) int {
 	t.Helper()
 	r, err := http.NewRequest("GET", w.base+"/v1/me", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Cookie", "discreet_session="+cookie)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.Body.Close()
 	return a.StatusCode
 }

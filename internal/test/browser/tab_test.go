@@ -53,13 +53,9 @@ const watch = `addEventListener('securitypolicyviolation', e => forbidden(e.viol
 func newTab(t testing.TB, base string, expected ...string) *tab {
 	t.Helper()
 	profile, err := theBrowser(t).Incognito()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page, err := profile.Page(proto.TargetCreateTarget{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb := &tab{t: t, base: base, by: map[proto.NetworkRequestID]*exchange{}}
 	for _, e := range expected {
 		tb.expected = append(tb.expected, regexp.MustCompile(e))

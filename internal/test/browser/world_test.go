@@ -32,22 +32,16 @@ type world struct {
 func (w *world) visit(t testing.TB, name string) string {
 	t.Helper()
 	store, err := users.Open(w.users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	all, err := store.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	i := slices.IndexFunc(all, func(u users.User) bool { return u.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no %s", name)
 	}
 	secret, err := store.Visits().Begin(t.Context(), all[i])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return secret
 }
 
@@ -68,20 +62,14 @@ func (w *world) spend(t testing.TB, name, dataset string, questions ...string) {
 	visit := w.visit(t, name)
 	for _, sql := range questions {
 		body, err := json.Marshal(map[string]string{"dataset": dataset, "sql": sql})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := http.NewRequest("POST", w.base+"/v1/query", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Cookie", "discreet_session="+visit)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		r.Header.Set("Content-Type", "application/json")
 		a, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a.Body.Close()
 		if a.StatusCode != 200 {
 			t.Fatalf("%s: %s", sql, a.Status)
@@ -133,22 +121,14 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"),
 		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Version: "test"}
 	p, err := people()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.Users, p.file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(c.Users, p.file, 0o600))
 	w := &world{users: c.Users, passwords: p.passwords}
 	if w.server, err = server.Open(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -171,14 +151,10 @@ func newWorld(t testing.TB, files map[string]string) *world {
 func clinic(t testing.TB, files map[string]string, h *hospital.Hospital, name, budget, more string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := h.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Write(dir))
 	for _, table := range []string{"patients.csv", "visits.csv"} {
 		text, err := os.ReadFile(filepath.Join(dir, table))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files[name+"/"+table] = string(text)
 	}
 	if !strings.Contains(more, "release:") {
@@ -228,4 +204,11 @@ func wide(files map[string]string) {
           huge: {type: decimal, bounds: [0, 1000000000000], granularity: 1}
           tiny: {type: decimal, bounds: [0, 0.00001], granularity: 0.00000001}
 `, long, strings.Join(keys, ", "))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -31,14 +31,10 @@ func TestTools(t *testing.T) {
 			got := steps(out)
 			file := filepath.Join("testdata/steps", tool.name+".txt")
 			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(file, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			hold(t, got, string(want))
 		})
 	}

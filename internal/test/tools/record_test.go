@@ -55,9 +55,7 @@ func TestRecord(t *testing.T) {
 			c.brief()
 			file := filepath.Join("testdata/corpus", tool.name+".txt")
 			c.takeOutcomes(file)
-			if err := os.WriteFile(file, []byte(c.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, []byte(c.String()), 0o644))
 		})
 	}
 }
@@ -92,9 +90,7 @@ func hospitalInPostgres(t *testing.T) (func() (net.Conn, error), map[string]stri
 	s := testpg.Start(t)
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, s.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close(ctx)
 	do := func(c *pgx.Conn, texts ...string) {
 		t.Helper()
@@ -108,31 +104,21 @@ func hospitalInPostgres(t *testing.T) (func() (net.Conn, error), map[string]stri
 	do(c, "SELECT count(lo_create(0)) FROM generate_series(1, 48000)",
 		"CREATE ROLE ana LOGIN PASSWORD 'secret'", "CREATE DATABASE hospital OWNER ana")
 	u, err := url.Parse(s.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
 	u.Path, u.User = "/hospital", url.User("ana")
 	h, err := pgx.Connect(ctx, u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer h.Close(ctx)
 	schema, err := os.ReadFile("testdata/schema.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := filepath.Join(t.TempDir(), "data")
 	writeData(t, dir)
 	do(h, string(schema))
 	for _, table := range []string{"patients", "visits", "wards"} {
 		rows, err := os.ReadFile(filepath.Join(dir, table+".csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := h.PgConn().CopyFrom(ctx, bytes.NewReader(rows), "COPY "+table+" FROM STDIN (FORMAT csv, HEADER)"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, errorOf(h.PgConn().CopyFrom(ctx, bytes.NewReader(rows), "COPY "+table+" FROM STDIN (FORMAT csv, HEADER)")))
 	}
 	do(h, "ANALYZE")
 	names := map[string]string{}
@@ -140,13 +126,9 @@ func hospitalInPostgres(t *testing.T) (func() (net.Conn, error), map[string]stri
 		UNION ALL SELECT oid::text, 'database' FROM pg_database WHERE oid > 60000
 		UNION ALL SELECT oid::text, 'role' FROM pg_roles WHERE oid > 60000
 		UNION ALL SELECT oid::text, 'constraint ' || conname FROM pg_constraint WHERE oid > 60000`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var id, name string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { names[id] = name; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(pgx.ForEachRow(rows, []any{&id, &name}, func() error { names[id] = name; return nil })))
 	return func() (net.Conn, error) { return net.Dial("unix", socket) }, names
 }
 

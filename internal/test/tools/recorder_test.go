@@ -53,9 +53,7 @@ type prepared struct {
 func record(t testing.TB, dial func() (net.Conn, error), names map[string]string, steps string) *recorder {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &recorder{t: t, listener: l, dial: dial, names: names, steps: steps}
 	t.Cleanup(func() { l.Close() })
 	go func() {

@@ -68,9 +68,7 @@ func TestCorpus(t *testing.T) {
 				l.outcome = was
 			}
 			if *rewrite && changed {
-				if err := os.WriteFile(filepath.Join("testdata/corpus", c.name+".txt"), []byte(c.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(filepath.Join("testdata/corpus", c.name+".txt"), []byte(c.String()), 0o644))
 			}
 		})
 	}
@@ -106,27 +104,17 @@ func open(t testing.TB) house {
 	dir := t.TempDir()
 	writeData(t, filepath.Join(dir, "data"))
 	policy, err := os.ReadFile("testdata/policy.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0",
 		Rate: 1_000_000, Version: "test"}
-	if err := os.WriteFile(c.Policy, policy, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.Policy, policy, 0o600))
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	password, err := store.Add(t.Context(), "ana", users.Analyst, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := server.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	t.Cleanup(func() {

@@ -235,13 +235,9 @@ func corpus(t testing.TB) []*script {
 func readScript(t testing.TB, file string) *script {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := parse(strings.TrimSuffix(filepath.Base(file), ".txt"), string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 

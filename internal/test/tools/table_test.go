@@ -27,9 +27,7 @@ func TestTable(t *testing.T) {
 	const file, end = "../../../docs/tools.md", "\n<!-- end -->"
 	const begin = "<!-- made by go test ./internal/test/tools -run TestTable -rewrite -->\n"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	head, rest, ok := strings.Cut(string(text), begin)
 	_, tail, closed := strings.Cut(rest, end)
 	if !ok || !closed {
@@ -37,9 +35,7 @@ func TestTable(t *testing.T) {
 	}
 	made := head + begin + table(t) + end + tail
 	if *rewrite {
-		if err := os.WriteFile(file, []byte(made), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(made), 0o644))
 	} else if made != string(text) {
 		t.Errorf("%s has another table; -rewrite writes it", file)
 	}
@@ -56,9 +52,7 @@ func table(t *testing.T) string {
 	by, well, refused := map[string]int{}, 0, 0
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := readScript(t, filepath.Join("testdata/corpus", filepath.Base(f)))
 		c.count(by)
 		well += strings.Count("\n"+string(text), "\nok ")

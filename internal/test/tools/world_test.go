@@ -15,18 +15,12 @@ import (
 // wards beside what the demonstration has.
 func writeData(t testing.TB, dir string) {
 	t.Helper()
-	if err := hospital.New(200, 1).Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(200, 1).Write(dir))
 	file := filepath.Join(dir, "visits.csv")
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b strings.Builder
 	b.WriteString("pid,day,arrived,ward,cost\n")
 	for i, r := range rows[1:] {
@@ -34,8 +28,15 @@ func writeData(t testing.TB, dir string) {
 	}
 	for name, text := range map[string]string{"visits": b.String(),
 		"wards": "ward,building,beds\nemergency,north,20\ninternal,north,50\nsurgery,south,30\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name+".csv"), []byte(text), 0o644))
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func errorOf[T any](_ T, err error) error { return err }
