@@ -35,14 +35,14 @@ func TestTrust(t *testing.T) {
 // unix: is a socket on this machine.
 func TestSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	door, err := net.Listen("unix", path)
+	listener, err := net.Listen("unix", path)
 	if err != nil {
 		t.Skip(err) // there are none, or the folder's name is too long
 	}
-	go http.Serve(door, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Write([]byte(`"` + r.Header.Get("Authorization") + r.URL.Path + `"`))
 	}))
-	defer door.Close()
+	defer listener.Close()
 	s, err := New("unix:"+path, "t")
 	must(t, err)
 	if s.Trust(path) == nil {

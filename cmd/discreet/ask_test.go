@@ -15,8 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
-// several are servers that run in processes of their own, and the file that names them.
-type several struct {
+// serverGroup are servers that run in processes of their own, and the file that names them.
+type serverGroup struct {
 	dir     string
 	running map[string]*running
 }
@@ -31,15 +31,15 @@ func port(t *testing.T) string {
 }
 
 // begin starts a server, or starts it again.
-func (a *several) begin(t *testing.T, name, address string) {
+func (a *serverGroup) begin(t *testing.T, name, address string) {
 	t.Helper()
 	a.running[name] = starts(t, nil, "-p", filepath.Join(a.dir, name, "policy.yaml"), "--http", address, "--listen", "127.0.0.1:0")
 }
 
 // askable writes a hospital for each budget and starts a server for it: north, south and west.
-func askable(t *testing.T, tick string, budgets ...string) (*several, map[string]string) {
+func askable(t *testing.T, tick string, budgets ...string) (*serverGroup, map[string]string) {
 	t.Helper()
-	a, at := &several{t.TempDir(), map[string]*running{}}, map[string]string{}
+	a, at := &serverGroup{t.TempDir(), map[string]*running{}}, map[string]string{}
 	directory := "servers:\n"
 	for i, budget := range budgets {
 		name := []string{"north", "south", "west"}[i]
@@ -57,7 +57,7 @@ func askable(t *testing.T, tick string, budgets ...string) (*several, map[string
 	return a, at
 }
 
-func (a *several) ask(args ...string) result {
+func (a *serverGroup) ask(args ...string) result {
 	return command(append([]string{"ask", "--servers", filepath.Join(a.dir, "servers.yaml")}, args...)...)
 }
 

@@ -108,7 +108,7 @@ func TestMCPOnAPolicy(t *testing.T) {
 }
 
 // A process that is killed while it asks has paid at most once: after the same call to the next
-// one, answered or told that the door is closed, one charge is gone and no second.
+// one, answered or told that the dataset is closed, one charge is gone and no second.
 func TestMCPKilled(t *testing.T) {
 	for _, after := range []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond, 40 * time.Millisecond} {
 		policy := mcpWorld(t)

@@ -422,13 +422,13 @@ func (sel *selection) numberRows(e *env, list []state) error {
 		if err != nil {
 			return err
 		}
-		places := map[datum.Value]*place{}
+		ranks := map[datum.Value]*rowRank{}
 		for _, t := range rows {
 			i := t[0].(datum.Int)
-			p := places[t[1]]
+			p := ranks[t[1]]
 			if p == nil {
-				p = &place{}
-				places[t[1]] = p
+				p = &rowRank{}
+				ranks[t[1]] = p
 			}
 			p.next(keys[i], w.keys)
 			list[i].wins[k] = map[string]datum.Int{"row_number": p.number, "rank": p.rank, "dense_rank": p.dense}[w.name]
@@ -437,14 +437,15 @@ func (sel *selection) numberRows(e *env, list []state) error {
 	return nil
 }
 
-// place is where a row stands in its partition: its number, and its ranks with and without gaps.
-type place struct {
+// rowRank is where a row stands in its partition: its number, and its ranks with and without
+// gaps.
+type rowRank struct {
 	number, rank, dense datum.Int
 	keys                datum.Tuple
 }
 
 // next goes on to a row with these keys. Rows with the same keys have the same ranks.
-func (p *place) next(keys datum.Tuple, ks []sortKey) {
+func (p *rowRank) next(keys datum.Tuple, ks []sortKey) {
 	p.number++
 	if p.number == 1 || compareKeys(ks, p.keys, keys) != 0 {
 		p.rank, p.dense = p.number, p.dense+1

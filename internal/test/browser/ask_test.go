@@ -223,7 +223,7 @@ func charted(t *testing.T, w *world) {
 // keyboard: somebody without a mouse comes from the form to an answer and to its table.
 func keyboard(t *testing.T, w *world) {
 	tb := newTab(t, w.base, refusal) // of what is not typed to its end, on a machine that is slow
-	tb.as(looks[0])
+	tb.as(screens[0])
 	tb.open("/")
 	tb.until("the name has the focus", `() => document.activeElement.name === 'name'`)
 	keys := tb.page.Timeout(patience).Keyboard

@@ -53,7 +53,7 @@ func elsewhere(t *testing.T, w *world) {
 		return string(out)
 	}
 	if _, err := exec.LookPath("psql"); err == nil {
-		// The page cannot know the port of the other door; 5432 is what it usually is.
+		// The page cannot know the port of the other listener; 5432 is what it usually is.
 		out := run(nil, "sh", "-c", strings.Replace(copied["psql"], ":5432/", ":"+port+"/", 1)+" -X -A -t")
 		for _, row := range a.Rows {
 			if want := fmt.Sprintf("%v|%v\n", row[0], row[1]); !strings.Contains(out, want) {

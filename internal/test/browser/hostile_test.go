@@ -102,7 +102,7 @@ func TestHostileNames(t *testing.T) {
 	tb.press(input.Escape)
 	tb.until("Escape closes it", `() => !document.querySelector('dialog[open]')`)
 	tb.accessible("hostile names", nil)
-	tb.as(looks[3])
+	tb.as(screens[3])
 	if over := tb.eval(`() => document.documentElement.scrollWidth - innerWidth`).Int(); over > 0 {
 		t.Errorf("%d pixels wider than a phone", over)
 	}
@@ -132,7 +132,7 @@ func TestHostileTitles(t *testing.T) {
 	tb.open("/dashboards/" + board)
 	tb.settle()
 	tb.shows("the dashboard", titles...)
-	for _, l := range looks {
+	for _, l := range screens {
 		tb.as(l)
 		if over := tb.eval(`() => document.documentElement.scrollWidth - innerWidth`).Int(); over > 0 {
 			t.Errorf("%s: %d pixels wider than the screen", l.name, over)

@@ -18,7 +18,7 @@ func openTables(tb *tab) {
 func TestPlayground(t *testing.T) {
 	w := ordinary(t)
 	for name, test := range map[string]func(*testing.T, *tab){
-		"sliders": knobs, "draws": draws, "survey": deniable, "motion": motion, "no motion": still,
+		"sliders": knobs, "draws": draws, "survey": deniable, "motion": motion, "no motion": waitUntilStill,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,8 +115,8 @@ func motion(_ *testing.T, tb *tab) {
 	tb.element("button", "^Play again$")
 }
 
-// still: where motion is not wanted, everything is there at once.
-func still(t *testing.T, tb *tab) {
+// waitUntilStill: where motion is not wanted, everything is there at once.
+func waitUntilStill(t *testing.T, tb *tab) {
 	reduce := []*proto.EmulationMediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}
 	tb.must(proto.EmulationSetEmulatedMedia{Features: reduce}.Call(tb.page))
 	tb.open("/playground/holdout")

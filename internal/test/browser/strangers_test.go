@@ -10,8 +10,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// session is the cookie of whoever is signed in.
-func (tb *tab) session() *proto.NetworkCookie {
+// sessionCookie is the cookie of whoever is signed in.
+func (tb *tab) sessionCookie() *proto.NetworkCookie {
 	tb.t.Helper()
 	all, err := tb.page.Cookies(nil)
 	tb.must(err)
@@ -41,7 +41,7 @@ func TestStolenCookie(t *testing.T) {
 	w := ordinary(t)
 	tb := newTab(t, w.base)
 	tb.signIn("/ask", "ana", w.passwords["ana"])
-	cookie := tb.session()
+	cookie := tb.sessionCookie()
 	if !cookie.HTTPOnly || cookie.SameSite != proto.NetworkCookieSameSiteStrict || !cookie.Session {
 		t.Errorf("the cookie is %+v", cookie)
 	}
@@ -127,7 +127,7 @@ func TestOtherPages(t *testing.T) {
 	defer stranger.Close()
 	for _, from := range []string{stranger.URL, strings.Replace(stranger.URL, "127.0.0.1", "localhost", 1)} {
 		tb := w.open(t, "/ask", "ana", ".") // it complains of everything, and rightly
-		cookie := tb.session().Value
+		cookie := tb.sessionCookie().Value
 		before := tb.eval(`async () => (await fetch('/v1/datasets/hospital/budget')).text()`).Str()
 		tb.settle()
 		quiet := len(tb.exchanges("POST", "/v1/"))

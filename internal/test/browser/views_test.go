@@ -199,18 +199,18 @@ func everything(t testing.TB) *world {
 	return w
 }
 
-// look is how a view is looked at.
-type look struct {
+// screen is how a view is looked at.
+type screen struct {
 	name          string
 	width, height int
 	phone, dark   bool
 }
 
-var looks = []look{{"desktop", 1180, 800, false, false}, {"desktop-dark", 1180, 800, false, true},
+var screens = []screen{{"desktop", 1180, 800, false, false}, {"desktop-dark", 1180, 800, false, true},
 	{"phone-dark", 390, 780, true, true}, {"phone", 390, 780, true, false}}
 
 // as makes the tab look as somebody sees it who has such a screen.
-func (tb *tab) as(l look) {
+func (tb *tab) as(l screen) {
 	tb.t.Helper()
 	tb.must(proto.EmulationSetDeviceMetricsOverride{Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.phone}.Call(tb.page))
 	scheme := "light"
@@ -231,13 +231,13 @@ func TestViews(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			tb := w.tab(t, v.who, v.expected...)
-			tb.as(looks[0])
+			tb.as(screens[0])
 			tb.open(v.path)
 			if v.do != nil {
 				v.do(tb)
 			}
 			tb.settle()
-			for _, l := range looks {
+			for _, l := range screens {
 				tb.as(l)
 				rules := colours
 				if !l.dark {

@@ -19,7 +19,7 @@ type exchange struct {
 	suspended bool
 }
 
-func (s *session) simple(sql string) *exchange {
+func (s *connection) simple(sql string) *exchange {
 	s.Frontend.Send(&pgproto3.Query{String: sql})
 	e := &exchange{}
 	s.read(e, false)
@@ -28,7 +28,7 @@ func (s *session) simple(sql string) *exchange {
 
 // read takes messages until the server waits for the next one, or, after a Flush in the place of
 // a Sync, until there are no more.
-func (s *session) read(e *exchange, flushed bool) {
+func (s *connection) read(e *exchange, flushed bool) {
 	_ = s.Conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	if e.lost = s.Frontend.Flush(); e.lost != nil {
 		return
@@ -111,7 +111,7 @@ func reasonOf(text string) string {
 
 // outcome sorts what came of a statement.
 func (e *exchange) outcome(s *statement, charged bool) string {
-	if e.err != nil && charged && !s.several() {
+	if e.err != nil && charged && !s.hasSeveralStatements() {
 		return "FAILED: it was charged for and refused: " + e.err.Message
 	}
 	if e.err != nil {
@@ -129,5 +129,7 @@ func (e *exchange) outcome(s *statement, charged bool) string {
 	return "free"
 }
 
-// several reports whether a text can hold more than one statement, of which a later one failed.
-func (s *statement) several() bool { return strings.Contains(strings.TrimRight(s.sql, "; \n"), ";") }
+// hasSeveralStatements reports whether a text can hold more than one statement, of which a later one failed.
+func (s *statement) hasSeveralStatements() bool {
+	return strings.Contains(strings.TrimRight(s.sql, "; \n"), ";")
+}

@@ -27,7 +27,7 @@ func TestTools(t *testing.T) {
 				t.Fatal(why)
 			}
 			h := open(t)
-			out := run(t, tool, place{"127.0.0.1", h.port, "ana", h.password, filepath.Join(t.TempDir(), "step")})
+			out := run(t, tool, target{"127.0.0.1", h.port, "ana", h.password, filepath.Join(t.TempDir(), "step")})
 			got := steps(out)
 			file := filepath.Join("testdata/steps", tool.name+".txt")
 			if *rewrite {

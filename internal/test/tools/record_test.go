@@ -43,7 +43,7 @@ func TestRecord(t *testing.T) {
 			postgres, names := hospitalInPostgres(t)
 			steps := filepath.Join(t.TempDir(), "step")
 			r := record(t, postgres, names, steps)
-			out := run(t, tool, place{"127.0.0.1", r.port(), "ana", "secret", steps})
+			out := run(t, tool, target{"127.0.0.1", r.port(), "ana", "secret", steps})
 			t.Logf("%s", out)
 			c := &script{name: tool.name, lines: r.recording()}
 			for l := range strings.SplitSeq(out, "\n") {
@@ -132,21 +132,21 @@ func hospitalInPostgres(t *testing.T) (func() (net.Conn, error), map[string]stri
 	return func() (net.Conn, error) { return net.Dial("unix", socket) }, names
 }
 
-// place is where a sender finds its server.
-type place struct {
+// target is where a sender finds its server.
+type target struct {
 	host           string
 	port           int
 	user, password string
 	steps          string // the file into which it writes what it is about
 }
 
-func (p place) environment() []string {
+func (p target) environment() []string {
 	return []string{"PGHOST=" + p.host, fmt.Sprintf("PGPORT=%d", p.port), "PGUSER=" + p.user, "PGPASSWORD=" + p.password,
 		"PGDATABASE=hospital", "DISCREET_STEP=" + p.steps, "LC_ALL=C.UTF-8", "TZ=UTC"}
 }
 
 // run runs a sender to its end, and returns what it printed.
-func run(t testing.TB, tool tool, p place) string {
+func run(t testing.TB, tool tool, p target) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()

@@ -39,7 +39,7 @@ func TestCorpus(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			h := open(t)
-			r := &replay{t: t, house: h, sessions: map[int]*session{}}
+			r := &replay{t: t, testServer: h, sessions: map[int]*connection{}}
 			defer r.close()
 			r.charged()
 			changed := false
@@ -93,13 +93,13 @@ func TestUnmended(t *testing.T) {
 	}
 }
 
-// house is a server on the hospital.
-type house struct {
+// testServer is a server on the hospital.
+type testServer struct {
 	port     int
 	password string
 }
 
-func open(t testing.TB) house {
+func open(t testing.TB) testServer {
 	t.Helper()
 	dir := t.TempDir()
 	writeData(t, filepath.Join(dir, "data"))
@@ -122,20 +122,20 @@ func open(t testing.TB) house {
 			t.Error(err)
 		}
 	})
-	return house{s.WireAddr().(*net.TCPAddr).Port, password}
+	return testServer{s.WireAddr().(*net.TCPAddr).Port, password}
 }
 
 type replay struct {
 	t testing.TB
-	house
-	sessions map[int]*session
+	testServer
+	sessions map[int]*connection
 	oids     map[string]string
-	control  *session // asks what is left
+	control  *connection // asks what is left
 	left     string
 }
 
-// session is a connection, at the level of messages.
-type session struct {
+// connection is a connection, at the level of messages.
+type connection struct {
 	*pgconn.HijackedConn
 	status byte // of its transaction
 }
@@ -157,7 +157,7 @@ func (r *replay) hangUp(connection int) {
 }
 
 // connect opens a session with the parameters of a tool.
-func (r *replay) connect(startup string) (*session, error) {
+func (r *replay) connect(startup string) (*connection, error) {
 	config, err := pgconn.ParseConfig(fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=hospital sslmode=disable",
 		r.port, r.password))
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *replay) connect(startup string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{HijackedConn: h, status: 'I'}, nil
+	return &connection{HijackedConn: h, status: 'I'}, nil
 }
 
 var parameter = regexp.MustCompile(`(\S+?)=("(?:[^"\\]|\\.)*")`)
@@ -282,7 +282,7 @@ func (r *replay) resolve(text string) (string, error) {
 }
 
 // extended sends a statement as drivers do.
-func (r *replay) extended(s *session, l *statement, sql string) *exchange {
+func (r *replay) extended(s *connection, l *statement, sql string) *exchange {
 	types := make([]uint32, len(l.types))
 	for i, name := range l.types {
 		types[i] = typeOID(name)

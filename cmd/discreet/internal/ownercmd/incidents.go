@@ -60,23 +60,23 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 		return err
 	}
 	defer r.Close()
-	var book ledger.Casebook
+	var cases ledger.Casebook
 	for line, err := range r.Records() {
 		if err != nil {
 			return err
 		}
-		book.Add(line.Record)
+		cases.Add(line.Record)
 	}
-	doors, open := closedDatasets(&book), withoutSessions(book.Unanswered())
+	closed, open := closedDatasets(&cases), withoutSessions(cases.Unanswered())
 	if c.JSON {
-		out := map[string]any{"incidents": append([]ledger.Case{}, book.Incidents...), "closed": doors}
+		out := map[string]any{"incidents": append([]ledger.Case{}, cases.Incidents...), "closed": closed}
 		if c.Unanswered {
 			out["unanswered"] = open
 		}
 		return console.PrintJSON(s.Out, out)
 	}
-	printIncidents(s, book.Incidents)
-	for _, d := range doors {
+	printIncidents(s, cases.Incidents)
+	for _, d := range closed {
 		gives := "nobody"
 		if d.Analyst != "" {
 			gives = render.Clean(d.Analyst) + " no"
@@ -85,20 +85,20 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 			render.Clean(d.Dataset), gives)
 	}
 	if c.Unanswered {
-		printUnanswered(s, open, book.Incidents)
+		printUnanswered(s, open, cases.Incidents)
 	}
 	return nil
 }
 
-func closedDatasets(book *ledger.Casebook) []closedDataset {
+func closedDatasets(cases *ledger.Casebook) []closedDataset {
 	out := []closedDataset{}
-	for _, i := range book.Incidents {
+	for _, i := range cases.Incidents {
 		for _, who := range []string{"", i.Analyst} {
 			d := closedDataset{i.Dataset, who}
 			if who != "" && slices.Contains(out, closedDataset{i.Dataset, ""}) || slices.Contains(out, d) {
 				continue
 			}
-			if book.Lockout(i.Dataset, who).Closed {
+			if cases.Lockout(i.Dataset, who).Closed {
 				out = append(out, d)
 			}
 		}
@@ -277,17 +277,17 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 
 // openIncidents are those of a dataset that a release would take back.
 func openIncidents(ctx context.Context, db *discreet.DB, dataset string) ([]ledger.Case, error) {
-	if dataset == "" { // then there is one, or opening its door has said so
+	if dataset == "" { // then there is one, or the release has said so
 		dataset = db.Policy().Names()[0]
 	}
-	var book ledger.Casebook
+	var cases ledger.Casebook
 	for r, err := range db.Records(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}
-		book.Add(r)
+		cases.Add(r)
 	}
-	return slices.DeleteFunc(book.Incidents, func(c ledger.Case) bool { return c.Dataset != dataset || !c.Told || c.Released > 0 }), nil
+	return slices.DeleteFunc(cases.Incidents, func(c ledger.Case) bool { return c.Dataset != dataset || !c.Told || c.Released > 0 }), nil
 }
 
 // refuseEmptyRelease refuses a release that would take nothing back: as a record it would say that

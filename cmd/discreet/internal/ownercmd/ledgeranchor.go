@@ -85,7 +85,7 @@ func (c *ledgerAnchorCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 	}
 	if c.Write || c.GiveUp {
-		// An anchor is stored when a ledger is opened, and when it is closed. The front door does
+		// An anchor is stored when a ledger is opened, and when it is closed. The library does
 		// it, because it counts a process that died: who closes a ledger in order takes away what
 		// that is known by.
 		db, err := discreet.Open(ctx, c.Policy)

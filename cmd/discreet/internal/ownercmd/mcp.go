@@ -92,7 +92,7 @@ func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 		return errors.Join(console.Misuse(fmt.Errorf("the policy lists no analyst %q", c.As)), db.Close())
 	}
 	d := admission.New(db, admission.Options{Timeout: c.Timeout, Opening: true})
-	door := agent.New(d, console.Version)
+	handler := agent.New(d, console.Version)
 	ctx, fail := context.WithCancelCause(ctx)
 	var opening sync.WaitGroup
 	opening.Go(func() {
@@ -104,7 +104,7 @@ func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 	})
 	s.In = &endNotifier{s.In, func() { fail(context.Canceled) }}
 	said := make(chan error, 1)
-	go func() { said <- serveTools(ctx, s, door.For(ctx, me)) }()
+	go func() { said <- serveTools(ctx, s, handler.For(ctx, me)) }()
 	select {
 	case err = <-said:
 	case <-ctx.Done(): // the SDK would wait for questions
@@ -113,14 +113,14 @@ func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 		err = cause
 	}
 	fail(context.Canceled)
-	return errors.Join(err, c.drainAndClose(db, d, door, &opening))
+	return errors.Join(err, c.drainAndClose(db, d, handler, &opening))
 }
 
 // drainAndClose waits for what runs, and closes. What does not end is left to itself, with the
 // ledger closed in order: it is neither kept nor told, so nobody can see by the end of this
 // process, at a moment of their choice, how far a question had come. What was charged is not
 // charged again under its name.
-func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, door *agent.Handler, opening *sync.WaitGroup) error {
+func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, handler *agent.Handler, opening *sync.WaitGroup) error {
 	quiet := make(chan struct{})
 	go func() {
 		opening.Wait()
@@ -130,9 +130,9 @@ func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, door *a
 	}()
 	select {
 	case <-quiet:
-		return errors.Join(door.Close(), db.Close())
+		return errors.Join(handler.Close(), db.Close())
 	case <-time.After(mcpDrainTimeout):
-		return errors.Join(console.NotInOrder(server.ErrCut), db.Abandon(), door.Close())
+		return errors.Join(console.NotInOrder(server.ErrCut), db.Abandon(), handler.Close())
 	}
 }
 

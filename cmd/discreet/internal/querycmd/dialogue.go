@@ -38,7 +38,7 @@ var errStopped = errors.New(`interrupted. What was charged stays charged, as \bu
 var errLeave = errors.New("leave")
 
 func interact(ctx context.Context, s *analystConsole, keep bool) error {
-	if s.datasetPolicy() == nil && s.dataset != "" { // the front door refuses with the names that there are
+	if s.datasetPolicy() == nil && s.dataset != "" { // the library refuses with the names that there are
 		_, err := s.db.Budget(ctx, s.dataset)
 		return err
 	}
