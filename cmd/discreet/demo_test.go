@@ -43,7 +43,7 @@ func TestDemo(t *testing.T) {
 
 func TestDemoKeepsItsFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "my hospital")
-	command("demo", "--dir", dir).wants(t, 0, "== 6. The books ==", "asked 100 times in 3 spellings: 1 answer, epsilon 0.1 spent",
+	command("demo", "--dir", dir).wants(t, 0, "== 6. The budgets ==", "asked 100 times in 3 spellings: 1 answer, epsilon 0.1 spent",
 		"discreet query --policy '"+dir)
 	policy := filepath.Join(dir, "policy.yaml")
 	command("query", "--policy", policy, "--dataset", "without", "--as", "ben",

@@ -334,7 +334,7 @@ func (d *hospitalDemo) verify(path string) error {
 	if err != nil {
 		return err
 	}
-	d.title("6. The books")
+	d.title("6. The budgets")
 	d.say("Every charge was on disk before the data was touched, in a chain of hashes that anybody can check:")
 	d.say("%d records, %d answers kept, head %s...", r.Records, r.Answers, r.Head[:16])
 	d.facts["ledger"] = r
