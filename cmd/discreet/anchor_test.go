@@ -34,10 +34,10 @@ func anchored(t *testing.T) (policy, place string) {
 func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", deploy(t, tenQuestions)).wants(t, 2, "the policy keeps no anchor")
 	policy, place := anchored(t)
-	ledgerFile := beside(policy, "policy.ledger")
+	file := beside(policy, "policy.ledger")
 	command("ledger", "anchor", "-p", policy).wants(t, 0, "anchor: "+place, "no anchor was stored yet")
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
-	old := contents(t, ledgerFile)
+	old := contents(t, file)
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
 	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 7, ", "holds it, and 0 records after it", "hospital          0.2",
 		"hospital/ana      0.2")
@@ -50,7 +50,7 @@ func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
 
 	// An older copy is put back.
-	write(t, ledgerFile, old)
+	write(t, file, old)
 	for _, c := range []result{
 		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy),
 		command("ledger", "anchor", "-p", policy, "--write"),
@@ -58,7 +58,7 @@ func TestLedgerAnchor(t *testing.T) {
 		c.wants(t, 1, "it is older: it ends at record 5 of 7", "discreet ledger anchor --recover")
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 1, "it is an older copy")
-	command("ledger", "verify", ledgerFile).wants(t, 0, "is whole")
+	command("ledger", "verify", file).wants(t, 0, "is whole")
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 7, and the ledger ends with "+
 		"record 5: it is an older copy")
 	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover, --begin and --give-up need --reason")
@@ -66,13 +66,13 @@ func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy, "--write", "--recover", "--reason", "why").wants(t, 2, "see discreet ledger anchor --help")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent",
 		"hospital      epsilon           0.1        0.2")
-	command("ledger", "show", ledgerFile).wants(t, 0, "counted as spent, up to the anchor at 7: the disk")
-	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
+	command("ledger", "show", file).wants(t, 0, "counted as spent, up to the anchor at 7: the disk")
+	command("ledger", "replay", file).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
 
 	// The ledger is lost as a whole.
 	for _, suffix := range []string{"", ".lock"} {
-		must(t, os.Remove(ledgerFile+suffix))
+		must(t, os.Remove(file+suffix))
 	}
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 1, "the ledger is missing")
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the ledger is missing")
@@ -101,8 +101,8 @@ func TestLedgerAnchor(t *testing.T) {
 	must(t, os.Remove(place))
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the disk of the anchor was lost").wants(t,
 		0, "holds it, and 0 records after it")
-	command("ledger", "show", ledgerFile).wants(t, 0, "the disk of the anchor was lost")
-	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
+	command("ledger", "show", file).wants(t, 0, "the disk of the anchor was lost")
+	command("ledger", "replay", file).wants(t, 0, "0 differ")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 61").wants(t, 0)
 
 	// Neither is its folder there.
@@ -135,15 +135,15 @@ func TestLedgerAnchorCounts(t *testing.T) {
 // nothing again. The owner can give the anchor up, and says why.
 func TestLedgerWithoutItsAnchor(t *testing.T) {
 	policy, place := anchored(t)
-	ledgerFile := beside(policy, "policy.ledger")
+	file := beside(policy, "policy.ledger")
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
-	old := contents(t, ledgerFile)
+	old := contents(t, file)
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
 	line := fmt.Sprintf("anchor: {file: %q}\n", place)
 	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
-	newer := contents(t, ledgerFile)
+	newer := contents(t, file)
 	for _, copied := range []string{newer, old} {
-		write(t, ledgerFile, string(copied))
+		write(t, file, string(copied))
 		for _, c := range []result{
 			asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50"), command("budget", "-p", policy),
 			command("ledger", "verify", "-p", policy), command("ledger", "anchor", "-p", policy), command("check", policy),
@@ -151,20 +151,20 @@ func TestLedgerWithoutItsAnchor(t *testing.T) {
 		} {
 			c.wants(t, 1, "has an anchor, and the policy names none", "that was "+place, "--give-up --reason")
 		}
-		command("ledger", "verify", ledgerFile).wants(t, 0, "is whole", "anchor: it has one")
+		command("ledger", "verify", file).wants(t, 0, "is whole", "anchor: it has one")
 	}
 	// An older copy has nothing to give up.
 	change(t, policy, func(s string) string { return line + s })
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "why").wants(t, 1, "it is older")
-	write(t, ledgerFile, newer)
+	write(t, file, newer)
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "the anchor moves").wants(t, 0, "has no anchor from here on",
 		"Remove the key 'anchor'", "remove "+place).lacks(t, "record ", "no account can have spent")
 	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	command("check", policy).wants(t, 0)
 	command("ledger", "verify", "-p", policy).wants(t, 0).lacks(t, "anchor:")
-	command("ledger", "show", ledgerFile).wants(t, 0, "no anchor: the anchor moves")
-	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
+	command("ledger", "show", file).wants(t, 0, "no anchor: the anchor moves")
+	command("ledger", "replay", file).wants(t, 0, "0 differ")
 }
 
 // inDatabase puts the ledger of a policy into a database, and returns its address.
@@ -252,7 +252,7 @@ func TestSharedLedgerInPolicy(t *testing.T) {
 // A database that has forgotten something is recovered where it is, and so is one that was lost.
 func TestSharedLedgerAnchor(t *testing.T) {
 	policy := deploy(t, tenQuestions)
-	ledgerFile, where := inDatabase(t, policy, "anchored"), testpg.Shared(t).URL()
+	file, where := inDatabase(t, policy, "anchored"), testpg.Shared(t).URL()
 	change(t, policy, func(s string) string { return fmt.Sprintf("anchor: {postgres: %q}\n%s", where, s) })
 	database, err := pgx.Connect(context.Background(), where)
 	must(t, err)
@@ -274,8 +274,8 @@ func TestSharedLedgerAnchor(t *testing.T) {
 	asks(policy, people).wants(t, 1, "it is older: it ends at record 5 of 7", "discreet ledger anchor --recover")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "failover").wants(t, 0, "What was lost counts as spent",
 		"hospital      epsilon           0.1        0.2")
-	command("ledger", "show", ledgerFile).wants(t, 0, "counted as spent, up to the anchor at 7: failover")
-	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
+	command("ledger", "show", file).wants(t, 0, "counted as spent, up to the anchor at 7: failover")
+	command("ledger", "replay", file).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
 
 	// The database is lost as a whole.
@@ -292,7 +292,7 @@ func TestSharedLedgerAnchor(t *testing.T) {
 	asks(policy, people).wants(t, 1, "has an anchor, and there is none in", "--begin --reason")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "why").wants(t, 1, "there is no anchor in")
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the anchor's disk").wants(t, 0, "holds it, and 0 records after it")
-	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
+	command("ledger", "replay", file).wants(t, 0, "0 differ")
 	asks(policy, older("61")).wants(t, 0)
 }
 
@@ -340,11 +340,11 @@ func TestPolicyProtectsOthers(t *testing.T) {
 // A ledger that was lost and is counted as spent still knows whom its charges protected.
 func TestRecoveredLedgerProtects(t *testing.T) {
 	policy, _ := anchored(t)
-	ledgerFile := beside(policy, "policy.ledger")
+	file := beside(policy, "policy.ledger")
 	lose := func() {
 		t.Helper()
 		for _, suffix := range []string{"", ".lock"} {
-			must(t, os.Remove(ledgerFile+suffix))
+			must(t, os.Remove(file+suffix))
 		}
 	}
 	asks(policy, people).wants(t, 0)
@@ -359,20 +359,20 @@ func TestRecoveredLedgerProtects(t *testing.T) {
 		command("check", policy).wants(t, 0)
 	}
 	asks(policy, people).wants(t, 0)
-	command("ledger", "replay", ledgerFile).wants(t, 0, "0 differ")
+	command("ledger", "replay", file).wants(t, 0, "0 differ")
 }
 
 // Where a copy from before the first charge went on by itself with another policy, its charges and
 // those that were lost protect different people: no policy goes on with both.
 func TestRecoveredLedgerProtectsTwo(t *testing.T) {
 	policy, place := anchored(t)
-	ledgerFile := beside(policy, "policy.ledger")
+	file := beside(policy, "policy.ledger")
 	command("budget", "-p", policy).wants(t, 0)
-	fresh := contents(t, ledgerFile)
+	fresh := contents(t, file)
 	early := contents(t, place)
 	asks(policy, people).wants(t, 0)
 	late := contents(t, place)
-	write(t, ledgerFile, fresh)
+	write(t, file, fresh)
 	write(t, place, early)
 	turnNeighbours(t, policy)
 	asks(policy, people+" WHERE age > 50").wants(t, 0)

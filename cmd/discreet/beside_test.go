@@ -17,7 +17,7 @@ import (
 // renewals, reading, and a backup of one moment. What is entered counts from the next question on.
 func TestOwnerBesideServer(t *testing.T) {
 	policy := teamed(t, "{epsilon: 1, renewal: {every: month, windows: 3}, per_query: {default: 0.1, max: 0.5}}")
-	ledgerFile := beside(policy, "policy.ledger")
+	file := beside(policy, "policy.ledger")
 	password := command("user", "add", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["password"].(string)
 	server := starts(t, nil, "-p", policy, "--listen", "127.0.0.1:0", "--http", "")
 	at := server.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
@@ -60,10 +60,10 @@ func TestOwnerBesideServer(t *testing.T) {
 	command("budget", "-p", policy).wants(t, 0, "0.1")
 	for _, args := range [][]string{{"show"}, {"export"}, {"replay"}, {"verify"}} {
 		command(append([]string{"ledger"}, append(args, "-p", policy)...)...).wants(t, 0)
-		command(append([]string{"ledger"}, append(args, ledgerFile)...)...).wants(t, 0)
+		command(append([]string{"ledger"}, append(args, file)...)...).wants(t, 0)
 	}
 	backup := beside(policy, "backup.ledger")
-	command("ledger", "copy", ledgerFile, backup).wants(t, 0, "copied and compared", "1 answer kept")
+	command("ledger", "copy", file, backup).wants(t, 0, "copied and compared", "1 answer kept")
 	command("ledger", "verify", backup).wants(t, 0, "is whole")
 	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %v", took)
@@ -72,11 +72,11 @@ func TestOwnerBesideServer(t *testing.T) {
 	asking.Wait()
 	// A question of an analyst does not go this way.
 	asks(policy, older("40")).wants(t, 1, "the ledger is open already")
-	if info, err := os.Stat(ledgerFile + ".hatch"); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(file + ".hatch"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket: %v, %v", info, err)
 	}
 	server.stops(t, syscall.SIGTERM)
-	if _, err := os.Stat(ledgerFile + ".hatch"); !os.IsNotExist(err) {
+	if _, err := os.Stat(file + ".hatch"); !os.IsNotExist(err) {
 		t.Errorf("the socket is left behind: %v", err)
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 0, "hospital is in its window 2")

@@ -15,12 +15,12 @@ import (
 )
 
 // charged waits until a ledger that another process has open holds a charge.
-func charged(t *testing.T, ledgerFile string) bool {
+func charged(t *testing.T, file string) bool {
 	t.Helper()
 	for range 2000 {
 		time.Sleep(5 * time.Millisecond)
-		text, err := os.ReadFile(ledgerFile)
-		log, err2 := os.ReadFile(ledgerFile + "-wal")
+		text, err := os.ReadFile(file)
+		log, err2 := os.ReadFile(file + "-wal")
 		if err != nil || err2 != nil {
 			continue
 		}

@@ -21,10 +21,10 @@ import (
 
 func TestLedgerVerify(t *testing.T) {
 	policy := deploy(t, tenQuestions)
-	ledgerFile := beside(policy, "policy.ledger")
+	file := beside(policy, "policy.ledger")
 	command("ledger", "verify", "-p", policy).wants(t, 1, "there is no ledger at")
 	asks(policy, people).wants(t, 0)
-	command("ledger", "verify", ledgerFile).wants(t, 0, "is whole: 4 records, 1 answer kept", "1 charge, 1 answer, 1 version", "owner: none",
+	command("ledger", "verify", file).wants(t, 0, "is whole: 4 records, 1 answer kept", "1 charge, 1 answer, 1 version", "owner: none",
 		"hospital/ana            0.1")
 	r := command("ledger", "verify", "-p", policy, "--json").wants(t, 0).decode(t)
 	if r["records"] != 4.0 || r["charges"] != 1.0 || r["answers"] != 1.0 || len(r["balances"].([]any)) != 2 ||
@@ -32,7 +32,7 @@ func TestLedgerVerify(t *testing.T) {
 		t.Errorf("got %v", r)
 	}
 	command("ledger", "verify").wants(t, 2, "name a ledger file, or a policy")
-	command("ledger", "verify", "-p", policy, ledgerFile).wants(t, 2, "name a ledger file, or a policy")
+	command("ledger", "verify", "-p", policy, file).wants(t, 2, "name a ledger file, or a policy")
 	command("ledger", "verify", policy).wants(t, 2, "policy.yaml is no ledger", "did you mean --policy")
 	command("ledger", "verify", write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")).wants(t, 1, "damaged")
 	command("ledger", "verify", filepath.Dir(policy)).wants(t, 1)
@@ -57,13 +57,13 @@ func TestDamagedLedger(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			policy := deploy(t, tenQuestions)
 			asks(policy, people).wants(t, 0)
-			ledgerFile := beside(policy, "policy.ledger")
-			good := contents(t, ledgerFile)
+			file := beside(policy, "policy.ledger")
+			good := contents(t, file)
 			bad := string(c.damage(append([]byte(nil), good...)))
-			write(t, ledgerFile, bad)
+			write(t, file, bad)
 			for _, args := range [][]string{{"query", "-p", policy, "--as", "ana", people}, {"explain", "-p", policy, "--as", "ana",
-				people}, {"budget", "-p", policy}, {"ledger", "verify", ledgerFile},
-				{"ledger", "show", ledgerFile}, {"ledger", "export", ledgerFile}, {"ledger", "replay", ledgerFile}, {"ledger", "replay", "-q", "-p",
+				people}, {"budget", "-p", policy}, {"ledger", "verify", file},
+				{"ledger", "show", file}, {"ledger", "export", file}, {"ledger", "replay", file}, {"ledger", "replay", "-q", "-p",
 					policy}, {"ledger", "export", "-p", policy, "--format", "jsonl", "-o", beside(policy, "out")}} {
 				command(args...).wants(t, 1, "damaged", "Do not delete it")
 			}
@@ -71,10 +71,10 @@ func TestDamagedLedger(t *testing.T) {
 			if _, err := os.Stat(beside(policy, "out")); err == nil {
 				t.Error("a damaged ledger was exported")
 			}
-			if now, _ := os.ReadFile(ledgerFile); string(now) != bad {
+			if now, _ := os.ReadFile(file); string(now) != bad {
 				t.Error("a damaged ledger was changed")
 			}
-			write(t, ledgerFile, good)
+			write(t, file, good)
 			asks(policy, people).wants(t, 0, "free")
 		})
 	}
@@ -131,10 +131,10 @@ func TestLedgerShow(t *testing.T) {
 	s.add(&ledger.Record{Kind: ledger.KindRecovery, Time: day(4), AnchorSequence: 99, Reason: "the disk",
 		Balances: []ledger.Balance{{Account: "hospital", Spent: dp.Cost{Epsilon: 2 * dp.One, Rho: dp.Unbounded}}}})
 	s.add(&ledger.Record{Kind: ledger.KindVersion, Time: day(3), Dataset: "hospital", DataVersion: "0123456789"})
-	ledgerFile := s.save()
-	before := contents(t, ledgerFile)
+	file := s.save()
+	before := contents(t, file)
 
-	r := command("ledger", "show", ledgerFile).wants(t, 0, "the ledger begins", "2026-11-06 12:00:00",
+	r := command("ledger", "show", file).wants(t, 0, "the ledger begins", "2026-11-06 12:00:00",
 		"epsilon 0.25  epsilon 0.75 in hospital", "discrete-laplace; ! 50 % of hospital; ! 50 % of hospital/ana",
 		"to charge 1", "the owner is ", "epsilon 1 more for hospital, hospital/ana, signed by ", ": board decision",
 		"window 2 begins: a new year",
@@ -155,19 +155,19 @@ func TestLedgerShow(t *testing.T) {
 	command("ledger", "show", "-p", policy, "--dataset", "clinic").wants(t, 0, "there is no such record")
 	command("ledger", "show", "-p", policy, "--kind", "topup,renewal").wants(t, 0, "board decision", "a new year").lacks(t, "the disk")
 
-	rows := command("ledger", "show", ledgerFile, "--json", "--kind", "charge,recovery").wants(t, 0).decode(t)["records"].([]any)
+	rows := command("ledger", "show", file, "--json", "--kind", "charge,recovery").wants(t, 0).decode(t)["records"].([]any)
 	first, last := rows[0].(map[string]any), rows[3].(map[string]any)
 	if len(rows) != 4 || first["request"] != "=first" || first["epsilon"] != "0.25" || first["rho"] != nil || first["answer"] != 2.0 ||
 		last["anchor_sequence"] != 99.0 || last["reason"] != "the disk" {
 		t.Errorf("got %v", rows)
 	}
-	if rows := command("ledger", "show", ledgerFile, "--json", "--last", "3").wants(t, 0).decode(t)["records"].([]any); len(rows) != 3 {
+	if rows := command("ledger", "show", file, "--json", "--last", "3").wants(t, 0).decode(t)["records"].([]any); len(rows) != 3 {
 		t.Errorf("%d rows", len(rows))
 	}
-	if contents(t, ledgerFile) != before {
+	if contents(t, file) != before {
 		t.Error("showing changed the ledger")
 	}
-	command("ledger", "verify", ledgerFile).wants(t, 0, "hospital is in its window 2", "fingerprint ",
+	command("ledger", "verify", file).wants(t, 0, "hospital is in its window 2", "fingerprint ",
 		"3 charge, 1 answer, 1 version, 1 renewal, 1 owner, 1 topup, 1 recovery")
 
 	for _, c := range []struct {
@@ -176,13 +176,13 @@ func TestLedgerShow(t *testing.T) {
 		says string
 	}{
 		{[]string{}, 2, "name a ledger file, or a policy"},
-		{[]string{ledgerFile, "-p", policy}, 2, "name a ledger file, or a policy"},
-		{[]string{ledgerFile, "--last", "-1"}, 2, "--last"},
-		{[]string{ledgerFile, "--last", "many"}, 2, "see discreet ledger show --help"},
-		{[]string{ledgerFile, "--kind", "charges"}, 2,
+		{[]string{file, "-p", policy}, 2, "name a ledger file, or a policy"},
+		{[]string{file, "--last", "-1"}, 2, "--last"},
+		{[]string{file, "--last", "many"}, 2, "see discreet ledger show --help"},
+		{[]string{file, "--kind", "charges"}, 2,
 			`there are no records of kind "charges": the kinds are charge, answer, version, renewal, owner, topup, recovery, ` +
 				`note, incident, release and ledger`},
-		{[]string{ledgerFile + ".none"}, 1, "there is no ledger at"},
+		{[]string{file + ".none"}, 1, "there is no ledger at"},
 		{[]string{policy}, 2, "did you mean --policy"},
 		{[]string{write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")}, 1, "damaged"},
 		{[]string{t.TempDir()}, 1, "not a regular file"},
@@ -308,14 +308,14 @@ func TestLedgerReplayPlanted(t *testing.T) {
 			s := newScribe(t, deploy(t, tenQuestions))
 			s.charge("first", day(9), dp.One/4, 0)
 			c.plant(s)
-			ledgerFile := s.save()
+			file := s.save()
 			if c.says == "" {
-				command("ledger", "replay", ledgerFile).wants(t, 0, "2 decisions re-derived, 0 differ")
+				command("ledger", "replay", file).wants(t, 0, "2 decisions re-derived, 0 differ")
 				return
 			}
-			command("ledger", "replay", ledgerFile).wants(t, 1, c.says, " differ", "not what follows from those before")
-			command("ledger", "replay", "-q", ledgerFile).wants(t, 1, c.says)
-			r := command("ledger", "replay", "--json", ledgerFile).wants(t, 1).decode(t)
+			command("ledger", "replay", file).wants(t, 1, c.says, " differ", "not what follows from those before")
+			command("ledger", "replay", "-q", file).wants(t, 1, c.says)
+			r := command("ledger", "replay", "--json", file).wants(t, 1).decode(t)
 			if r["differ"] == 0.0 || len(r["differences"].([]any)) == 0 {
 				t.Errorf("got %v", r)
 			}
@@ -326,13 +326,13 @@ func TestLedgerReplayPlanted(t *testing.T) {
 // A ledger of a version in which a charge paid in every window: what was used is told, and what
 // nobody can tell is in doubt.
 func TestLedgerReplayOtherWindows(t *testing.T) {
-	file := contents(t, filepath.Join("..", "..", "internal", "ledger", "replay", "testdata", "windows.ledger"))
-	ledgerFile := filepath.Join(t.TempDir(), "old.ledger")
-	write(t, ledgerFile, file)
-	command("ledger", "verify", ledgerFile).wants(t, 0, "is whole")
-	command("ledger", "replay", "-q", ledgerFile).wants(t, 1, "IN DOUBT (renewal): the sparse vector session of charge 3",
+	old := contents(t, filepath.Join("..", "..", "internal", "ledger", "replay", "testdata", "windows.ledger"))
+	file := filepath.Join(t.TempDir(), "old.ledger")
+	write(t, file, old)
+	command("ledger", "verify", file).wants(t, 0, "is whole")
+	command("ledger", "replay", "-q", file).wants(t, 1, "IN DOUBT (renewal): the sparse vector session of charge 3",
 		"DIFFERS (answer): charge 2 is of window 1", "1 differs")
-	r := command("ledger", "replay", "--json", ledgerFile).wants(t, 1).decode(t)
+	r := command("ledger", "replay", "--json", file).wants(t, 1).decode(t)
 	if r["differ"] != 1.0 || len(r["differences"].([]any)) != 1 || len(r["doubts"].([]any)) != 1 {
 		t.Errorf("got %v", r)
 	}
@@ -358,8 +358,8 @@ func TestLedgerExport(t *testing.T) {
 	s.owner()
 	s.topUp(day(7), dp.One)
 	s.charge("'quoted', \"twice\"", day(6), 109951162777, dp.One)
-	ledgerFile := s.save()
-	file := beside(policy, "out.csv")
+	file := s.save()
+	exported := beside(policy, "out.csv")
 
 	for _, all := range []string{"", "--all"} {
 		args := []string{"ledger", "export", "-p", policy}
@@ -367,8 +367,8 @@ func TestLedgerExport(t *testing.T) {
 			args = append(args, all)
 		}
 		lines := rowsOf(t, command(append(args, "--format", "jsonl")...).wants(t, 0).out)
-		command(append(args, "--output", file, "--force")...).wants(t, 0, "wrote ", " rows to ")
-		table, err := csv.NewReader(strings.NewReader(contents(t, file))).ReadAll()
+		command(append(args, "--output", exported, "--force")...).wants(t, 0, "wrote ", " rows to ")
+		table, err := csv.NewReader(strings.NewReader(contents(t, exported))).ReadAll()
 		must(t, err)
 		want := map[string]int{"": 2, "--all": 6}[all]
 		if len(lines) != want || len(table) != want+1 {
@@ -407,14 +407,14 @@ func TestLedgerExport(t *testing.T) {
 			}
 		}
 	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(exported); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has mode %v: %v", info.Mode(), err)
 	}
 
 	// Somebody who knows nothing of this program recomputes the chain, and adds up what was spent,
 	// exactly.
 	previous, sum := "", new(big.Rat)
-	for i, row := range rowsOf(t, command("ledger", "export", ledgerFile, "--format", "jsonl", "--all").wants(t, 0).out) {
+	for i, row := range rowsOf(t, command("ledger", "export", file, "--format", "jsonl", "--all").wants(t, 0).out) {
 		digest := sha256.Sum256([]byte(row["record"].(string)))
 		if row["hash"] != hex.EncodeToString(digest[:]) || row["previous"] != previous || row["sequence"] != float64(i) ||
 			previous != "" && !strings.Contains(row["record"].(string), "64:"+previous+",") {
@@ -439,36 +439,36 @@ func TestLedgerExportRefuses(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	s := newScribe(t, policy)
 	s.charge("first", day(9), dp.One/4, 0)
-	ledgerFile := s.save()
-	before := contents(t, ledgerFile)
+	file := s.save()
+	before := contents(t, file)
 	there := write(t, beside(policy, "there.csv"), "mine")
 	link := beside(policy, "link.csv")
-	must(t, os.Symlink(ledgerFile, link))
+	must(t, os.Symlink(file, link))
 	for _, c := range []struct {
 		args []string
 		code int
 		says string
 	}{
-		{[]string{ledgerFile, "--format", "xml"}, 2, "--format must be one of"},
-		{[]string{ledgerFile, "-o", there}, 2, "is there already: write to another file, or add --force"},
-		{[]string{ledgerFile, "-o", ledgerFile, "--force"}, 2, "belongs to the ledger"},
-		{[]string{ledgerFile, "-o", ledgerFile + "-journal", "--force"}, 2, "belongs to the ledger"},
-		{[]string{ledgerFile, "-o", link, "--force"}, 2, "is what is exported"},
+		{[]string{file, "--format", "xml"}, 2, "--format must be one of"},
+		{[]string{file, "-o", there}, 2, "is there already: write to another file, or add --force"},
+		{[]string{file, "-o", file, "--force"}, 2, "belongs to the ledger"},
+		{[]string{file, "-o", file + "-journal", "--force"}, 2, "belongs to the ledger"},
+		{[]string{file, "-o", link, "--force"}, 2, "is what is exported"},
 		{[]string{"-p", policy, "-o", policy, "--force"}, 2, "or its policy"},
-		{[]string{ledgerFile, "-o", t.TempDir(), "--force"}, 2, "is a folder"},
-		{[]string{ledgerFile, "-o", "/no/such/folder/x.csv"}, 2, "there is no such folder"},
-		{[]string{ledgerFile + ".none"}, 1, "there is no ledger at"},
+		{[]string{file, "-o", t.TempDir(), "--force"}, 2, "is a folder"},
+		{[]string{file, "-o", "/no/such/folder/x.csv"}, 2, "there is no such folder"},
+		{[]string{file + ".none"}, 1, "there is no ledger at"},
 		{[]string{policy}, 2, "did you mean --policy"},
 		{[]string{write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")}, 1, "damaged"},
 		{[]string{}, 2, "name a ledger file, or a policy"},
 	} {
 		command(append([]string{"ledger", "export"}, c.args...)...).wants(t, c.code, c.says)
 	}
-	if contents(t, ledgerFile) != before || contents(t, there) != "mine" {
+	if contents(t, file) != before || contents(t, there) != "mine" {
 		t.Error("a refused export changed a file")
 	}
-	command("ledger", "export", ledgerFile, "-o", ledgerFile+".csv").wants(t, 0, "wrote 1 row to")
-	command("ledger", "export", ledgerFile, "-o", there, "--force").wants(t, 0, "wrote 1 row to")
+	command("ledger", "export", file, "-o", file+".csv").wants(t, 0, "wrote 1 row to")
+	command("ledger", "export", file, "-o", there, "--force").wants(t, 0, "wrote 1 row to")
 	if !strings.HasPrefix(contents(t, there), "sequence,") {
 		t.Error("--force does not replace")
 	}

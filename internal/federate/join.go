@@ -1,6 +1,6 @@
-// Package federate makes one answer of those of several servers to one question: counts and sums are
-// added up, and averages are made of sums and counts that were added up. It sees what servers have
-// said, which may be anything: nothing of it is believed that can be checked.
+// Package federate makes one answer of those of several servers to one question: counts and sums
+// are added up, and averages are made of sums and counts that were added up. It sees what servers
+// have said, which may be anything: nothing of it is believed that can be checked.
 //
 // # Error bars
 //

@@ -1,6 +1,7 @@
-// Package localsocket listens for one program: the one that started this process. It has a socket in a folder that only this user may look into, or a port of this machine where there are
-// no such sockets, and whoever comes in has to know a token that was drawn for this process. The
-// process ends with the program, however that ends: see [WhileOpen].
+// Package localsocket listens for one program: the one that started this process. It has a socket
+// in a folder that only this user may look into, or a port of this machine where there are no such
+// sockets, and whoever comes in has to know a token that was drawn for this process. The process
+// ends with the program, however that ends: see [WhileOpen].
 package localsocket
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
 )
 
-// TestEveryCall calls every function of the catalogue with values of every kind: what does not fit is
-// refused with a code, and what is answered is of the type that was described.
+// TestEveryCall calls every function of the catalogue with values of every kind: what does not fit
+// is refused with a code, and what is answered is of the type that was described.
 func TestEveryCall(t *testing.T) {
 	values := strings.Fields("NULL 'a' 1 '{a}'::text[] true 1.5 'a'::name 'pg_class'::regclass now() ROW(1,'a')" +
 		" 'a'::\"char\" 1::int2 1::int8 1::float8 26::oid '2024-05-06'::date ARRAY[1,NULL] '1'::int2vector '{}' '0'::xid")

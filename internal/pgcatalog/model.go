@@ -22,11 +22,12 @@ func New(p *policy.Policy, dataset string, s Session) *Catalog {
 			names = append(names, name)
 		}
 	}
-	return &Catalog{db: newDatabase(names, datasetSchema(p.Datasets[dataset]), s), limits: interpret.Limits{Steps: maxSteps, Bytes: maxBytes}}
+	db := newDatabase(names, datasetSchema(p.Datasets[dataset]), s)
+	return &Catalog{db: db, limits: interpret.Limits{Steps: maxSteps, Bytes: maxBytes}}
 }
 
-// datasetSchema makes the relations of the system and of a dataset, which may be nil. The views have
-// no columns yet: to tell them takes the interpreter, which takes a database.
+// datasetSchema makes the relations of the system and of a dataset, which may be nil. The views
+// have no columns yet: to tell them takes the interpreter, which takes a database.
 func datasetSchema(d *policy.Dataset) *schema {
 	s := newSchema()
 	if d != nil {

@@ -233,7 +233,8 @@ func missing(a, b []string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestExpressionsAgainstPostgreSQL holds queries about the catalogue against PostgreSQL, line by line.
+// TestExpressionsAgainstPostgreSQL holds queries about the catalogue against PostgreSQL, line by
+// line.
 func TestExpressionsAgainstPostgreSQL(t *testing.T) {
 	c := testCatalog(t)
 	pg := startReal(t, c)

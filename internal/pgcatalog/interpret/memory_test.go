@@ -27,7 +27,8 @@ var testDatabase = func() memory {
 		}
 		return out
 	}
-	staff := &memoryTable{heading: Heading{OID: 1, Schema: "public", Readable: true, Columns: columns("id", "int4", "name", "text", "boss", "int4")}}
+	staff := &memoryTable{heading: Heading{OID: 1, Schema: "public", Readable: true,
+		Columns: columns("id", "int4", "name", "text", "boss", "int4")}}
 	for i, name := range []string{"Ada", "Ben", "Cem", "Dora"} {
 		row := datum.Tuple{datum.Int(i + 1), datum.Text(name), datum.Int(i)}
 		if i == 0 {

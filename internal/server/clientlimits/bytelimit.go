@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// UnreadTimeout is how long a client may take nothing of what is sent to it. Then it is cut off, and
-// what it held is given back.
+// UnreadTimeout is how long a client may take nothing of what is sent to it. Then it is cut off,
+// and what it held is given back.
 const UnreadTimeout = 30 * time.Second
 
 type Limits struct {
@@ -46,8 +46,8 @@ type Counter struct {
 	turnedAway TurnedAwayBytes
 }
 
-// TurnedAwayBytes is how often somebody found no room since the start, and how often a client was cut
-// off because it read nothing.
+// TurnedAwayBytes is how often somebody found no room since the start, and how often a client was
+// cut off because it read nothing.
 type TurnedAwayBytes struct{ User, Server, Unread uint64 }
 
 // NewCounter returns a counter that has counted nothing.
@@ -200,9 +200,9 @@ func valuesSize(values []any) int {
 // chunkBytes is how many bytes a client has to take within [UnreadTimeout].
 const chunkBytes = 32 << 10
 
-// LimitUnread gives whoever reads an answer of next some time for each part of it: a client that takes
-// nothing is cut off, and one that is slow is not. With HTTP/2 that is one stream; a connection of
-// which nothing at all is read is cut off by [http.HTTP2Config.WriteByteTimeout].
+// LimitUnread gives whoever reads an answer of next some time for each part of it: a client that
+// takes nothing is cut off, and one that is slow is not. With HTTP/2 that is one stream; a
+// connection of which nothing at all is read is cut off by [http.HTTP2Config.WriteByteTimeout].
 func LimitUnread(next http.Handler, timeout time.Duration, held *Counter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout, held: held}

@@ -21,8 +21,8 @@ type Slots struct {
 	turnedAway TurnedAwayConnections
 }
 
-// TurnedAwayConnections is how often since the start there was no room, in all or for an address, and how
-// often a guest had to make some.
+// TurnedAwayConnections is how often since the start there was no room, in all or for an address,
+// and how often a guest had to make some.
 type TurnedAwayConnections struct{ Full, Address, MadeRoom uint64 }
 
 func (c *Slots) TurnedAway() TurnedAwayConnections {

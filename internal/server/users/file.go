@@ -102,8 +102,8 @@ func prepare(path string) (string, error) {
 	return path, nil
 }
 
-// hasOurHeader reads the header before SQLite does: to open another program's database, and close it,
-// can already change it. A ledger that was left by a process that died would lose its log. Our
+// hasOurHeader reads the header before SQLite does: to open another program's database, and close
+// it, can already change it. A ledger that was left by a process that died would lose its log. Our
 // number is in the file from its first transaction on. See "The Database Header" in
 // sqlite.org/fileformat2.html for the offsets.
 func hasOurHeader(path string) (bool, error) {

@@ -1,7 +1,8 @@
-// Package web holds the page that 'discreet serve' has on its HTTP port, and serves it (Around): the
-// same few files to everybody, with or without a name. Nothing in them is about data; the page asks
-// for that at /v1, like every other client. There are sources in TypeScript, and what is made of
-// them, which is committed, so that 'go build' alone gives everything. The tag nopage leaves it out.
+// Package web holds the page that 'discreet serve' has on its HTTP port, and serves it (Around):
+// the same few files to everybody, with or without a name. Nothing in them is about data; the page
+// asks for that at /v1, like every other client. There are sources in TypeScript, and what is made
+// of them, which is committed, so that 'go build' alone gives everything. The tag nopage leaves it
+// out.
 //
 //	go generate ./internal/server/web        makes dist of the sources; esbuild is a Go program, so no Node is needed
 //	internal/server/web/refresh              brings the packages of packages.json into node_modules; this needs npm

@@ -129,7 +129,8 @@ func (e *exchange) outcome(s *statement, charged bool) string {
 	return "free"
 }
 
-// hasSeveralStatements reports whether a text can hold more than one statement, of which a later one failed.
+// hasSeveralStatements reports whether a text can hold more than one statement, of which a later
+// one failed.
 func (s *statement) hasSeveralStatements() bool {
 	return strings.Contains(strings.TrimRight(s.sql, "; \n"), ";")
 }

@@ -1,3 +1,3 @@
-// Package labcmd has the commands that need no data of an owner: discreet account, audit, survey and
-// demo, each in the file of its name.
+// Package labcmd has the commands that need no data of an owner: discreet account, audit, survey
+// and demo, each in the file of its name.
 package labcmd

@@ -255,7 +255,8 @@ func (c *SurveyCmd) print(
 	fmt.Fprintf(w, "oracle   %s: %s\n", oracle.Name(), why)
 	fmt.Fprintf(w, "report   %s; it supports the own value with probability %.4g, and any other with %.4g\n\n",
 		render.Count(int64(oracle.Bits()), "bit"), p, q)
-	t := &render.Table{Header: []string{"value", "plain", "private", "95 % interval", "error"}, Right: []bool{false, true, true, true, true}}
+	t := &render.Table{Header: []string{"value", "plain", "private", "95 % interval", "error"},
+		Right: []bool{false, true, true, true, true}}
 	for _, a := range answers[:min(len(answers), maxShownAnswers)] {
 		t.Add(a.Value, percentWords(a.Plain), percentWords(a.Private), percentWords(a.Low)+" to "+percentWords(a.High),
 			signedPercent(a.Error))

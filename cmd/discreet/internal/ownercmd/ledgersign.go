@@ -273,8 +273,8 @@ func (c *ledgerTopupCmd) remote(ctx context.Context, s console.Screen, server *c
 	}
 	for i, a := range raised.After {
 		if i < len(raised.Before) && a.Total.Epsilon != nil && raised.Before[i].Total.Epsilon != nil {
-			fmt.Fprintf(s.Out, "%s: epsilon %.6g before, epsilon %.6g from here on\n", render.Clean(a.Name), *raised.Before[i].Total.Epsilon,
-				*a.Total.Epsilon)
+			fmt.Fprintf(s.Out, "%s: epsilon %.6g before, epsilon %.6g from here on\n", render.Clean(a.Name),
+				*raised.Before[i].Total.Epsilon, *a.Total.Epsilon)
 		}
 	}
 	fmt.Fprintf(s.Out, "it is record %d. From here on:\n", raised.Sequence)

@@ -331,7 +331,8 @@ func (s *spendingHistory) print(w io.Writer, accounts []api.Account, due string,
 	t := &render.Table{Header: []string{"account", fmt.Sprintf("the last %d days", budgets.WindowDays), "at this rate the budget"}}
 	for _, a := range accounts {
 		f := s.forecast(a, at)
-		daily := budgets.Daily(s.accounts[a.Name], func(c dp.Cost) dp.Amount { return console.Claim(a.ByEpsilon(), c) }, budgets.WindowDays, at)
+		claim := func(c dp.Cost) dp.Amount { return console.Claim(a.ByEpsilon(), c) }
+		daily := budgets.Daily(s.accounts[a.Name], claim, budgets.WindowDays, at)
 		words := forecastWords(f)
 		if due != "" && a.Kind != "dataset" && f.Status == budgets.Lasting && (f.Until == "" || f.Until > due) {
 			words = fmt.Sprintf("lasts longer than its window, which is meant to end on %s (%s)", due, rateWords(f))
