@@ -230,7 +230,6 @@ func TestOpenIDMisbehaves(t *testing.T) {
 	}
 }
 
-// TestOpenIDConfig: what cannot be meant is refused.
 // Strangers who make up states fill no log, and those who came in from elsewhere do not wait for
 // them.
 func TestOpenIDStrangers(t *testing.T) {
@@ -271,22 +270,6 @@ func (c *counting) Handle(_ context.Context, r slog.Record) error {
 		c.lines.Add(1)
 	}
 	return nil
-}
-
-func TestOpenIDConfig(t *testing.T) {
-	for _, c := range []openid.Config{
-		{Client: "x"}, {Issuer: "login.example.org", Client: "x"}, {Issuer: "http://login.example.org", Client: "x"},
-		{Issuer: "https://login.example.org"}, {Issuer: "https://login.example.org?a=b", Client: "x"},
-		{Issuer: "ftp://127.0.0.1", Client: "x"},
-	} {
-		if _, err := openid.New(c); err == nil {
-			t.Errorf("%+v is taken", c)
-		}
-	}
-	c := openid.Config{Issuer: "https://login.example.org/realms/x", Client: "x"}
-	if err := c.Check(); err != nil || c.Claim != "email" || c.Name != "login.example.org" {
-		t.Errorf("%+v, %v", c, err)
-	}
 }
 
 // provider is a small OpenID Connect provider: discovery, keys, and codes for tokens that it signs.

@@ -226,7 +226,7 @@ func (h *openIDHandler) sendToProvider(ctx context.Context, _ *callbackInput) (*
 	if err != nil {
 		return h.refuse(ctx, err), nil
 	}
-	return &redirect{to, []http.Cookie{h.stateCookie(keep, int(openid.Patience.Seconds()))}}, nil
+	return &redirect{to, []http.Cookie{h.stateCookie(keep, int(openid.SignInTimeout.Seconds()))}}, nil
 }
 
 func (h *openIDHandler) returnFromProvider(ctx context.Context, in *callbackInput) (*redirect, error) {

@@ -123,8 +123,8 @@ func (p *Provider) oauth(found *oidc.Provider, redirect string) *oauth2.Config {
 		Scopes: scopes}
 }
 
-// Patience is how long somebody may take at the provider.
-const Patience = 10 * time.Minute
+// SignInTimeout is how long somebody may take at the provider.
+const SignInTimeout = 10 * time.Minute
 
 // Begin returns where to send a browser, and what it has to bring back beside what the provider
 // gives it.
@@ -135,7 +135,7 @@ func (p *Provider) Begin(redirect string) (to, keep string, err error) {
 	}
 	state, nonce, verifier := drawState(), drawState(), oauth2.GenerateVerifier()
 	to = p.oauth(found, redirect).AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier))
-	return to, fmt.Sprintf("%s.%s.%s.%d", state, nonce, verifier, p.now().Add(Patience).Unix()), nil
+	return to, fmt.Sprintf("%s.%s.%s.%d", state, nonce, verifier, p.now().Add(SignInTimeout).Unix()), nil
 }
 
 func drawState() string {
@@ -207,7 +207,7 @@ func (p *Provider) takeState(state, until string) bool {
 	}
 	_, before := p.usedStates[state]
 	end := time.Unix(at, 0)
-	if before || !now.Before(end) || end.Sub(now) > Patience {
+	if before || !now.Before(end) || end.Sub(now) > SignInTimeout {
 		return false
 	}
 	if len(p.usedStates) >= maxUsedStates { // of strangers: what holds then is that a provider takes a code once
