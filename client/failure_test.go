@@ -127,9 +127,7 @@ func TestTokenOfAnother(t *testing.T) {
 	}
 	// Two datasets of one server have one token, whatever this machine is called.
 	again := strings.Replace(one.URL, "127.0.0.1", "localhost", 1) + "/clinic"
-	if err := Together(to("one", one.URL, "secret"), to("again", again, "secret")).check(); err != nil {
-		t.Error(err)
-	}
+	must(t, Together(to("one", one.URL, "secret"), to("again", again, "secret")).check())
 }
 
 // TestChangedMeanwhile: a request whose data has changed cannot be asked again, and nobody is told

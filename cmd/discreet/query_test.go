@@ -343,9 +343,7 @@ func TestBudgetEdges(t *testing.T) {
 	command("budget", "-p", policy).wants(t, 0, "nothing was spent in the last 30 days", "25 %")
 	picture = beside(policy, "out.png")
 	command("budget", "-p", policy, "--plot", picture).wants(t, 0)
-	if _, err := png.Decode(bytes.NewReader([]byte(contents(t, picture)))); err != nil {
-		t.Error(err)
-	}
+	must(t, errorOf(png.Decode(bytes.NewReader([]byte(contents(t, picture))))))
 	// Also of a ledger without charges, and of several datasets.
 	command("budget", "-p", deploy(t, concentrated), "--plot", picture).wants(t, 0)
 	for file, says := range map[string]string{"out.gif": "ends in .svg or .png", "/no/such/out.png": "there is no such folder"} {

@@ -127,9 +127,7 @@ func TestSurveyPictures(t *testing.T) {
 	f, err := os.Open(picture)
 	must(t, err)
 	defer f.Close()
-	if _, err := png.Decode(f); err != nil {
-		t.Error(err)
-	}
+	must(t, errorOf(png.Decode(f)))
 }
 
 // Bad input is refused before anybody is asked, and says what to write instead.

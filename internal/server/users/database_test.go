@@ -202,9 +202,7 @@ func TestDatabasesRefused(t *testing.T) {
 	shared(t)
 	f := setUp(t)
 	c, err := pgx.Connect(ctx, testpg.Shared(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	defer c.Close(ctx)
 	for name, test := range map[string]struct{ prepare, says string }{
 		"another's": {"CREATE SCHEMA X; CREATE TABLE X.users (name text)", "left as it is"},
@@ -226,9 +224,7 @@ func TestDatabasesRefused(t *testing.T) {
 		text, made := strings.CutPrefix(test.prepare, "MAKE; ")
 		if made {
 			s, err := Open(at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require(t, err)
 			must(t, s.Close())
 		}
 		if _, err := c.Exec(ctx, strings.ReplaceAll(text, "X", schema), pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -284,9 +280,7 @@ func TestServersRole(t *testing.T) {
 		"; GRANT USAGE ON SCHEMA "+schema+" TO serving", pgx.QueryExecModeSimpleProtocol)
 	must(t, err)
 	s, err := Find(strings.Replace(f.path, "postgres@", "serving@", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	defer s.Close()
 	must(t, second(login(s, from("ana", home), f.password)))
 	must(t, second(s.Add(ctx, "bob", Analyst, "")))

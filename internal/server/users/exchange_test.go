@@ -41,9 +41,7 @@ func TestUnknownNamesLookKnown(t *testing.T) {
 	shape := regexp.MustCompile(`^r=clientnonce[A-Za-z0-9+/]{32},s=([A-Za-z0-9+/]{22}==),i=65536$`)
 	salt := func(name string) string {
 		e, err := f.Exchange(ctx, from(name, home))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require(t, err)
 		reply, done, err := e.Step(ctx, "n,,n=,r=clientnonce")
 		if err != nil || done || !shape.MatchString(reply) {
 			t.Fatalf("%q, %v, %v", reply, done, err)
@@ -73,26 +71,16 @@ func TestUnknownNamesLookKnown(t *testing.T) {
 func open1(t *testing.T, f *fixture, a Attempt) (*Exchange, string) {
 	t.Helper()
 	e, err := f.Exchange(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	client, err := driver(f.password)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	c := client.NewConversation()
 	first, err := c.Step("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	reply, _, err := e.Step(ctx, first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	final, err := c.Step(reply)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	return e, final
 }
 
@@ -149,9 +137,7 @@ func TestFirstMessages(t *testing.T) {
 		"p=,,n=,r=abc", "n,,n=,r=abc\x00", "n,,n=,r=" + strings.Repeat("a", 1<<20), "\xff\xfe"} {
 		f.turn(longestWait)
 		e, err := f.Exchange(ctx, from("ana", home))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require(t, err)
 		if reply, done, err := e.Step(ctx, m); err != ErrDenied || done || reply != "" {
 			t.Errorf("%.40q: %q, %v, %v", m, reply, done, err)
 		}
@@ -280,9 +266,7 @@ func TestPgx(t *testing.T) {
 	f := setUp(t)
 	for password, in := range map[string]bool{f.password: true, f.password + "x": false} {
 		config, err := pgconn.ParseConfig("postgres://ana@127.0.0.1:1/hospital?sslmode=disable")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require(t, err)
 		ended := make(chan error, 1)
 		config.Password = password
 		config.LookupFunc = func(context.Context, string) ([]string, error) { return []string{"127.0.0.1"}, nil }

@@ -78,9 +78,7 @@ func cheap(t testing.TB) {
 func (f *fixture) again(t testing.TB) *Store {
 	t.Helper()
 	s, err := openAt(f.path, true, f.hand.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	t.Cleanup(func() { s.Close() })
 	s.hashes.rest = 0 // the tests guess often
 	return s
@@ -154,6 +152,14 @@ func locked(t testing.TB, err error, wait time.Duration) {
 	var l *LockedError
 	if !errors.As(err, &l) || l.Wait != wait {
 		t.Errorf("got %#v; want a wait of %v", err, wait)
+	}
+}
+
+// require ends the test where something went wrong; must goes on, and can be called beside it.
+func require(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

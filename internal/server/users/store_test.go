@@ -183,9 +183,7 @@ func TestTogether(t *testing.T) {
 	}
 	wait.Wait()
 	s, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	defer s.Close()
 	if all, err := s.List(ctx); err != nil || len(all) != 30 {
 		t.Errorf("%d users, %v", len(all), err)
@@ -229,9 +227,7 @@ func TestKilled(t *testing.T) {
 		must(t, c.Process.Kill())
 		c.Wait()
 		s, err := Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require(t, err)
 		for _, name := range names {
 			must(t, second(s.epoch(ctx, name)))
 			told++
@@ -255,9 +251,7 @@ func TestFilesRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		require(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	database := func(name string, statements ...string) string {
@@ -327,9 +321,7 @@ func TestFilesRefused(t *testing.T) {
 	}
 	must(t, os.Chmod(path, 0o600))
 	s, err := Open(path) // an empty file is what a process leaves that died at once
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	_, err = s.Add(ctx, "ana", Analyst, "")
 	must(t, err)
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {

@@ -317,9 +317,7 @@ func TestOlderDatabase(t *testing.T) {
 	}
 	f.Store = f.again(t)
 	s, err := Find(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require(t, err)
 	defer s.Close()
 	must(t, second(s.Visits().Check(ctx, Attempt{}, f.signIn(t, s), DefaultEnds)))
 	run("DROP OWNED BY elder; DROP ROLE elder")
