@@ -9,8 +9,6 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Tables are aligned, for people.
-
 // Table is a header and rows of text.
 type Table struct {
 	Header []string

@@ -12,9 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// The files account*.go have the commands of discreet account: what mechanisms cost together, the
-// noise that a budget needs, and pictures of both.
-
 type AccountCmd struct {
 	Compose   accountComposeCmd   `cmd:"" help:"Say what mechanisms cost together, by every accountant."`
 	Calibrate accountCalibrateCmd `cmd:"" help:"Find the noise that a budget needs."`

@@ -14,8 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// This file has discreet audit, which shows what attacks on the mechanisms found.
-
 type AuditCmd struct {
 	Mechanism []string `arg:"" optional:"" help:"What to audit; everything if nothing is named."`
 	Policy    *string  `help:"Audit the questions of a policy instead, on made-up data of its tables." placeholder:"FILE" short:"p"`

@@ -26,9 +26,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// The files demo*.go have the commands of discreet demo, which tell a story on made-up data or
-// write such data.
-
 // DemoCmd tells the story where nothing else is said.
 type DemoCmd struct {
 	Hospital demoHospitalCmd `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`

@@ -21,8 +21,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// This file has discreet survey, in which everybody randomizes their own answer.
-
 type SurveyCmd struct {
 	File    string   `arg:"" help:"A CSV file with a header; every row is a respondent."`
 	Column  string   `help:"The column with the answers." required:"" placeholder:"C"`

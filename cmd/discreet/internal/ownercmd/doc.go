@@ -1,5 +1,13 @@
-// Package ownercmd has the commands of whoever owns the data: discreet init, check, prepare and
-// incidents for a policy, user for who may come in, ledger for what was spent, and serve and mcp,
-// which let others ask. Each is in the file of its name. Those of discreet user and discreet ledger
-// begin with that: ledger.go has verify, replay and copy, and ledgersign.go the key of the owner.
+// Package ownercmd has the commands of whoever owns the data:
+//
+//	discreet init       init.go       a draft of a policy
+//	discreet check      check.go      what is wrong with a policy, and the data against it
+//	discreet prepare    prepare.go    tables stored by person
+//	discreet incidents  incidents.go  questions that failed after their charge, and their release
+//	discreet ledger     ledger*.go    what was charged, whether it can be believed, what the owner
+//	                                  adds: verify, replay and copy are in ledger.go, key and sign
+//	                                  in ledgersign.go, the others in files of their names
+//	discreet user       user*.go      who may come in to the server
+//	discreet serve      serve*.go     its flags, its file of settings, and its demonstration
+//	discreet mcp        mcp.go        the tools of package agent over standard input and output
 package ownercmd

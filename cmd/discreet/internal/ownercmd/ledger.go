@@ -17,9 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// The files ledger*.go have the commands of discreet ledger: what was charged, whether it can be
-// believed, and what the owner adds to it.
-
 type LedgerCmd struct {
 	Show   ledgerShowCmd   `cmd:"" help:"Show the last records."`
 	Verify ledgerVerifyCmd `cmd:"" help:"Check the ledger from its first record to its last."`

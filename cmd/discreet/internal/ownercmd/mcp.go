@@ -21,9 +21,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// This file has discreet mcp: the tools of package agent over standard input and output, for
-// one analyst, on a policy of this machine or at a server.
-
 type MCPCmd struct {
 	console.ServerFlags `embed:""`
 

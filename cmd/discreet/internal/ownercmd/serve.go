@@ -30,8 +30,6 @@ import (
 	page "github.com/discreet-dp/discreet/internal/server/web"
 )
 
-// The files serve*.go have discreet serve: its flags, its file of settings, and its demonstration.
-
 // ServeCmd is the server. Every flag but --config and --demo can also be a key of the file and a
 // variable of the environment.
 type ServeCmd struct {

@@ -16,8 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// The files user*.go have the commands of discreet user: who may come in to the server.
-
 type UserCmd struct {
 	Add         userAddCmd         `cmd:"" help:"Add an owner or an analyst."`
 	List        userListCmd        `cmd:"" help:"List who may come in, and who no longer may."`

@@ -16,8 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// This file has discreet ask: one question to several servers.
-
 type AskCmd struct {
 	At        []string          `help:"The servers: names of the file of servers, or addresses such as https://db.example:8432/hospital." required:"" placeholder:"SERVER"`
 	Servers   string            `help:"The file of servers: what each is called, where it is, and where your token for it is." placeholder:"FILE" env:"DISCREET_SERVERS"`

@@ -20,9 +20,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// This file has discreet attach: this program as a part of another one, which started it
-// and talks to it alone.
-
 type AttachCmd struct {
 	Policy  string `help:"The policy file; without one there are noise, accounting and training on rows that are sent, and no data." placeholder:"FILE" short:"p"`
 	As      string `help:"The analyst who asks; may be left out where the policy lists one." placeholder:"NAME"`

@@ -1,4 +1,8 @@
-// Package querycmd has the commands of analysts: discreet query and explain (query.go, and
-// dialogue.go where no question is given), ask (several servers at once), budget, and attach (as a
-// part of another program).
+// Package querycmd has the commands of analysts:
+//
+//	discreet query, explain  query.go     one question; without one, the dialogue of dialogue.go, with
+//	                                      lines.go (the editor), complete.go and statement.go
+//	discreet ask             ask.go       one question to several servers
+//	discreet budget          budget.go    what was spent and what is left
+//	discreet attach          attach.go    this program as a part of another one, which started it
 package querycmd

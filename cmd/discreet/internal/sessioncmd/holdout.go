@@ -19,9 +19,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// The files holdout*.go have the commands of discreet holdout: scores on a holdout, and what
-// theorems promise about them.
-
 // HoldoutCmd has a command in a line, each in a file of its own.
 type HoldoutCmd struct {
 	List    holdoutListCmd    `cmd:"" help:"List the holdouts of a policy, and what they cost."`

@@ -16,9 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// The files stream*.go have the commands of discreet stream: counting questions on one budget, and
-// their rehearsal.
-
 // StreamCmd rehearses where nothing else is said.
 type StreamCmd struct {
 	Rehearse  streamRehearseCmd  `cmd:"" charges:"never" default:"withargs" help:"Replay a file of questions, and say what they would cost and how far off they would be. Nothing is charged. The default."`

@@ -20,9 +20,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
-// The files train.go and predict.go have discreet train and discreet predict: models that are
-// trained privately, the comparison of methods, and predictions.
-
 type TrainCmd struct {
 	Policy   string  `help:"The policy file." placeholder:"FILE" short:"p"`
 	As       string  `help:"The analyst who asks, as the policy names them." placeholder:"ANALYST"`
