@@ -158,4 +158,3 @@ func signedWords(r *ledger.Record) string {
 	}
 	return fmt.Sprintf("the incidents of %s in %s are released: %s", whose, r.Dataset, r.Reason)
 }
-

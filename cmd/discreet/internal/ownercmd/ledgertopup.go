@@ -178,4 +178,3 @@ func raisedLimits(before, after api.Account) string {
 	}
 	return text
 }
-
