@@ -95,9 +95,9 @@ func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "why").wants(t, 1, "there is an anchor in")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere.anchor")
-	change(t, policy, func(s string) string { return strings.Replace(s, place, elsewhere, 1) })
+	replace(t, policy, place, elsewhere)
 	asks(policy, people).wants(t, 1, "there is none in "+elsewhere, "elsewhere (when the ledger got its anchor, that was "+place+")")
-	change(t, policy, func(s string) string { return strings.Replace(s, elsewhere, place, 1) })
+	replace(t, policy, elsewhere, place)
 	must(t, os.Remove(place))
 	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the disk of the anchor was lost").wants(t,
 		0, "holds it, and 0 records after it")
@@ -140,7 +140,7 @@ func TestLedgerWithoutItsAnchor(t *testing.T) {
 	old := contents(t, file)
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
 	line := fmt.Sprintf("anchor: {file: %q}\n", place)
-	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
+	replace(t, policy, line, "")
 	newer := contents(t, file)
 	for _, copied := range []string{newer, old} {
 		write(t, file, string(copied))
@@ -159,7 +159,7 @@ func TestLedgerWithoutItsAnchor(t *testing.T) {
 	write(t, file, newer)
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "the anchor moves").wants(t, 0, "has no anchor from here on",
 		"Remove the key 'anchor'", "remove "+place).lacks(t, "record ", "no account can have spent")
-	change(t, policy, func(s string) string { return strings.Replace(s, line, "", 1) })
+	replace(t, policy, line, "")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	command("check", policy).wants(t, 0)
 	command("ledger", "verify", "-p", policy).wants(t, 0).lacks(t, "anchor:")

@@ -433,13 +433,11 @@ func TestPrepare(t *testing.T) {
 	}
 	const question = "SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward"
 	asks(policy, question).wants(t, 0, "ward")
-	change(t, policy, func(s string) string {
-		return strings.Replace(s, "      visits:\n", "      visits:\n        prepared: \"prepared/visits.duckdb\"\n", 1)
-	})
+	replace(t, policy, "      visits:\n", "      visits:\n        prepared: \"prepared/visits.duckdb\"\n")
 	command("check", policy).wants(t, 0, "the policy and the data were read")
 	asks(policy, question).wants(t, 0, "free") // it is the same data, and was paid for
 	asks(policy, "SELECT COUNT(*) FROM visits").wants(t, 0, "count")
-	change(t, policy, func(s string) string { return strings.Replace(s, "[0, 100]", "[0, 1000]", 1) })
+	replace(t, policy, "[0, 100]", "[0, 1000]")
 	command("check", policy).wants(t, 1, "discreet prepare")
 	command("prepare", policy).wants(t, 0, "where the policy has them")
 	command("check", policy).wants(t, 0)

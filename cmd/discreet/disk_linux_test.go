@@ -34,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(filler, make([]byte, 1_000_000), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
-	change(t, policy, func(s string) string { return strings.Replace(s, "policy.ledger", "second.ledger", 1) })
+	replace(t, policy, "policy.ledger", "second.ledger")
 	asks(policy, people).wants(t, 1, "second.ledger")
 	if _, err := os.Stat(filepath.Join(dir, "second.ledger")); err == nil {
 		t.Error("half a ledger was left")

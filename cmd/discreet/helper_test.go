@@ -161,6 +161,12 @@ func change(t testing.TB, path string, f func(string) string) {
 	write(t, path, f(text))
 }
 
+// replace changes a text in a file, once.
+func replace(t testing.TB, path, old, now string) {
+	t.Helper()
+	change(t, path, func(s string) string { return strings.Replace(s, old, now, 1) })
+}
+
 // beside returns a path in the folder of another.
 func beside(path string, names ...string) string {
 	return filepath.Join(append([]string{filepath.Dir(path)}, names...)...)

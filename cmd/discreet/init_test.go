@@ -187,9 +187,7 @@ func TestWalkPostgres(t *testing.T) {
 	query("SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex").wants(t, 0, "sex  count  ±95%")
 	query("SELECT SUM(value) FROM labs").wants(t, 0)
 	query("SELECT AVG(weight) FROM patients").wants(t, 2, "ask the owner to add bounds")
-	change(t, policy, func(s string) string {
-		return strings.Replace(s, "# bounds: [lowest, highest] ", "bounds: [0, 300] ", 1)
-	})
+	replace(t, policy, "# bounds: [lowest, highest] ", "bounds: [0, 300] ")
 	query("SELECT AVG(weight) FROM patients").wants(t, 0)
 	command("check", policy).wants(t, 0, "rows that were read: patients (weight). The database's own keys")
 	// The list of codes that the draft has as a comment.
@@ -243,9 +241,7 @@ func TestWalkTrino(t *testing.T) {
 	query := func(text string) result { return command("query", "-p", policy, "--as", "analyst", text) }
 	query("SELECT COUNT(*) FROM visits").wants(t, 0, "count  ±95%")
 	query("SELECT AVG(age) FROM patients").wants(t, 2, "ask the owner to add bounds")
-	change(t, policy, func(s string) string {
-		return strings.Replace(s, "# bounds: [lowest, highest] ", "bounds: [0, 120] ", 1)
-	})
+	replace(t, policy, "# bounds: [lowest, highest] ", "bounds: [0, 120] ")
 	query("SELECT AVG(age) FROM patients").wants(t, 0, "avg")
 	checkOnTrino(t, c, policy, user)
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -90,9 +89,7 @@ func TestInterrupt(t *testing.T) {
 	for name := range before {
 		before[name] = contents(t, name)
 	}
-	change(t, policy, func(s string) string {
-		return strings.Replace(s, "{epsilon: 1,", "{epsilon: 1, renewal: {every: month, windows: 3},", 1)
-	})
+	replace(t, policy, "{epsilon: 1,", "{epsilon: 1, renewal: {every: month, windows: 3},")
 	command("ledger", "renew", "-p", policy, "--reason", "a new month").wants(t, 0, "window 2 of 3 has begun")
 	asks(policy, "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v").wants(t, 2,
 		`the request "mine" was charged in window 1 of "events"`, "ask with another request identifier")

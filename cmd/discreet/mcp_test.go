@@ -203,9 +203,7 @@ func TestMCPHungUp(t *testing.T) {
 	for ; tick-now%tick < 2500 || tick-now%tick > 3000; tick++ {
 	}
 	comes := time.UnixMilli(now + tick - now%tick)
-	change(t, policy, func(s string) string {
-		return strings.Replace(s, "release: immediate", fmt.Sprintf("release: {tick: %dms}", tick), 1)
-	})
+	replace(t, policy, "release: immediate", fmt.Sprintf("release: {tick: %dms}", tick))
 	var out, errs bytes.Buffer
 	m := process(&out, &errs, "mcp", "--policy", policy, "--as", "ana")
 	in, err := m.StdinPipe()

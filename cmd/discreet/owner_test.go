@@ -22,9 +22,7 @@ func older(age string) string { return "SELECT COUNT(*) FROM patients WHERE age 
 // teamed adds a group to the policy.
 func teamed(t testing.TB, budget string) string {
 	policy := deploy(t, budget)
-	change(t, policy, func(s string) string {
-		return strings.Replace(s, "    tables:\n", "    groups: {ward: {share: 0.5, analysts: [ben]}}\n    tables:\n", 1)
-	})
+	replace(t, policy, "    tables:\n", "    groups: {ward: {share: 0.5, analysts: [ben]}}\n    tables:\n")
 	return policy
 }
 
@@ -127,7 +125,7 @@ func TestAlertsByCommand(t *testing.T) {
 
 func TestExpiredByCommand(t *testing.T) {
 	policy := deploy(t, tenQuestions)
-	change(t, policy, func(s string) string { return strings.Replace(s, "ana: {share: 1}", "ana: {expires: 2020-01-01}", 1) })
+	replace(t, policy, "ana: {share: 1}", "ana: {expires: 2020-01-01}")
 	asks(policy, people).wants(t, 2, "ended on 2020-01-01")
 	command("explain", "-p", policy, "--as", "ana", people).wants(t, 2, "ended on 2020-01-01")
 	command("query", "-p", policy, "--as", "ben", people).wants(t, 0)

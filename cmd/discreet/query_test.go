@@ -359,6 +359,6 @@ func TestBudgetOfARenamedDataset(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	asks(policy, people).wants(t, 0)
 	command("budget", "-p", policy).wants(t, 0).lacks(t, "does not name")
-	change(t, policy, func(s string) string { return strings.Replace(s, "  hospital:", "  clinic:", 1) })
+	replace(t, policy, "  hospital:", "  clinic:")
 	command("budget", "-p", policy).wants(t, 0, `charges of a dataset "hospital", which the policy does not name`)
 }

@@ -20,7 +20,7 @@ func clinic(t testing.TB) (policy, questions string) {
 	command("demo", "stream", dir, "--people", "5000", "--questions", "60").wants(t, 0, "5000 patients", "discreet stream ask --policy")
 	policy = filepath.Join(dir, "clinic.yaml")
 	// A wider error makes answers cheap.
-	change(t, policy, func(s string) string { return strings.Replace(s, "alpha: 0.01", "alpha: 0.1", 1) })
+	replace(t, policy, "alpha: 0.01", "alpha: 0.1")
 	return policy, filepath.Join(dir, "questions.txt")
 }
 
@@ -88,7 +88,7 @@ func TestStreamRehearse(t *testing.T) {
 		t.Errorf("a rehearsal left %+v", got)
 	}
 	// Under a delta it is rho that is counted.
-	change(t, policy, func(s string) string { return strings.Replace(s, "{epsilon: 4,", "{epsilon: 4, delta: 1e-6,", 1) })
+	replace(t, policy, "{epsilon: 4,", "{epsilon: 4, delta: 1e-6,")
 	command("stream", "-p", policy, "-w", questions, "--ascii").wants(t, 0, "cost:  rho ", "\nrho\n").lacks(t, "\nepsilon\n")
 	if r["claim"] != "epsilon" {
 		t.Errorf("the claim is %v", r["claim"])
@@ -225,7 +225,7 @@ func TestStreamWithoutBudget(t *testing.T) {
 			"alpha: 0.1\n        predictor: weights", 1)
 	})
 	command("stream", "list", "-p", policy).wants(t, 2, "one answer within 500 costs", "give a larger budget")
-	change(t, policy, func(s string) string { return strings.Replace(s, "budget: 0.001\n", "budget: 0.05\n", 1) })
+	replace(t, policy, "budget: 0.001\n", "budget: 0.05\n")
 	first := command("stream", "ask", "-p", policy, "--as", "ana", "sex = 'F'").wants(t, 0, "epsilon 0.0")
 	gone, before := 0, spent(t, policy).Charges
 	for _, q := range hospital.Workload(15, 3) {

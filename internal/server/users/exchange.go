@@ -43,7 +43,7 @@ func (s *Store) Exchange(ctx context.Context, a Attempt) (*Exchange, error) {
 	if err := s.attempts.refuseLocked(a); err != nil {
 		return nil, err
 	}
-	known, err := s.lookup(ctx, a.Name)
+	known, err := s.findUser(ctx, a.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (e *Exchange) final(ctx context.Context, message string) (reply string, err
 	e.stage = finished
 	// Whoever was revoked, or got another password, since the first message is judged by what holds
 	// now.
-	now, err := e.s.lookup(ctx, e.a.Name)
+	now, err := e.s.findUser(ctx, e.a.Name)
 	if err != nil {
 		e.s.attempts.guard.abandon(pairOf(e.a))
 		return "", err

@@ -202,7 +202,7 @@ func (s *Store) Password(ctx context.Context, a Attempt, password string) (User,
 	if err := s.attempts.refuseLocked(a); err != nil {
 		return User{}, err
 	}
-	r, err := s.lookup(ctx, a.Name)
+	r, err := s.findUser(ctx, a.Name)
 	if err != nil {
 		return User{}, err
 	}

@@ -79,8 +79,8 @@ type row struct {
 	argon2, scram string
 }
 
-// lookup finds a user, or returns nil. A name that no user can have is looked up like any other.
-func (s *Store) lookup(ctx context.Context, name string) (*row, error) {
+// findUser finds a user, or returns nil. A name that no user can have is looked up like any other.
+func (s *Store) findUser(ctx context.Context, name string) (*row, error) {
 	var r row
 	var created, revoked int64
 	err := s.find(ctx, name).Scan(&r.Name, &r.Role, &created, &revoked, &r.epoch, &r.argon2, &r.scram)
@@ -100,7 +100,7 @@ func (s *Store) Add(ctx context.Context, name string, role Role, password string
 		return "", err
 	}
 	// Asked before the slow part, and decided by the table.
-	if r, err := s.lookup(ctx, name); err != nil {
+	if r, err := s.findUser(ctx, name); err != nil {
 		return "", err
 	} else if r != nil {
 		return "", ErrExists
@@ -119,7 +119,7 @@ func (s *Store) Add(ctx context.Context, name string, role Role, password string
 // SetPassword gives a user another password, and lets them in again who was revoked. Their tokens
 // stay as they are: those that were revoked stay so.
 func (s *Store) SetPassword(ctx context.Context, name, password string) (string, error) {
-	if r, err := s.lookup(ctx, name); err != nil {
+	if r, err := s.findUser(ctx, name); err != nil {
 		return "", err
 	} else if r == nil {
 		return "", ErrUnknown
@@ -232,7 +232,7 @@ func (s *Store) Vouch(ctx context.Context, a Attempt) (User, error) {
 	if err := s.attempts.refuseLocked(a); err != nil {
 		return User{}, err
 	}
-	r, err := s.lookup(ctx, a.Name)
+	r, err := s.findUser(ctx, a.Name)
 	if err != nil {
 		return User{}, err
 	}

@@ -86,7 +86,7 @@ func (s *Store) NewToken(ctx context.Context, name, label string, expires time.T
 // Tokens lists the tokens of a user; of everybody, where the name is empty.
 func (s *Store) Tokens(ctx context.Context, name string) ([]Token, error) {
 	if name != "" {
-		if r, err := s.lookup(ctx, name); err != nil {
+		if r, err := s.findUser(ctx, name); err != nil {
 			return nil, err
 		} else if r == nil {
 			return nil, ErrUnknown
@@ -134,7 +134,7 @@ func (s *Store) Token(ctx context.Context, a Attempt, secret string) (User, erro
 	}
 	// From here on it is who they say: what is wrong can be written down with their name.
 	a.Name = t.User
-	r, err := s.lookup(ctx, t.User)
+	r, err := s.findUser(ctx, t.User)
 	if err != nil {
 		return User{}, err
 	}
