@@ -42,9 +42,9 @@ func (e *Unasked) Error() string {
 	return "nobody was asked, and nothing was charged: " + list(e.Failures)
 }
 
-// changed is what servers call a request that was charged with something else: with another
-// question, or before the data changed.
-const changed = "request"
+// kindOtherRequest is what servers call a request that was charged with something else: with
+// another question, or before the data changed.
+const kindOtherRequest = "request"
 
 // Partial says that some servers have answered and others have not. What was answered is paid for,
 // and each server keeps it: the same question, with the same Request, is charged once at each.
@@ -75,7 +75,7 @@ func (e *Partial) Error() string {
 		}
 	}
 	for _, f := range e.Failures {
-		if f.Kind == changed {
+		if f.Kind == kindOtherRequest {
 			return text + ". The request " + e.Request + " cannot be asked again at " + f.Server + ": ask anew, without it; what was " +
 				"answered is free where the data is still the same"
 		}

@@ -61,7 +61,7 @@ func TestBrokenWire(t *testing.T) {
 		mute, deaf int32
 		left       string // at the far server, after the failure
 	}{
-		{"SELECT COUNT(*) FROM visits", tries, 0, "9 -"}, {"SELECT SUM(cost) FROM visits", 0, tries, "9 -"},
+		{"SELECT COUNT(*) FROM visits", maxTries, 0, "9 -"}, {"SELECT SUM(cost) FROM visits", 0, maxTries, "9 -"},
 	} {
 		wire.mute.Store(c.mute)
 		wire.deaf.Store(c.deaf)
@@ -139,7 +139,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	ctx, q := t.Context(), Question{SQL: "SELECT COUNT(*) FROM patients"}
 	north, south := open(t, "north", pure, 50, nil), open(t, "southern", pure, 60, nil)
 	far, wire := south.breaking(t, "far")
-	wire.deaf.Store(tries)
+	wire.deaf.Store(maxTries)
 	_, err := Together(north.Server, far).Ask(ctx, q)
 	var partial *Partial
 	if !errors.As(err, &partial) || !strings.Contains(err.Error(), "Ask again with the request "+partial.Request) {
@@ -149,7 +149,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	must(t, north.hospital.Write(north.data))
 	q.Request = partial.Request
 	_, err = Together(north.Server, far).Ask(ctx, q)
-	if !errors.As(err, &partial) || partial.Failures[0].Kind != changed || !strings.Contains(err.Error(), "another data version") ||
+	if !errors.As(err, &partial) || partial.Failures[0].Kind != kindOtherRequest ||
+		!strings.Contains(err.Error(), "another data version") ||
 		!strings.Contains(err.Error(), "cannot be asked again at north: ask anew, without it") {
 		t.Fatal(err)
 	}

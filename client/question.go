@@ -28,8 +28,8 @@ type Question struct {
 	Request string
 }
 
-// asked is a question on the wire.
-type asked struct {
+// wireQuestion is a question on the wire.
+type wireQuestion struct {
 	Dataset    string            `json:"dataset,omitempty"`
 	SQL        string            `json:"sql"`
 	Parameters []any             `json:"parameters,omitempty"`
@@ -39,11 +39,12 @@ type asked struct {
 	Request    string            `json:"request,omitempty"`
 }
 
-// mostRequest is how long the name of a request is at most: servers have some characters more.
-const mostRequest = 40
+// maxRequestLetters is how long the name of a request is at most: servers have some characters
+// more.
+const maxRequestLetters = 40
 
-// read checks a question and what is to be done with its answer, before anything is sent.
-func (q Question) read() (api.Settings, error) {
+// check checks a question and what is to be done with its answer, before anything is sent.
+func (q Question) check() (api.Settings, error) {
 	s, err := api.ParseSettings(q.Settings)
 	if err == nil && q.Epsilon != 0 {
 		s.Epsilon = q.Epsilon
@@ -56,8 +57,8 @@ func (q Question) read() (api.Settings, error) {
 		return s, api.Refuse("", "%v", err)
 	case s.Stream == "on":
 		return s, api.Refuse("leave dp.stream out", "answers of a stream have no noise of their own, and cannot be put together")
-	case len(q.Request) > mostRequest || strings.Trim(q.Request, requestLetters) != "":
-		return s, api.Refuse("", "a request is named by up to %d letters, digits, and - _ .", mostRequest)
+	case len(q.Request) > maxRequestLetters || strings.Trim(q.Request, requestLetters) != "":
+		return s, api.Refuse("", "a request is named by up to %d letters, digits, and - _ .", maxRequestLetters)
 	case strings.TrimSpace(q.SQL) == "":
 		return s, api.Refuse("write one SELECT", "the question is empty")
 	}
@@ -66,10 +67,11 @@ func (q Question) read() (api.Settings, error) {
 
 const requestLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// to is a question for one server. Streams answer without noise of their own, and what is done
+// wire is a question for one server. Streams answer without noise of their own, and what is done
 // with the total is not done at each server.
-func (q Question) to(s *Server) asked {
-	out := asked{Dataset: s.Dataset, SQL: q.SQL, Parameters: q.Parameters, Parts: true, Settings: map[string]string{"dp.stream": "off"}}
+func (q Question) wire(s *Server) wireQuestion {
+	out := wireQuestion{Dataset: s.Dataset, SQL: q.SQL, Parameters: q.Parameters, Parts: true,
+		Settings: map[string]string{"dp.stream": "off"}}
 	for name, value := range q.Settings {
 		switch strings.ToLower(name) {
 		case "dp.errors", "dp.counts", "dp.stream":
@@ -83,30 +85,30 @@ func (q Question) to(s *Server) asked {
 	return out
 }
 
-// unknown is in what servers say of keys that they do not know.
-const unknown = "not as the document says"
+// unknownKeyText is in what servers say of keys that they do not know.
+const unknownKeyText = "not as the document says"
 
 // explain asks a server for the price, and for what the answer would be made of.
 func (s *Server) explain(ctx context.Context, q Question) (*api.Explanation, error) {
 	var out api.Explanation
-	err := s.Call(ctx, http.MethodPost, "/v1/explain", q.to(s), &out)
+	err := s.Call(ctx, http.MethodPost, "/v1/explain", q.wire(s), &out)
 	var said *ServerError
 	if errors.As(err, &said) && said.Kind == "invalid" && said.status == http.StatusUnprocessableEntity &&
-		strings.Contains(said.Detail, unknown) {
+		strings.Contains(said.Detail, unknownKeyText) {
 		return nil, fmt.Errorf("%w: it may be older than this program, and not know of several servers", err)
 	}
 	return &out, err
 }
 
-// longest is how long a server may take to answer: its own limit, five minutes unless its owner has
-// chosen, and its queue come before it.
-const longest = 30 * time.Minute
+// answerTimeout is how long a server may take to answer: its own limit, five minutes unless its
+// owner has chosen, and its queue come before it.
+const answerTimeout = 30 * time.Minute
 
 // ask asks a server, under a name.
 func (s *Server) ask(ctx context.Context, q Question, request string) (*api.Answer, error) {
-	in := q.to(s)
+	in := q.wire(s)
 	in.Request = request
-	ctx, cancel := context.WithTimeout(ctx, longest)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var out api.Answer
 	if err := s.Call(ctx, http.MethodPost, "/v1/query", in, &out); err != nil {

@@ -45,7 +45,7 @@ func New(address, token string) (*Server, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}
 		return &Server{Name: address, base: "http://localhost", socket: socket, token: token,
-			http: &http.Client{CheckRedirect: stay, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+			http: &http.Client{CheckRedirect: refuseRedirect, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
@@ -59,11 +59,11 @@ func New(address, token string) (*Server, error) {
 		return nil, fmt.Errorf("%q is without TLS, which is for this machine alone: everybody on the way could read the token", address)
 	}
 	return &Server{Name: strings.TrimSuffix(address, "/"), Dataset: dataset, base: u.Scheme + "://" + u.Host, token: token,
-		http: &http.Client{CheckRedirect: stay}}, nil
+		http: &http.Client{CheckRedirect: refuseRedirect}}, nil
 }
 
-// stay does not follow a redirection, which would carry the token elsewhere.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// refuseRedirect does not follow a redirection, which would carry the token elsewhere.
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Trust takes the certificates in a file, in PEM, for those that sign the server's, in the place of
 // the machine's.
@@ -121,8 +121,8 @@ func (e *ServerError) Error() string {
 	return e.Detail + "; " + e.Instead
 }
 
-// mostRead is how much of an answer is read.
-const mostRead = 64 << 20
+// maxAnswerBytes is how much of an answer is read.
+const maxAnswerBytes = 64 << 20
 
 // Call sends a request and reads the answer into out. What the server says instead of one is a
 // [*ServerError]; any other error says nothing about whether the request has reached it.
@@ -149,12 +149,12 @@ func (s *Server) Call(ctx context.Context, method, path string, in, out any) err
 		return err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, mostRead+1))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes+1))
 	switch {
 	case err != nil:
 		return err
-	case len(text) > mostRead:
-		return fmt.Errorf("the answer is longer than %d bytes", mostRead)
+	case len(text) > maxAnswerBytes:
+		return fmt.Errorf("the answer is longer than %d bytes", maxAnswerBytes)
 	case response.StatusCode < 200 || response.StatusCode > 299:
 		return problem(response, text)
 	}

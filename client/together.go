@@ -64,12 +64,12 @@ func (g *Group) Price(ctx context.Context, q Question) (*Quote, error) {
 	return quote, err
 }
 
-// patience is how long a server may take to say a price: those whose data is being opened make one
-// wait for 20 seconds.
-const patience = time.Minute
+// priceTimeout is how long a server may take to say a price: those whose data is being opened make
+// one wait for 20 seconds.
+const priceTimeout = time.Minute
 
 func (g *Group) price(ctx context.Context, q Question) (*Quote, []federate.Offer, error) {
-	s, err := q.read()
+	s, err := q.check()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +78,7 @@ func (g *Group) price(ctx context.Context, q Question) (*Quote, []federate.Offer
 	}
 	prices := make([]*api.Explanation, len(g.servers))
 	failures := each(g.servers, func(i int, at *Server) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, priceTimeout)
 		defer cancel()
 		prices[i], err = at.explain(ctx, q)
 		return err
@@ -152,7 +152,7 @@ func (g *Group) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if len(failures) > 0 {
 		return nil, &Partial{Request: q.Request, Answered: out.Servers, Failures: failures}
 	}
-	s, _ := q.read()
+	s, _ := q.check()
 	joined, err := federate.Join(ctx, given, federate.Settings{Confidence: s.Level(), Nonnegative: s.Counts != ""})
 	if err != nil {
 		return nil, fmt.Errorf("%w. Every server has answered, and what each has charged is paid for; the request is %s", err, q.Request)
@@ -196,14 +196,14 @@ func each(servers []*Server, do func(int, *Server) error) (out []Failure) {
 	return out
 }
 
-// tries is how often a server is asked that could not be reached, or is busy.
-const tries = 4
+// maxTries is how often a server is asked that could not be reached, or is busy.
+const maxTries = 4
 
 // persist asks a server, and once more where the connection breaks: under its name a question is
 // charged once, so that nobody pays for a broken wire.
 func (s *Server) persist(ctx context.Context, q Question, request string) (a *api.Answer, err error) {
 	for try := 1; ; try++ {
-		if a, err = s.ask(ctx, q, request); err == nil || try == tries || ctx.Err() != nil {
+		if a, err = s.ask(ctx, q, request); err == nil || try == maxTries || ctx.Err() != nil {
 			return a, err
 		}
 		wait := time.Duration(try) * time.Second

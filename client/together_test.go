@@ -235,7 +235,7 @@ func TestRefusedBefore(t *testing.T) {
 	unheard := map[string]any{"sql": "SELECT COUNT(*) FROM patients", "unheard": true}
 	err := north.Call(ctx, http.MethodPost, "/v1/explain", unheard, new(any))
 	var said *ServerError
-	if !errors.As(err, &said) || said.Kind != "invalid" || !strings.Contains(said.Detail, unknown) {
+	if !errors.As(err, &said) || said.Kind != "invalid" || !strings.Contains(said.Detail, unknownKeyText) {
 		t.Errorf("a key that it does not know: %v", err)
 	}
 	// A wrong token, in the words of who has one.

@@ -73,7 +73,7 @@ func (d *Socket) Close() error {
 	return errors.Join(err, os.RemoveAll(d.Folder))
 }
 
-func Token() string {
+func NewToken() string {
 	source := entropy.New()
 	return source.Name() + source.Name()
 }

@@ -17,8 +17,8 @@ func TestOnlyTheTokenComesIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := Token()
-	if len(token) != 64 || token == Token() {
+	token := NewToken()
+	if len(token) != 64 || token == NewToken() {
 		t.Errorf("the token is %q", token)
 	}
 	go http.Serve(d, RequireToken(token, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "in") })))

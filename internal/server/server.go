@@ -233,7 +233,7 @@ func (s *Server) doors() {
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
 		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
 	s.http = &http.Server{
-		Handler:           clientlimits.LimitUnread(s.requests.Limit(web.Around(handler)), patience, s.held),
+		Handler:           clientlimits.LimitUnread(s.requests.Limit(web.Handler(handler)), patience, s.held),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

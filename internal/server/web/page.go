@@ -30,9 +30,9 @@ var kinds = map[string]string{
 	".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
 
-// Around puts the page before a handler, which has every other address. Where the page was left out
-// of the binary it is the handler.
-func Around(next http.Handler) http.Handler {
+// Handler puts the page before a handler, which has every other address. Where the page was left
+// out of the binary it is the handler.
+func Handler(next http.Handler) http.Handler {
 	files, err := load(Files())
 	if !Built || err != nil { // what is in the binary can be read
 		return next

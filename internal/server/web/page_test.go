@@ -19,7 +19,7 @@ func get(method, path string, headers ...string) *http.Response {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	Around(behind).ServeHTTP(w, r)
+	Handler(behind).ServeHTTP(w, r)
 	return w.Result()
 }
 

@@ -1,4 +1,4 @@
-// Package web holds the page that 'discreet serve' has on its HTTP port, and serves it (Around):
+// Package web holds the page that 'discreet serve' has on its HTTP port, and serves it (Handler):
 // the same few files to everybody, with or without a name. Nothing in them is about data; the page
 // asks for that at /v1, like every other client. There are sources in TypeScript, and what is made
 // of them, which is committed, so that 'go build' alone gives everything. The tag nopage leaves it

@@ -65,7 +65,7 @@ func (c *AttachCmd) Run(ctx context.Context, s console.Screen) (err error) {
 	if c.As != "" {
 		return console.Misuse(errors.New("--as is for a policy; name it with --policy"))
 	}
-	hello.Token = localsocket.Token()
+	hello.Token = localsocket.NewToken()
 	bench := &http.Server{Handler: localsocket.RequireToken(hello.Token, workbench.New()), ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan error, 1)
