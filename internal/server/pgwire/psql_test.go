@@ -2,7 +2,6 @@ package pgwire
 
 import (
 	"crypto/tls"
-	"flag"
 	"net"
 	"os"
 	"os/exec"
@@ -10,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
-
-var rewriteFlag = flag.Bool("rewrite", false, "write what psql prints into testdata")
 
 // noisyLine are the rows of answers, which are different each time; what they cost and how far off
 // they are is not.
@@ -77,7 +75,7 @@ func TestPsql(t *testing.T) {
 	got = regexp.MustCompile(`[0-9a-f]{64}`).ReplaceAllString(got, "HASH")
 	got = regexp.MustCompile(`\((psql|PostgreSQL|server)[^)]*\)|psql \([^)]*\)`).ReplaceAllString(got, "(...)")
 	const file = "testdata/session.txt"
-	if *rewriteFlag {
+	if golden.Rewriting() {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -39,6 +39,33 @@ func Run(t testing.TB, file string, answer func(question string) string) {
 	}
 }
 
+// Text compares a text with that of a file, line by line, or writes it where -rewrite says so.
+func Text(t testing.TB, file, got string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, should := strings.Split(got, "\n"), strings.Split(string(text), "\n")
+	for i, line := range is[:min(len(is), len(should))] {
+		if line != should[i] {
+			t.Errorf("%s, line %d:\n%s\nshould be\n%s", file, i+1, line, should[i])
+		}
+	}
+	if len(is) != len(should) {
+		t.Errorf("%s: there are %d lines, and should be %d", file, len(is), len(should))
+	}
+}
+
+// Rewriting says whether files are written instead of compared.
+func Rewriting() bool { return *rewrite }
+
 var (
 	numberPattern = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
 	hashPattern   = regexp.MustCompile(`[0-9a-f]{32,}`)
