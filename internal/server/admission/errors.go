@@ -1,27 +1,46 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/problem"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // How a question can end without an answer, besides what [discreet.DB.Ask] says.
 var (
 	// ErrEnding: the server takes no more questions. Nothing was charged.
-	ErrEnding = errors.New("the server is shutting down, and nothing was charged; ask again when it is back")
+	ErrEnding = problem.New(problem.Problem{Kind: problem.Ending, Spent: problem.Nothing, Retry: retrySoon,
+		Detail: "the server is shutting down, and nothing was charged; ask again when it is back"})
+	// ErrOpening: the data is not open yet. Nothing was charged.
+	ErrOpening = problem.New(problem.Problem{Kind: problem.Opening, Spent: problem.Nothing, Retry: retrySoon,
+		Detail: "the data is still being opened, and nothing was charged; ask again in a while"})
+	// ErrRevoked: who was let in may not ask any more. Nothing was charged.
+	ErrRevoked = problem.New(problem.Problem{Kind: problem.Revoked, Spent: problem.Nothing,
+		Detail: "your account was revoked, or has another password; nothing was charged; ask the owner of the data"})
+	// ErrUnchecked: nobody knows whether they may. Nothing was charged.
+	ErrUnchecked = problem.New(problem.Problem{Kind: problem.Unchecked, Spent: problem.Nothing, Retry: retrySoon,
+		Detail: "nobody can be let in now, because the users cannot be read; nothing was charged; ask again in a while"})
+	// ErrNoSession: there is none of this name, or it is somebody else's.
+	ErrNoSession = problem.New(problem.Problem{Kind: problem.NoSession, Spent: problem.Nothing,
+		Detail: "there is no such session; it may have ended, or the server was started anew"})
 	// ErrWithdrawn: it was canceled, or its client went away, before it had its turn. Nothing was
 	// charged.
-	ErrWithdrawn = errors.New("canceled on the user's request before its turn came, and nothing was charged")
+	ErrWithdrawn = problem.New(problem.Problem{Kind: problem.Withdrawn, Spent: problem.Nothing,
+		Detail: "canceled on the user's request before its turn came, and nothing was charged"})
+	// ErrInternal: something is broken. What it was is not shown, because it could hold data.
+	ErrInternal = problem.New(problem.Problem{Kind: problem.Internal,
+		Detail: "an internal error; nothing about it is shown, because it could hold data. What was charged stays charged. " +
+			"Please report the question to the owner"})
 	// ErrTimeout and ErrCanceled: it was stopped. What was charged before stays charged.
 	ErrTimeout error = &Stopped{late: true, text: "the question reached the server's limit of time. Where it was charged by then, the " +
 		"charge stays, and that is a failure: where the door is closed by it, this dataset gives you no new answers until its owner has " +
 		"released it. Then the same request is answered without a second charge"}
-	ErrCanceled error = &Stopped{text: "canceled on the user's request. What was charged stays charged; where the answer is kept the " +
-		"same question gets it free, and named by the same request it is never charged twice"}
+	ErrCanceled error = &Stopped{text: problem.CanceledDetail}
 	// These are told of what is asked of a session, and of what charges nothing. They are
 	// ErrTimeout and ErrCanceled, too.
 	errTimeoutSession = &Stopped{late: true, text: "the question reached the server's limit of time. What was charged for the session " +
@@ -30,10 +49,10 @@ var (
 	errTimeoutFree = &Stopped{late: true, Free: true, text: "this reached the server's limit of time, and nothing was charged. Ask for " +
 		"less, or ask again later: the server may be busy"}
 	errCanceledFree = &Stopped{Free: true, text: "canceled on the user's request, and nothing was charged"}
-	// ErrInternal: something is broken. What it was is not shown, because it could hold data.
-	ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. What was charged stays charged. " +
-		"Please report the question to the owner")
 )
+
+// retrySoon is when to ask again what could not be taken.
+const retrySoon = 5 * time.Second
 
 // Stopped is how a question ends that was stopped, by the owner's limit of time or by who asked. If
 // the limit stops it after the charge it has failed, and that is an incident.
@@ -51,6 +70,18 @@ func (e *Stopped) Is(target error) bool {
 	return ok && e.late == other.late || e.late && target == api.ErrTimeLimit
 }
 
+// Problem implements [problem.Describer].
+func (e *Stopped) Problem() problem.Problem {
+	p := problem.Problem{Kind: problem.Canceled, Detail: e.text}
+	if e.late {
+		p.Kind = problem.Timeout
+	}
+	if e.Free {
+		p.Spent = problem.Nothing
+	}
+	return p
+}
+
 // LimitError: too many questions, now or in this minute. Nothing was charged.
 type LimitError struct {
 	Reason string
@@ -58,6 +89,11 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string { return e.Reason }
+
+// Problem implements [problem.Describer].
+func (e *LimitError) Problem() problem.Problem {
+	return problem.Problem{Kind: problem.Limited, Spent: problem.Nothing, Detail: e.Reason, Retry: e.Wait}
+}
 
 // outcome is what came of a question, in one word.
 type outcome string
@@ -81,42 +117,16 @@ const (
 	failed    outcome = "failed"
 )
 
-// outcomeOf names how a question ended that has no answer.
-func outcomeOf(err error) outcome {
-	var refusal *api.Refusal
-	var budget *ledger.BudgetError
-	var limit *LimitError
-	var dispute *api.Disagreement
-	var lockout *ledger.LockoutError
-	switch {
-	case errors.As(err, new(*api.PriceError)):
-		return priced
-	case errors.As(err, &dispute):
-		return disputed
-	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, api.ErrNoModel), errors.Is(err, ErrRevoked),
-		errors.Is(err, ErrUnchecked):
-		return refused
-	case errors.As(err, &budget), errors.Is(err, api.ErrStreamPart):
-		return exhausted
-	case errors.As(err, &lockout):
-		return closed
-	case errors.As(err, &limit):
-		return limited
-	case errors.Is(err, ErrEnding):
-		return ending
-	case errors.Is(err, ErrOpening):
-		return opening
-	case errors.Is(err, ErrWithdrawn):
-		return withdrawn
-	case errors.Is(err, ErrCanceled):
-		return canceled
-	case errors.Is(err, ErrTimeout):
-		return timeout
-	case errors.Is(err, ErrInternal):
-		return internal
-	}
-	return failed
+// outcomes are how questions end that have no answer, by why; what is not here has failed.
+var outcomes = map[problem.Kind]outcome{
+	problem.Priced: priced, problem.Disputed: disputed,
+	problem.Refused: refused, problem.NoSession: refused, problem.NoModel: refused, problem.Revoked: refused, problem.Unchecked: refused,
+	problem.Budget: exhausted, problem.StreamPart: exhausted, problem.Closed: closed, problem.Limited: limited,
+	problem.Ending: ending, problem.Opening: opening, problem.Withdrawn: withdrawn, problem.Canceled: canceled, problem.Timeout: timeout,
+	problem.Internal: internal,
 }
+
+func outcomeOf(err error) outcome { return cmp.Or(outcomes[problem.Of(err).Kind], failed) }
 
 // ledgerProblem is what the ledger says where it cannot be written or is damaged, or nil. Its words
 // name files and records, and nothing of the data; analysts get others.

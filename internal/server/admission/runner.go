@@ -307,14 +307,6 @@ func (r *runner) answerIfKnown(ctx context.Context, e *entry, full error) error 
 	return nil
 }
 
-// Why somebody who was let in is not asked for. Nothing was charged.
-var (
-	// ErrRevoked: they may not ask any more.
-	ErrRevoked = errors.New("your account was revoked, or has another password; nothing was charged; ask the owner of the data")
-	// ErrUnchecked: nobody knows whether they may.
-	ErrUnchecked = errors.New("nobody can be let in now, because the users cannot be read; nothing was charged; ask again in a while")
-)
-
 type checkKey struct{}
 
 // Checked returns a context for the questions of somebody who was let in. The check is made

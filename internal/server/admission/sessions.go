@@ -3,7 +3,6 @@ package admission
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream"
+	"github.com/discreet-dp/discreet/internal/problem"
 )
-
-// ErrNoSession: there is none of this name that belongs to the analyst.
-var ErrNoSession = errors.New("there is no such session; it may have ended, or the server was started anew")
 
 // Session is an interactive mechanism that an analyst has open. Kinds of sessions plug in by being
 // something that can be asked.
@@ -138,10 +135,7 @@ func (all *Sessions) AskSparse(ctx context.Context, analyst, id, sql string, thr
 }
 
 // endsSession says whether an error is the end of a session.
-func endsSession(err error) bool {
-	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionAsked) || errors.Is(err, api.ErrSessionRun) ||
-		errors.Is(err, api.ErrSessionData) || errors.Is(err, api.ErrSessionWindow)
-}
+func endsSession(err error) bool { return problem.Of(err).Kind == problem.Ended }
 
 // Find returns a session of an analyst's.
 func (all *Sessions) Find(analyst, id string) (*Session, error) { return all.open.find(analyst, id) }

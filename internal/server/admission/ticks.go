@@ -3,7 +3,6 @@ package admission
 import (
 	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,9 +138,6 @@ func (c clock) holdUntilTick(ctx context.Context, tick time.Duration) (context.C
 		end(nil)
 	}
 }
-
-// ErrOpening: the data is not open yet. Nothing was charged.
-var ErrOpening = errors.New("the data is still being opened, and nothing was charged; ask again in a while")
 
 // gate holds questions back while the data is being opened. What is made from the policy alone goes
 // past it.

@@ -12,9 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/problem"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
-	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -118,8 +118,8 @@ func (a analyst) askAs(ctx context.Context, q api.Question, request string) (*ap
 // the same, and the data, the time that it asks for or the window of the budget is not. Nothing was
 // charged.
 func usedElsewhere(err error) bool {
-	var lapsed *ledger.LapsedError
-	return errors.As(err, new(*ledger.RequestError)) || errors.As(err, &lapsed) && !lapsed.Charged
+	p := problem.Of(err)
+	return p.Kind == problem.Request || p.Kind == problem.Lapsed && p.Spent == problem.Nothing
 }
 
 // MostRows is how many rows of an answer a model is told: more would fill its memory.

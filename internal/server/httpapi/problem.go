@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -10,10 +10,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/problem"
 	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/users"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Problem is an error as RFC 9457 has it, with members of our own.
@@ -131,108 +130,91 @@ func clip(s string) string {
 // it.
 const statusCanceled = 499
 
-// ProblemOf says what an error means here. Texts come from the question, the policy and the ledger;
-// an error that is not known gets fixed words, because nobody knows what it holds.
-func ProblemOf(err error) *Problem {
-	var (
-		problem   *Problem
-		refusal   *api.Refusal
-		budget    *ledger.BudgetError
-		limit     *admission.LimitError
-		lockout   *ledger.LockoutError
-		again     *ledger.RequestError
-		window    *ledger.WindowError
-		lapsed    *ledger.LapsedError
-		malformed *ledger.InvalidError
-		written   *ledger.WriteError
-		unfit     *users.InvalidError
-		around    *api.AroundError
-		stopped   *admission.Stopped
-		price     *api.PriceError
-	)
-	switch {
-	case errors.As(err, &problem):
-		return problem
-	case errors.As(err, &refusal):
-		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: refusal.Reason, Instead: refusal.Instead, Spent: no}
-		if refusal.Position >= 0 {
-			p.Position = new(refusal.Position)
-		}
-		return p
-	case errors.As(err, &price):
-		return &Problem{Status: http.StatusPaymentRequired, Kind: "price", Detail: price.Error(), Price: price.Explanation,
-			Instead: "look at the price, and ask without free to pay it", Spent: no}
-	case errors.As(err, &around):
-		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: clip(around.Error()), Spent: no}
-		if around.Bought {
-			p.Spent = nil // the answers inside may have been paid for before
-		}
-		return p
-	case errors.As(err, &budget):
-		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: err.Error(), Spent: no}
-	case errors.Is(err, api.ErrStreamPart):
-		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: api.ErrStreamPart.Error(),
-			Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
-	case errors.As(err, &lockout):
-		p := &Problem{Status: http.StatusLocked, Kind: "closed", Detail: lockout.Error(), Spent: no}
-		if lockout.Charged {
-			p.Spent = nil // it may have been answered from what was paid for before
-		}
-		return p
-	case errors.As(err, &limit):
-		return &Problem{Status: http.StatusTooManyRequests, Kind: "limit", Detail: limit.Reason,
-			Instead: "wait as long as Retry-After says", Spent: no,
-			header: http.Header{"Retry-After": {retryAfter(limit.Wait)}}}
-	case errors.Is(err, admission.ErrEnding):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "ending", Detail: admission.ErrEnding.Error(), Spent: no,
-			header: http.Header{"Retry-After": {"5"}}}
-	case errors.Is(err, admission.ErrOpening):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "opening", Detail: admission.ErrOpening.Error(), Spent: no,
-			header: http.Header{"Retry-After": {"5"}}}
-	case errors.As(err, &stopped):
-		return stoppedProblem(stopped)
-	case errors.Is(err, admission.ErrRevoked):
-		return &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: admission.ErrRevoked.Error(), Spent: no}
-	case errors.Is(err, admission.ErrWithdrawn):
-		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrWithdrawn.Error(), Spent: no}
-	case errors.Is(err, context.Canceled):
-		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrCanceled.Error()}
-	case errors.As(err, &again):
-		return &Problem{Status: http.StatusConflict, Kind: "request", Detail: "this Idempotency-Key was charged before with another " +
-			again.Differs, Instead: "use a new one for a new question", Spent: no}
-	case errors.As(err, &window):
-		return &Problem{Status: http.StatusConflict, Kind: "window", Detail: "the budget was renewed meanwhile",
-			Instead: "ask again", Spent: no}
-	case errors.As(err, &lapsed):
-		p := &Problem{Status: http.StatusConflict, Kind: "window",
-			Detail: "this question was charged in a window of the budget that ended before it had an answer, and what one window paid " +
-				"for is not answered in another", Instead: "ask with a new Idempotency-Key, which is charged in the current window",
-			Spent: no}
-		if lapsed.Charged {
-			p.Spent = yes
-		}
-		return p
-	case errors.As(err, &unfit):
-		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: clip(unfit.Error()), Spent: no}
-	case errors.As(err, &malformed):
-		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: malformed.Error(), Spent: no}
-	case errors.As(err, &written):
-		// The words of the ledger name a file of this machine.
-		p := &Problem{Status: http.StatusServiceUnavailable, Kind: "ledger",
-			Detail:  "the ledger could not be written, so nothing may be released",
-			Instead: "tell the owner of the data to look after the disk, then ask again with the same Idempotency-Key",
-			header:  http.Header{"Retry-After": {"60"}}}
-		if written.Charged {
-			p.Spent = yes
-		} else if !written.Broken && !written.Unknown {
-			p.Spent = no
-		}
-		return p
-	case errors.Is(err, errors.ErrUnsupported):
-		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
-	}
-	return sessionProblem(err)
+// rendered is how HTTP tells a kind of problem: its number, the word that clients go by, and the
+// words that are about HTTP, where the problem has none or others.
+type rendered struct {
+	status                int
+	word, detail, instead string
 }
+
+const (
+	canceledWord = "canceled"
+	ledgerAgain  = "tell the owner of the data to look after the disk, then ask again with the same Idempotency-Key"
+)
+
+var renderings = map[problem.Kind]rendered{
+	problem.Refused:  {status: http.StatusUnprocessableEntity, word: "refused"},
+	problem.Disputed: {status: http.StatusUnprocessableEntity, word: "refused"},
+	problem.Around:   {status: http.StatusUnprocessableEntity, word: "refused"},
+	problem.Priced: {status: http.StatusPaymentRequired, word: "price",
+		instead: "look at the price, and ask without free to pay it"},
+	problem.NoSession:   {status: http.StatusNotFound, word: "missing"},
+	problem.NoModel:     {status: http.StatusNotFound, word: "missing"},
+	problem.Unsupported: {status: http.StatusNotImplemented, word: "unsupported", detail: "this server cannot do that"},
+
+	problem.Budget: {status: http.StatusPaymentRequired, word: "budget"},
+	problem.StreamPart: {status: http.StatusPaymentRequired, word: "budget",
+		instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"},
+	problem.Closed: {status: http.StatusLocked, word: "closed"},
+	problem.Request: {status: http.StatusConflict, word: "request", detail: "this Idempotency-Key was charged before with another ",
+		instead: "use a new one for a new question"},
+	problem.Window: {status: http.StatusConflict, word: "window", detail: "the budget was renewed meanwhile", instead: "ask again"},
+	problem.Lapsed: {status: http.StatusConflict, word: "window", detail: "this question was charged in a window of the budget that " +
+		"ended before it had an answer, and what one window paid for is not answered in another",
+		instead: "ask with a new Idempotency-Key, which is charged in the current window"},
+	problem.Invalid:       {status: http.StatusUnprocessableEntity, word: "invalid"},
+	problem.LedgerFailed:  {status: http.StatusServiceUnavailable, word: "ledger", instead: ledgerAgain},
+	problem.LedgerStopped: {status: http.StatusServiceUnavailable, word: "ledger", instead: ledgerAgain},
+	problem.Stale:         {status: http.StatusConflict, word: "stale", instead: "draft it again, and sign that"},
+	problem.Signature: {status: http.StatusForbidden, word: "signature",
+		instead: "sign the text of a draft with the key of the ledger's owner"},
+
+	problem.Limited:     {status: http.StatusTooManyRequests, word: "limit", instead: "wait as long as Retry-After says"},
+	problem.Ending:      {status: http.StatusServiceUnavailable, word: "ending"},
+	problem.Opening:     {status: http.StatusServiceUnavailable, word: "opening"},
+	problem.Revoked:     {status: http.StatusUnauthorized, word: "denied"},
+	problem.Unchecked:   {status: http.StatusServiceUnavailable, word: "users"},
+	problem.Withdrawn:   {status: statusCanceled, word: canceledWord},
+	problem.Timeout:     {status: http.StatusGatewayTimeout, word: "timeout"},
+	problem.Canceled:    {status: statusCanceled, word: canceledWord},
+	problem.Interrupted: {status: statusCanceled, word: canceledWord},
+
+	problem.Ended:      {status: http.StatusGone, word: "ended", instead: "open another session, which costs as much again"},
+	problem.Data:       {status: http.StatusServiceUnavailable, word: "data"},
+	problem.Labels:     {status: http.StatusServiceUnavailable, word: "data"},
+	problem.Changing:   {status: http.StatusServiceUnavailable, word: "data"},
+	problem.HoldoutRun: {status: http.StatusServiceUnavailable, word: "data"},
+	problem.Moved: {status: http.StatusConflict, word: "moved",
+		instead: "ask with a new Idempotency-Key, which is charged in full"},
+	problem.Training: {status: http.StatusInternalServerError, word: "training"},
+}
+
+// ProblemOf says what an error means here.
+func ProblemOf(err error) *Problem {
+	var made *Problem
+	if errors.As(err, &made) {
+		return made
+	}
+	p := problem.Of(err)
+	r, ok := renderings[p.Kind]
+	if !ok {
+		return usersProblem(err)
+	}
+	out := &Problem{Status: r.status, Kind: r.word, Detail: cmp.Or(r.detail, p.Detail), Instead: cmp.Or(r.instead, p.Instead),
+		Position: p.Position, Price: p.Price, Spent: spentMember[p.Spent]}
+	switch p.Kind {
+	case problem.Around:
+		out.Detail = clip(out.Detail)
+	case problem.Request:
+		out.Detail += p.Differs
+	}
+	if p.Retry > 0 || p.Kind == problem.Limited {
+		out.header = http.Header{"Retry-After": {retryAfter(p.Retry)}}
+	}
+	return out
+}
+
+var spentMember = map[problem.Spent]*bool{problem.Nothing: no, problem.Something: yes}
 
 // ProblemWithRequest is [ProblemOf] for what may have been charged under a key: whoever sent none
 // gets to know the one that was drawn, or could not ask again with it.
@@ -244,65 +226,19 @@ func ProblemWithRequest(err error, key string) *Problem {
 	return &p
 }
 
-// stoppedProblem says that a question was stopped.
-func stoppedProblem(err *admission.Stopped) *Problem {
-	p := &Problem{Status: statusCanceled, Kind: "canceled", Detail: err.Error()}
-	if errors.Is(err, admission.ErrTimeout) {
-		p.Status, p.Kind = http.StatusGatewayTimeout, "timeout"
-	}
-	if err.Free {
-		p.Spent = no
-	}
-	return p
-}
-
-// sessionProblem says what is wrong with what there is beside questions.
-func sessionProblem(err error) *Problem {
+// usersProblem says what is wrong with what there is of users, and with what they hold.
+func usersProblem(err error) *Problem {
+	var unfit *users.InvalidError
 	var many *users.FullError
 	var held *clientlimits.FullError
 	switch {
+	case errors.As(err, &unfit):
+		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: clip(unfit.Error()), Spent: no}
 	case errors.As(err, &held):
 		return memoryProblem(held)
 	case errors.As(err, &many):
 		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: many.Error(), Instead: "delete some, or change one of them",
 			Spent: no}
-	case errors.Is(err, admission.ErrUnchecked):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "users", Detail: admission.ErrUnchecked.Error(), Spent: no,
-			header: http.Header{"Retry-After": {"5"}}}
-	case errors.Is(err, admission.ErrNoSession):
-		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
-	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionAsked), errors.Is(err, api.ErrSessionRun),
-		errors.Is(err, api.ErrSessionData), errors.Is(err, api.ErrSessionWindow):
-		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(),
-			Instead: "open another session, which costs as much again"}
-	case errors.As(err, new(*api.DataError)):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrData.Error(),
-			header: http.Header{"Retry-After": {"60"}}}
-	case errors.Is(err, api.ErrLabels):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrLabels.Error(), Spent: no,
-			header: http.Header{"Retry-After": {"60"}}}
-	case errors.Is(err, api.ErrMoved):
-		return &Problem{Status: http.StatusConflict, Kind: "moved", Detail: api.ErrMoved.Error(),
-			Instead: "ask with a new Idempotency-Key, which is charged in full", Spent: yes}
-	case errors.Is(err, api.ErrChanging):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrChanging.Error(),
-			header: http.Header{"Retry-After": {"5"}}}
-	case errors.Is(err, api.ErrHoldoutRun):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrHoldoutRun.Error(),
-			header: http.Header{"Retry-After": {"60"}}}
-	case errors.Is(err, api.ErrNoModel):
-		return missing("model")
-	case errors.Is(err, api.ErrTraining):
-		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: api.ErrTraining.Error(), Spent: yes}
-	}
-	return ownerProblem(err)
-}
-
-// ownerProblem says what is wrong with what an owner decides.
-func ownerProblem(err error) *Problem {
-	var stale *ledger.StaleError
-	var signature *ledger.SignatureError
-	switch {
 	case errors.Is(err, users.ErrUnknown):
 		return missing("user")
 	case errors.Is(err, users.ErrExists):
@@ -311,11 +247,6 @@ func ownerProblem(err error) *Problem {
 	case errors.Is(err, users.ErrRevoked):
 		return &Problem{Status: http.StatusConflict, Kind: "revoked", Detail: "this user was revoked",
 			Instead: "a new password lets them in again"}
-	case errors.As(err, &stale):
-		return &Problem{Status: http.StatusConflict, Kind: "stale", Detail: stale.Error(), Instead: "draft it again, and sign that"}
-	case errors.As(err, &signature):
-		return &Problem{Status: http.StatusForbidden, Kind: "signature", Detail: signature.Error(),
-			Instead: "sign the text of a draft with the key of the ledger's owner"}
 	}
 	return errUnexpected()
 }

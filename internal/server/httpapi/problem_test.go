@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,75 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/ledger"
 )
-
-// TestProblems: each error has its code, and what is not known has no words of its own.
-func TestProblems(t *testing.T) {
-	const secret = "pid 37 has HIV"
-	for _, c := range []struct {
-		err    error
-		status int
-		kind   string
-		spent  *bool
-		retry  string
-	}{
-		{&api.Refusal{Reason: "no", Position: 3}, 422, "refused", no, ""},
-		{fmt.Errorf("wrapped: %w", &api.Refusal{Reason: "no", Position: -1}), 422, "refused", no, ""},
-		{&ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2}, Left: dp.Cost{Epsilon: 1}}, 402, "budget", no, ""},
-		{&admission.LimitError{Reason: "slowly", Wait: 1500 * time.Millisecond}, 429, "limit", no, "2"},
-		{&admission.LimitError{Reason: "slowly"}, 429, "limit", no, "1"},
-		{admission.ErrEnding, 503, "ending", no, "5"},
-		{admission.ErrOpening, 503, "opening", no, "5"},
-		{admission.ErrRevoked, 401, "denied", no, ""},
-		{admission.ErrUnchecked, 503, "users", no, "5"},
-		{fmt.Errorf("HIV: %w", api.ErrMoved), 409, "moved", yes, ""},
-		{admission.ErrTimeout, 504, "timeout", nil, ""},
-		{admission.ErrCanceled, 499, "canceled", nil, ""},
-		{fmt.Errorf("asked: %w", &admission.Stopped{Free: true}), 499, "canceled", no, ""},
-		{admission.ErrWithdrawn, 499, "canceled", no, ""},
-		{&api.AroundError{Text: "too many rows"}, 422, "refused", no, ""},
-		{fmt.Errorf("HIV: %w", &api.AroundError{Text: "too many rows", Bought: true}), 422, "refused", nil, ""},
-		{context.Canceled, 499, "canceled", nil, ""},
-		{admission.ErrInternal, 500, "unexpected", nil, ""},
-		{admission.ErrNoSession, 404, "missing", no, ""},
-		{&ledger.RequestError{Request: "ana:x", Differs: "question"}, 409, "request", no, ""},
-		{&ledger.WindowError{Dataset: "hospital", Window: 1, Want: 2}, 409, "window", no, ""},
-		{&ledger.LapsedError{Request: "ana:x", Dataset: "hospital", Window: 1, Now: 2}, 409, "window", no, ""},
-		{&ledger.LapsedError{Request: "ana:x", Dataset: "hospital", Window: 1, Now: 2, Charged: true}, 409, "window", yes, ""},
-		{&ledger.InvalidError{Field: "request", Problem: "is missing"}, 422, "invalid", no, ""},
-		{&ledger.WriteError{Path: "/srv/secret", Charged: true, Err: errors.New(secret)}, 503, "ledger", yes, "60"},
-		{&ledger.WriteError{Path: "/srv/secret", Broken: true, Err: errors.New(secret)}, 503, "ledger", nil, "60"},
-		{&ledger.WriteError{Path: "/srv/secret", Err: errors.New(secret)}, 503, "ledger", no, "60"},
-		{&ledger.WriteError{Path: "/srv/secret", Remote: true, Unknown: true, Err: errors.New(secret)}, 503, "ledger", nil, "60"},
-		{&ledger.CorruptError{Path: "/srv/secret", Where: secret}, 500, "unexpected", nil, ""},
-		{api.ErrSessionUsed, 410, "ended", nil, ""},
-		{api.ErrSessionAsked, 410, "ended", nil, ""},
-		{api.ErrSessionRun, 410, "ended", nil, ""},
-		{api.ErrSessionData, 410, "ended", nil, ""},
-		{api.ErrSessionWindow, 410, "ended", nil, ""},
-		{api.ErrStreamPart, 402, "budget", nil, ""},
-		{api.ErrLabels, 503, "data", no, "60"},
-		{api.ErrHoldoutRun, 503, "data", nil, "60"},
-		{api.ErrChanging, 503, "data", nil, "5"},
-		{fmt.Errorf("HIV: %w", &api.DataError{Err: errors.New("/srv/x is not there")}), 503, "data", nil, "60"},
-		{&ledger.NoRecordError{Sequence: 9}, 500, "unexpected", nil, ""},
-		{errors.ErrUnsupported, 501, "unsupported", no, ""},
-		{&api.DataError{Err: errors.New(secret)}, 503, "data", nil, "60"},
-		{errors.New(secret), 500, "unexpected", nil, ""},
-	} {
-		p := ProblemOf(c.err)
-		if p.Status != c.status || p.Kind != c.kind || p.Spent != c.spent || p.header.Get("Retry-After") != c.retry {
-			t.Errorf("%v: %+v", c.err, p)
-		}
-		if text := fmt.Sprint(p.Detail, p.Instead); strings.Contains(text, "HIV") || strings.Contains(text, "/srv") {
-			t.Errorf("%v: %s", c.err, text)
-		}
-	}
-}
 
 // TestPanics: a panic is a fixed problem, and cuts what has begun.
 func TestPanics(t *testing.T) {

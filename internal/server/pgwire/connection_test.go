@@ -106,19 +106,6 @@ func TestStatementTimeout(t *testing.T) {
 	}
 }
 
-// Whose own timeout ends the waiting for a turn is told that it was the timeout.
-func TestTimeoutBeforeItsTurn(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	if e := toWireError(ctx, admission.ErrWithdrawn); !strings.Contains(e.Error(), "on the user's request before its turn") {
-		t.Error(e)
-	}
-	cancel(errTimeout)
-	if e := toWireError(ctx, admission.ErrWithdrawn); !strings.Contains(e.Error(), "by statement_timeout before its turn") ||
-		!strings.Contains(e.Error(), "nothing was charged") {
-		t.Error(e)
-	}
-}
-
 // Who hangs up while a question waits has stopped it.
 func TestGone(t *testing.T) {
 	p := startTestServer(t, nil)

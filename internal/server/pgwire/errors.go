@@ -10,11 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
-	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/problem"
 	"github.com/discreet-dp/discreet/internal/server/users"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 const (
@@ -105,126 +103,116 @@ func internalFailure() *wireError {
 	return failure(internalError, "an internal error; nothing about it is shown, because it could hold data")
 }
 
-// unaskedError is for questions whose turn did not come, or nil.
-func unaskedError(ctx context.Context, err error) *wireError {
-	switch {
-	case errors.Is(err, admission.ErrRevoked):
-		return fatal(adminShutdown, admission.ErrRevoked.Error())
-	case errors.Is(err, admission.ErrUnchecked):
-		return failure(cannotConnectNow, "%s", admission.ErrUnchecked)
-	case errors.Is(err, admission.ErrWithdrawn) && errors.Is(context.Cause(ctx), errTimeout):
-		return failure(queryCanceled, "canceled by statement_timeout before its turn came, and nothing was charged")
-	case errors.Is(err, admission.ErrWithdrawn):
-		return failure(queryCanceled, "%s", admission.ErrWithdrawn)
-	}
-	return nil
+// rendered is how the wire tells a kind of problem: its code, and words about settings and statements
+// where the problem has none or others.
+type rendered struct{ code, message, hint string }
+
+const (
+	askOwner  = "tell the owner of the data"
+	sameNames = "name questions with dp.request, and ask again with the same name: it is not charged twice"
+)
+
+// renderings has the kinds that statements can end with; all others are internal errors here.
+var renderings = map[problem.Kind]rendered{
+	problem.Refused:  {code: notSupported},
+	problem.Disputed: {code: notSupported},
+	problem.Around:   {code: tooComplex},
+
+	problem.Budget: {code: limitExceeded, hint: "SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free"},
+	problem.StreamPart: {code: limitExceeded, hint: "SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a " +
+		"price of its own"},
+	problem.Closed:  {code: lockoutClosed, hint: "EXPLAIN is free, and says whether it is open again"},
+	problem.Request: {code: invalidParameter, hint: "nothing was spent; SET dp.request to another name"},
+	problem.Invalid: {code: invalidParameter, message: "the ledger does not take this request",
+		hint: "a dp.request is a short text without control characters"},
+	problem.Window:        {code: notInState},
+	problem.Lapsed:        {code: notInState, hint: "SET dp.request to another name"},
+	problem.LedgerFailed:  {code: ioError, message: "the ledger could not be written; nothing may be released", hint: askOwner},
+	problem.LedgerStopped: {code: ioError, message: "the ledger has stopped; nothing may be released", hint: askOwner},
+
+	problem.Limited:     {code: notInState},
+	problem.Ending:      {code: adminShutdown},
+	problem.Opening:     {code: cannotConnectNow},
+	problem.Revoked:     {code: adminShutdown},
+	problem.Unchecked:   {code: cannotConnectNow},
+	problem.Withdrawn:   {code: queryCanceled},
+	problem.Timeout:     {code: queryCanceled},
+	problem.Canceled:    {code: queryCanceled},
+	problem.Interrupted: {code: queryCanceled},
+	problem.Late:        {code: queryCanceled},
+	problem.Internal:    {code: internalError},
+
+	problem.Data:       {code: notInState},
+	problem.Moved:      {code: notInState, hint: "SET dp.request to another name, where it has one"},
+	problem.Changing:   {code: notInState},
+	problem.HoldoutRun: {code: notInState},
 }
 
-// stoppedError is for statements that were stopped, and why.
-func stoppedError(cause, err error) *wireError {
-	var stopped *admission.Stopped
-	free := errors.As(err, &stopped) && stopped.Free
+// stoppedError is for statements that were stopped, and why; nil where that is not what is told.
+func stoppedError(ctx context.Context, p problem.Problem) *wireError {
+	cause := context.Cause(ctx)
+	unspent := p.Spent == problem.Nothing && (p.Kind == problem.Timeout || p.Kind == problem.Canceled)
 	switch {
-	case errors.Is(cause, errTimeout) && free:
+	case ctx.Err() == nil, p.Kind == problem.Revoked, p.Kind == problem.Unchecked:
+		return nil
+	case p.Kind == problem.Withdrawn && errors.Is(cause, errTimeout):
+		return failure(queryCanceled, "canceled by statement_timeout before its turn came, and nothing was charged")
+	case p.Kind == problem.Withdrawn:
+		return nil
+	case errors.Is(cause, errTimeout) && unspent:
 		return failure(queryCanceled, "canceled by statement_timeout, and nothing was charged")
 	case errors.Is(cause, errTimeout):
 		return failure(queryCanceled, "canceled by statement_timeout. %s", chargeStays)
 	case errors.Is(cause, errServerEnds):
 		return fatal(adminShutdown, "the server is shutting down. "+chargeStays)
-	case free:
-		return failure(queryCanceled, "%s", stopped)
+	case unspent:
+		return nil
 	}
-	return failure(queryCanceled, "canceled on the user's request. %s", chargeStays)
+	return failure(queryCanceled, "canceled on the user's request. %s", chargeStays) // whatever was in the way then
 }
 
 // toWireError turns any error into one for the wire. The context is that of the statement.
 func toWireError(ctx context.Context, err error) *wireError {
-	var (
-		wire    *wireError
-		refusal *api.Refusal
-		budget  *ledger.BudgetError
-		limit   *admission.LimitError
-		lockout *ledger.LockoutError
-		about   *interpret.Error
-		request *ledger.RequestError
-		invalid *ledger.InvalidError
-		window  *ledger.WindowError
-		lapsed  *ledger.LapsedError
-		write   *ledger.WriteError
-		locked  *users.LockedError
-		around  *api.AroundError
-		stopped *admission.Stopped
-	)
+	var wire *wireError
 	if errors.As(err, &wire) {
 		return wire
 	}
-	if unasked := unaskedError(ctx, err); unasked != nil {
-		return unasked
+	p := problem.Of(err)
+	if stopped := stoppedError(ctx, p); stopped != nil {
+		return stopped
 	}
-	if ctx.Err() != nil { // whatever was in the way then
-		return stoppedError(context.Cause(ctx), err)
+	r, ok := renderings[p.Kind]
+	if !ok {
+		return localError(err)
+	}
+	e := failure(cmp.Or(p.Code, r.code), "%s", cmp.Or(r.message, p.Detail)).withHint(cmp.Or(r.hint, p.Instead))
+	if p.Position != nil {
+		e.position = *p.Position + 1
 	}
 	switch {
-	case errors.As(err, &lockout):
-		return failure(lockoutClosed, "%s", lockout.Error()).withHint("EXPLAIN is free, and says whether it is open again")
-	case errors.As(err, &budget):
-		return failure(limitExceeded, "%s",
-			err.Error()).withHint("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
-	case errors.Is(err, api.ErrStreamPart):
-		return failure(limitExceeded, "%s", api.ErrStreamPart).withHint("SHOW dp.budget says what is left; SET dp.stream = off asks past " +
-			"the stream, for a price of its own")
-	case errors.As(err, new(*api.DataError)):
-		return failure(notInState, "%s", api.ErrData)
-	case errors.Is(err, api.ErrMoved):
-		return failure(notInState, "%s", api.ErrMoved).withHint("SET dp.request to another name, where it has one")
-	case errors.Is(err, api.ErrChanging):
-		return failure(notInState, "%s", api.ErrChanging)
-	case errors.Is(err, api.ErrHoldoutRun):
-		return failure(notInState, "%s", api.ErrHoldoutRun)
-	case errors.As(err, &refusal):
-		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).withHint(refusal.Instead)
-		e.position = refusal.Position + 1
-		return e
-	case errors.As(err, &around):
-		return failure(tooComplex, "%s", around.Error())
-	case errors.As(err, &limit) && limit.Wait > 0:
-		return failure(tryAgain, "%s", limit.Reason).withHint("ask again in " + formatWait(limit.Wait))
-	case errors.As(err, &limit):
-		return failure(notInState, "%s", limit.Reason)
+	case p.Kind == problem.Revoked:
+		e.severity = "FATAL"
+	case p.Kind == problem.Limited && p.Retry > 0:
+		e.code, e.hint = tryAgain, "ask again in "+formatWait(p.Retry)
+	case p.Kind == problem.LedgerFailed && p.Spent == problem.Something:
+		e.message, e.hint = "the ledger could not be written. The charge was made and stays, but the answer could not be secured and so "+
+			"was not released", sameNames
+	case p.Kind == problem.LedgerFailed && p.Spent == problem.Unknown:
+		e.message, e.hint = "it is not known whether this was written to the ledger, so nothing may be released; it may have been charged",
+			sameNames
+	}
+	return e
+}
+
+// localError is for errors that there are on the wire alone: of the catalogue, and of the login.
+func localError(err error) *wireError {
+	var about *interpret.Error
+	var locked *users.LockedError
+	switch {
 	case errors.As(err, &about):
 		e := failure(about.Code, "%s", about.Message).withHint(about.Hint)
 		e.position = about.Position + 1
 		return e
-	case errors.Is(err, admission.ErrEnding):
-		return failure(adminShutdown, "%s", admission.ErrEnding)
-	case errors.Is(err, admission.ErrOpening):
-		return failure(cannotConnectNow, "%s", admission.ErrOpening)
-	case errors.As(err, &stopped):
-		return failure(queryCanceled, "%s", stopped)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return failure(queryCanceled, "%s", admission.ErrCanceled)
-	case errors.As(err, &request):
-		return failure(invalidParameter, "%s", request.Error()).withHint("nothing was spent; SET dp.request to another name")
-	case errors.As(err, &invalid):
-		return failure(invalidParameter, "the ledger does not take this request").withHint("a dp.request is a short text without " +
-			"control characters")
-	case errors.Is(err, admission.ErrInternal):
-		return failure(internalError, "%s", admission.ErrInternal)
-	case errors.As(err, &window):
-		return failure(notInState, "%s", window.Error())
-	case errors.As(err, &lapsed):
-		return failure(notInState, "%s", lapsed.Error()).withHint("SET dp.request to another name")
-	case errors.As(err, &write) && write.Charged:
-		// Not its own words: they have the ledger's path.
-		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and "+
-			"so was not released").withHint("name questions with dp.request, and ask again with the same name: it is not charged twice")
-	case errors.As(err, &write) && write.Unknown:
-		return failure(ioError, "it is not known whether this was written to the ledger, so nothing may be released; it may have been "+
-			"charged").withHint("name questions with dp.request, and ask again with the same name: it is not charged twice")
-	case errors.As(err, &write) && write.Broken:
-		return failure(ioError, "the ledger has stopped; nothing may be released").withHint("tell the owner of the data")
-	case errors.As(err, &write):
-		return failure(ioError, "the ledger could not be written; nothing may be released").withHint("tell the owner of the data")
 	case errors.As(err, &locked):
 		return lockoutError(locked)
 	case errors.Is(err, users.ErrDenied):

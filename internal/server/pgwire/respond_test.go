@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -13,9 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 // columnNames are the columns that rows come with, and how many values a row has.
@@ -149,15 +146,6 @@ func TestPsqlShowsErrorBars(t *testing.T) {
 	}
 }
 
-// What a stream or a holdout fails with has words of its own, without data in them.
-func TestSessionErrors(t *testing.T) {
-	for err, code := range map[error]string{api.ErrStreamPart: "53400", api.ErrHoldoutRun: "55000", api.ErrChanging: "55000"} {
-		if e := toWireError(t.Context(), fmt.Errorf("pid 37 has HIV: %w", err)); e.code != code || e.message != err.Error() {
-			t.Errorf("%v: %+v", err, e)
-		}
-	}
-}
-
 // A count that goes through a stream says so beside the answer: paid or free, and no receipt where
 // nothing was ever charged for it.
 func TestStreamNotices(t *testing.T) {
@@ -211,31 +199,6 @@ func TestStreamNotices(t *testing.T) {
 	}
 }
 
-// A question whose window has ended says what to do with dp.request, and that nothing was spent
-// where nothing was.
-func TestLapsedQuestion(t *testing.T) {
-	for _, charged := range []bool{false, true} {
-		err := &ledger.LapsedError{Request: "ana:x", Dataset: "hospital", Window: 1, Now: 2, Charged: charged}
-		e := toWireError(t.Context(), fmt.Errorf("pid 37 has HIV: %w", err))
-		if e.code != notInState || e.message != err.Error() || e.hint != "SET dp.request to another name" {
-			t.Errorf("%+v", e)
-		}
-	}
-}
-
-// Behind a closed door there is one text, whether something was charged or not, without what else
-// an error says.
-func TestClosedDoor(t *testing.T) {
-	for _, charged := range []bool{false, true} {
-		door := &ledger.LockoutError{Dataset: "hospital", Charged: charged}
-		e := toWireError(context.Background(), fmt.Errorf("%w. The request identifier is 7", door))
-		if e.code != "55D00" || e.message != door.Error() || strings.Contains(e.hint, "owner") ||
-			!strings.Contains(e.hint, "whether it is open again") || strings.Contains(door.Error(), "Nothing was charged") == charged {
-			t.Errorf("%+v", e)
-		}
-	}
-}
-
 // TestAroundIsTold: what stops a SELECT over answers is told, because it sees nothing else, and
 // what was bought inside stays.
 func TestAroundIsTold(t *testing.T) {
@@ -255,16 +218,5 @@ func TestAroundIsTold(t *testing.T) {
 	}
 	if n := p.charges(t); n != 1 {
 		t.Errorf("%d charges", n)
-	}
-}
-
-// TestDataCannotBeRead: an analyst is told that it is the data, and whom to ask, and nothing of
-// what is wrong with it.
-func TestDataCannotBeRead(t *testing.T) {
-	data := &api.DataError{Err: errors.New("pid 37 has HIV")}
-	e := toWireError(t.Context(), fmt.Errorf("question: %w", data))
-	if e.code != notInState || e.message != api.ErrData.Error() || !strings.Contains(e.message, "ask the owner to run 'discreet check'") ||
-		strings.Contains(e.message+e.hint+e.detail, "HIV") {
-		t.Errorf("%+v", e)
 	}
 }

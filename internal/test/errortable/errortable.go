@@ -18,18 +18,16 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Secret is what no text for an analyst may have, and Path is that of the ledger, which is for
-// owners alone.
 const (
-	Secret = "pid 37 has HIV"
-	Path   = "/srv/secret"
+	secret = "pid 37 has HIV" // of the data, which nobody is told
+	path   = "/srv/secret"    // of the ledger, which is for owners alone
 )
 
 var (
-	secret = errors.New(Secret)
+	cause  = errors.New(secret)
 	price  = &api.PriceError{Explanation: &api.Explanation{}}
-	budget = &ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2}, Left: dp.Cost{Epsilon: 1}}
-	broken = &ledger.WriteError{Path: Path, Broken: true, Err: secret}
+	budget = &ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2 * dp.One}, Left: dp.Cost{Epsilon: dp.One}}
+	broken = &ledger.WriteError{Path: path, Broken: true, Err: cause}
 )
 
 // Case is an error with a name.
@@ -73,12 +71,12 @@ var Cases = []Case{
 	{"lapsed after the charge", &ledger.LapsedError{Request: "ana:x", Dataset: "hospital", Window: 1, Now: 2, Charged: true}},
 	{"lapsed session", &ledger.LapsedError{Dataset: "hospital", Window: 1, Now: 2, Charged: true}},
 	{"invalid", &ledger.InvalidError{Field: "request", Problem: "is missing"}},
-	{"write", &ledger.WriteError{Path: Path, Err: secret}},
-	{"write, charged", &ledger.WriteError{Path: Path, Charged: true, Err: secret}},
+	{"write", &ledger.WriteError{Path: path, Err: cause}},
+	{"write, charged", &ledger.WriteError{Path: path, Charged: true, Err: cause}},
 	{"write, broken", broken},
-	{"write, unknown", &ledger.WriteError{Path: Path, Remote: true, Unknown: true, Err: secret}},
-	{"corrupt", &ledger.CorruptError{Path: Path, Where: Secret}},
-	{"missing ledger", &ledger.MissingError{Path: Path, Why: Secret}},
+	{"write, unknown", &ledger.WriteError{Path: path, Remote: true, Unknown: true, Err: cause}},
+	{"corrupt", &ledger.CorruptError{Path: path, Where: secret}},
+	{"missing ledger", &ledger.MissingError{Path: path, Why: secret}},
 	{"no record", &ledger.NoRecordError{Sequence: 9}},
 	{"ledger closed", ledger.ErrClosed},
 	{"recovered", ledger.ErrRecovered},
@@ -90,7 +88,7 @@ var Cases = []Case{
 	{"session run", api.ErrSessionRun},
 	{"session data", api.ErrSessionData},
 	{"session window", api.ErrSessionWindow},
-	{"data", &api.DataError{Err: secret}},
+	{"data", &api.DataError{Err: cause}},
 	{"labels", api.ErrLabels},
 	{"moved", api.ErrMoved},
 	{"changing", api.ErrChanging},
@@ -99,40 +97,44 @@ var Cases = []Case{
 	{"training", api.ErrTraining},
 	{"time limit", api.ErrTimeLimit},
 	{"unsupported", errors.ErrUnsupported},
-	{"anything else", secret},
+	{"anything else", cause},
 
 	// What knows more stands around what knows less.
 	{"data around canceled", &api.DataError{Err: context.Canceled}},
 	{"data around late", &api.DataError{Err: context.DeadlineExceeded}},
-	{"data around a refusal", &api.DataError{Err: &api.Refusal{Reason: Secret, Position: -1}}},
+	{"data around a refusal", &api.DataError{Err: &api.Refusal{Reason: secret, Position: -1}}},
 	{"data around a write", &api.DataError{Err: broken}},
 	{"data around unsupported", &api.DataError{Err: errors.ErrUnsupported}},
-	{"write around canceled", &ledger.WriteError{Path: Path, Err: context.Canceled}},
-	{"write, charged, around canceled", &ledger.WriteError{Path: Path, Charged: true, Err: context.Canceled}},
-	{"write, unknown, around late", &ledger.WriteError{Path: Path, Remote: true, Unknown: true, Err: context.DeadlineExceeded}},
-	{"write around corrupt", &ledger.WriteError{Path: Path, Broken: true, Err: &ledger.CorruptError{Path: Path}}},
-	{"corrupt around late", &ledger.CorruptError{Path: Path, Err: context.DeadlineExceeded}},
+	{"write around canceled", &ledger.WriteError{Path: path, Err: context.Canceled}},
+	{"write, charged, around canceled", &ledger.WriteError{Path: path, Charged: true, Err: context.Canceled}},
+	{"write, unknown, around late", &ledger.WriteError{Path: path, Remote: true, Unknown: true, Err: context.DeadlineExceeded}},
+	{"write around corrupt", &ledger.WriteError{Path: path, Broken: true, Err: &ledger.CorruptError{Path: path}}},
+	{"corrupt around late", &ledger.CorruptError{Path: path, Err: context.DeadlineExceeded}},
 
 	// What is closed after something failed can fail, too.
 	{"refusal, then write", errors.Join(&api.Refusal{Reason: "no", Position: -1}, broken)},
 	{"budget, then write", errors.Join(budget, broken)},
-	{"write, charged, then write", errors.Join(&ledger.WriteError{Path: Path, Charged: true, Err: secret}, broken)},
-	{"anything else, then write", errors.Join(secret, broken)},
+	{"write, charged, then write", errors.Join(&ledger.WriteError{Path: path, Charged: true, Err: cause}, broken)},
+	{"anything else, then write", errors.Join(cause, broken)},
 	{"lockout after the charge, then closed", errors.Join(&ledger.LockoutError{Dataset: "hospital", Charged: true}, ledger.ErrClosed)},
 	{"moved, then write", errors.Join(api.ErrMoved, broken)},
 }
 
 // Hold compares what is told of every error with a file of what was told, and writes it where
 // -rewrite says so. Of an error that is wrapped in a secret there is a line where that makes a
-// difference.
+// difference. No secret is told.
 func Hold(t *testing.T, file string, tell func(error) string) {
 	t.Helper()
 	var lines strings.Builder
 	for _, c := range Cases {
-		told := tell(c.Err)
+		told, again := tell(c.Err), tell(fmt.Errorf("%s: %w", secret, c.Err))
 		fmt.Fprintf(&lines, "%s: %s\n", c.Name, told)
-		if again := tell(fmt.Errorf("%s: %w", Secret, c.Err)); again != told {
+		if again != told {
 			fmt.Fprintf(&lines, "%s, wrapped: %s\n", c.Name, again)
+		}
+		// What is put around a budget error is advice, and made of the policy.
+		if all := told + again; strings.Contains(all, path) || strings.Contains(all, secret) && !errors.As(c.Err, new(*ledger.BudgetError)) {
+			t.Errorf("%s: %s", c.Name, all)
 		}
 	}
 	golden.Text(t, file, lines.String())

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/client"
 	"github.com/discreet-dp/discreet/internal/lab/workload"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
+	"github.com/discreet-dp/discreet/internal/problem"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Exit codes.
@@ -31,6 +31,11 @@ var ErrInterrupted = errors.New("interrupted. What was charged stays charged, as
 
 // usageError is a command line that cannot be read.
 type usageError struct{ error }
+
+// Problem implements [problem.Describer].
+func (e *usageError) Problem() problem.Problem {
+	return problem.Problem{Kind: problem.Invalid, Spent: problem.Nothing, Detail: e.Error()}
+}
 
 // shownError is in the JSON that was printed already.
 type shownError struct{ error }
@@ -69,35 +74,27 @@ func Misuse(err error) error { return &usageError{err} }
 // AlreadyShown is an error that stands in the JSON that was printed.
 func AlreadyShown(err error) error { return &shownError{err} }
 
-// ExitCode says by a number how a command ended.
+// ExitCode says by a number how a command ended. What it calls refused or out of budget has charged
+// nothing.
 func ExitCode(err error) int {
-	var refusal *api.Refusal
-	var usage *usageError
-	var budget *ledger.BudgetError
-	var request *ledger.RequestError
-	var invalid *ledger.InvalidError
-	var workload *workload.Error
-	var signature *ledger.SignatureError
-	var window *ledger.WindowError
-	var lapsed *ledger.LapsedError
-	var key *ownerkey.Error
-	var door *ledger.LockoutError
 	var unasked *client.Unasked
 	switch {
 	case err == nil:
 		return exitAnswered
 	case errors.As(err, &unasked):
 		return exitUnasked(unasked)
-	case errors.As(err, &budget):
+	case errors.As(err, new(*workload.Error)), errors.As(err, new(*ownerkey.Error)):
+		return ExitRefused
+	}
+	switch p := problem.Of(err); p.Kind {
+	case problem.Budget:
 		return ExitBudget
-	case errors.As(err, &lapsed) && lapsed.Charged:
-		return ExitFailed // after the charge, so that it is no refusal
-	case errors.As(err, &door) && !door.Charged:
+	case problem.Refused, problem.Disputed, problem.Request, problem.Invalid, problem.Window, problem.Signature:
 		return ExitRefused
-	case errors.As(err, &lapsed), errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid),
-		errors.As(err, &workload),
-		errors.As(err, &signature), errors.As(err, &window), errors.As(err, &key):
-		return ExitRefused
+	case problem.Closed, problem.Lapsed:
+		if p.Spent == problem.Nothing {
+			return ExitRefused
+		}
 	}
 	return ExitFailed
 }
@@ -153,7 +150,7 @@ func ErrorJSON(err error) any {
 
 // ErrorKind says by a word how a command ended.
 func ErrorKind(err error) string {
-	if errors.As(err, new(*ledger.LockoutError)) {
+	if problem.Of(err).Kind == problem.Closed {
 		return "closed" // another question does not help, and neither does a larger budget
 	}
 	return map[int]string{ExitFailed: "failed", ExitRefused: "refused", ExitBudget: "budget"}[ExitCode(err)]
