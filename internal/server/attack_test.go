@@ -343,7 +343,7 @@ func attacks(t *testing.T) []string {
 	)
 }
 
-// TestAttacks sends what hostile analysts ask through both doors of neighbours. What is said and
+// TestAttacks sends what hostile analysts ask through both listeners of neighbours. What is said and
 // what is charged is the same, byte for byte, but for the noisy numbers themselves, and what is
 // chosen by them.
 func TestAttacks(t *testing.T) {
@@ -392,7 +392,7 @@ func testAttacks(t *testing.T, in storekinds.Store) {
 	if answered < len(texts)/4 {
 		t.Errorf("only %d of %d were answered", answered, len(sides[0]))
 	}
-	if a, b := one.books(), other.books(); a != b {
+	if a, b := one.charges(), other.charges(); a != b {
 		t.Errorf("the ledgers differ:\n%s\n%s", a, b)
 	} else if strings.Count(a, "\n") < len(texts)/10 {
 		t.Errorf("too few charges:\n%s", a)
@@ -431,13 +431,13 @@ func TestParameterAttacks(t *testing.T) {
 			t.Errorf("%.1500s\nand without one person\n%.1500s", said, sides[1][i])
 		}
 	}
-	if a, b := one.books(), other.books(); a != b {
+	if a, b := one.charges(), other.charges(); a != b {
 		t.Errorf("the ledgers differ:\n%s\n%s", a, b)
 	}
 }
 
-// books are the charges of a ledger, without what is drawn.
-func (f *front) books() string {
+// charges are those of a ledger, without what is drawn.
+func (f *front) charges() string {
 	var b strings.Builder
 	for r, err := range f.server.db.Records(context.Background(), 0) {
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// beginning is a server whose data is not open yet, and ana at its door.
+// beginning is a server whose data is not open yet, and ana, who asks it.
 type beginning struct {
 	*Server
 	password string

@@ -30,7 +30,7 @@ func proxied(address, client string) func(context.Context, string, string) (net.
 	}
 }
 
-// wireFor logs in to PostgreSQL's door for a client, by TLS behind the header.
+// wireFor logs in over the wire for a client, by TLS behind the header.
 func (s *stage) wireFor(t *testing.T, client, password string) string {
 	t.Helper()
 	c, err := pgconn.ParseConfig("postgres://ana@db.example/hospital?sslmode=require")
@@ -125,7 +125,7 @@ func TestOthersSayNothing(t *testing.T) {
 	}
 }
 
-// networks is a door for HTTP at which each connection comes from another address.
+// networks is a listener for HTTP at which each connection comes from another address.
 type networks struct {
 	net.Listener
 	format string

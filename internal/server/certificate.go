@@ -35,7 +35,6 @@ func openCertificate(cert, key string, log *slog.Logger) (*certificate, error) {
 	return c, c.reload()
 }
 
-// config is for both doors.
 func (c *certificate) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return c.current(), nil

@@ -19,9 +19,9 @@ type Config struct {
 	// the database that has them; beside the ledger where none is named.
 	Policy, Users string
 	// Listen is the address for PostgreSQL's clients, and HTTP that for programs; either may be
-	// empty, and then there is no such door.
+	// empty, and then there is no such listener.
 	Listen, HTTP string
-	// Web is a door for HTTP that is open already, in the place of the address HTTP: for a program
+	// Web is a listener for HTTP that is open already, in the place of the address HTTP: for a program
 	// that started this process, and nobody else.
 	Web net.Listener
 	// Immediate lets answers leave as soon as they are there where the policy does not say when:
@@ -42,7 +42,7 @@ type Config struct {
 	Timeout  time.Duration
 	Rate     int
 	Patience time.Duration // below 0 none
-	// Connections is how many there may be at each door; 0 means 1000.
+	// Connections is how many there may be at each listener; 0 means 1000.
 	Connections int
 	// Ends are when sessions of browsers end by themselves: see [users.Ends].
 	Ends users.Ends
@@ -114,5 +114,5 @@ func (c *Config) check() (err error) {
 	return nil
 }
 
-// perAddress is how many connections one address may have at a door.
+// perAddress is how many connections one address may have at a listener.
 func (c *Config) perAddress() int { return min(c.Connections, max(4, c.Connections/5)) }

@@ -104,7 +104,7 @@ func TestLoad(t *testing.T) {
 	if told.Shown < told.Answered {
 		t.Errorf("%d answers came with %d receipts", told.Answered, told.Shown)
 	}
-	books(t, server, told.Receipts)
+	checkPaid(t, server, told.Receipts)
 }
 
 // elsewhere runs the siege in another process and returns what it tells.
@@ -486,8 +486,8 @@ func live() uint64 {
 	return m.HeapAlloc
 }
 
-// books checks that every answer was paid for: its receipt is that of a charge.
-func books(t *testing.T, s *Server, receipts map[uint64]string) {
+// checkPaid checks that every answer was paid for: its receipt is that of a charge.
+func checkPaid(t *testing.T, s *Server, receipts map[uint64]string) {
 	charges := map[uint64]bool{}
 	for r, err := range s.db.Records(t.Context(), 0) {
 		if err != nil {

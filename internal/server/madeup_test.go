@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/storekinds"
 )
 
-var madeUp = flag.Int("madeup", 60, "how many made-up questions are sent through the doors, in every way")
+var madeUp = flag.Int("madeup", 60, "how many made-up questions are sent through the listeners, in every way")
 
 // ways are the statements by which PostgreSQL's clients fetch an answer. The first is the question
 // itself, which the others ask again.
@@ -38,7 +38,7 @@ var ways = []struct {
 // ticking matches what is another question at another moment.
 var ticking = regexp.MustCompile(`now\(\)|CURRENT_TIMESTAMP`)
 
-// TestMadeUpQuestions sends made-up questions through PostgreSQL's door of neighbours, in every way
+// TestMadeUpQuestions sends made-up questions over the wire to neighbours, in every way
 // that there is to fetch an answer. What is said and charged is the same on both; and on each, all
 // ways fetch the same rows and only the first of them is paid for.
 func TestMadeUpQuestions(t *testing.T) {
@@ -76,7 +76,7 @@ func TestMadeUpQuestions(t *testing.T) {
 				sides[1][i])
 		}
 	}
-	a, b := one.books(), other.books()
+	a, b := one.charges(), other.charges()
 	if a != b {
 		t.Errorf("the ledgers differ:\n%s\n%s", a, b)
 	}

@@ -98,8 +98,8 @@ func TestLedgerIsHeld(t *testing.T) {
 	opened(t, c)
 }
 
-// One door is enough.
-func TestOneDoor(t *testing.T) {
+// One listener is enough.
+func TestOneListener(t *testing.T) {
 	for _, webLimits := range []bool{false, true} {
 		c := world(t, "")
 		if webLimits {

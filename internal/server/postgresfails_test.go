@@ -73,9 +73,9 @@ func TestPostgresFails(t *testing.T) {
 		var said [2]string
 		var paid [2]int
 		for i, f := range []*front{one, other} {
-			before := strings.Count(f.books(), "\n")
+			before := strings.Count(f.charges(), "\n")
 			said[i] = f.everything(wires[i], step)
-			paid[i] = strings.Count(f.books(), "\n") - before
+			paid[i] = strings.Count(f.charges(), "\n") - before
 		}
 		if said[0] != said[1] {
 			t.Errorf("%s: there is said\n%.3000s\nand without one person\n%.3000s", what, said[0], said[1])
@@ -96,7 +96,7 @@ func TestPostgresFails(t *testing.T) {
 	both("killed", true)
 	server.Restart(t)
 	both("started again", false)
-	if a, b := one.books(), other.books(); a != b {
+	if a, b := one.charges(), other.charges(); a != b {
 		t.Errorf("the ledgers differ:\n%s\n%s", a, b)
 	}
 }

@@ -257,7 +257,7 @@ func (s *stage) askHTTP(t *testing.T, port int) {
 	}
 }
 
-// seen are where logins came from, by door.
+// seen are where logins came from, by listener.
 func (s *stage) seen(t *testing.T) string {
 	t.Helper()
 	all, err := s.users.Logins(t.Context(), "ana", 20)

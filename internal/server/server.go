@@ -26,7 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Server is an open policy with its doors. Its methods are safe for concurrent use.
+// Server is an open policy with its listeners. Its methods are safe for concurrent use.
 type Server struct {
 	config      Config
 	db          *discreet.DB
@@ -35,12 +35,12 @@ type Server struct {
 	ticks       atomic.Pointer[map[string]time.Duration] // nil until the data is open
 	certificate *certificate                             // nil without TLS
 
-	wire, web net.Listener // nil where there is no such door
+	wire, web net.Listener // nil where there is no such listener
 	pg        *pgwire.Server
 	agents    *agent.Handler
 	http      *http.Server
 	cut       context.CancelFunc    // interrupts requests
-	held      *clientlimits.Counter // what the doors hold for users
+	held      *clientlimits.Counter // what the listeners hold for users
 	slots     *clientlimits.Slots   // of the HTTP listener
 	requests  *clientlimits.Requests
 
@@ -78,7 +78,7 @@ func (s *Server) OpenData(ctx context.Context) error {
 	return nil
 }
 
-// Begin opens everything but the data: the policy, the users, the ledger and the doors. Whoever
+// Begin opens everything but the data: the policy, the users, the ledger and the listeners. Whoever
 // comes in before [Server.OpenData] is done sees the catalogue, and questions wait.
 func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	if err := c.check(); err != nil {
@@ -123,7 +123,7 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	s.dispatcher = admission.New(s.db,
 		admission.Options{Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: c.Patience, Log: c.Log,
 			Texts: c.Texts, Opening: true})
-	s.doors()
+	s.makeListeners()
 	return s, nil
 }
 
@@ -146,18 +146,18 @@ func (s *Server) listen() (err error) {
 		}
 	}
 	s.web = c.Web
-	for _, door := range []struct {
+	for _, at := range []struct {
 		address  string
 		listener *net.Listener
 	}{{c.Listen, &s.wire}, {c.HTTP, &s.web}} {
-		if door.address == "" {
+		if at.address == "" {
 			continue
 		}
-		l, err := listen(door.address, s.certificate != nil || c.Plaintext)
+		l, err := listen(at.address, s.certificate != nil || c.Plaintext)
 		if err != nil {
 			return err
 		}
-		*door.listener = l
+		*at.listener = l
 	}
 	return nil
 }
@@ -209,8 +209,8 @@ func widen(c net.Conn, state http.ConnState) {
 	}
 }
 
-// doors makes both, and opens none.
-func (s *Server) doors() {
+// makeListeners makes both, and opens none.
+func (s *Server) makeListeners() {
 	c := s.config
 	var encrypted *tls.Config
 	if s.certificate != nil {
@@ -274,7 +274,7 @@ func (s *Server) turnedAway() map[string]uint64 {
 		"http_requests": s.requests.TurnedAway(), "guesses": s.users.LockedOut()}
 }
 
-// counted limits the connections of the HTTP door. Those of a proxy that speaks HTTP are of many
+// counted limits the connections of the HTTP listener. Those of a proxy that speaks HTTP are of many
 // people.
 func (s *Server) counted(l net.Listener) net.Listener {
 	return &clientlimits.Listener{Listener: l, MaxFirstBytes: firstSize,
@@ -297,7 +297,7 @@ func addr(l net.Listener) net.Addr {
 	return l.Addr()
 }
 
-// Encrypted says whether the doors speak TLS.
+// Encrypted says whether the listeners speak TLS.
 func (s *Server) Encrypted() bool { return s.certificate != nil }
 
 // Policy is what is served.
@@ -330,7 +330,7 @@ func (s *Server) Reload() error {
 	return s.certificate.reload()
 }
 
-// Serve answers until Shutdown, and then returns nil; or until a door fails, and then returns why.
+// Serve answers until Shutdown, and then returns nil; or until a listener fails, and then returns why.
 // Shutdown is called in both cases.
 func (s *Server) Serve() error {
 	failed := make(chan error, 2)
@@ -354,7 +354,7 @@ func (s *Server) Serve() error {
 	}
 	for range open {
 		if err := <-failed; !s.ending.Load() {
-			return fmt.Errorf("a door does not take connections any more: %w", errors.Join(err, errUnexpected))
+			return fmt.Errorf("a listener does not take connections any more: %w", errors.Join(err, errUnexpected))
 		}
 	}
 	return nil

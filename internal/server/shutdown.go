@@ -22,7 +22,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	s.ending.Store(true)
-	// The wire finishes statements that run while the dispatcher does. Programs at the other door
+	// The wire finishes statements that run while the dispatcher does. Programs at the other listener
 	// can still ask whether the server is ready.
 	wire := make(chan error, 1)
 	go func() { wire <- s.pg.Shutdown(ctx) }()
@@ -57,7 +57,7 @@ func (s *Server) close() error {
 		s.cut()
 	}
 	if s.wire != nil {
-		s.wire.Close() // a second time, where the door has closed it
+		s.wire.Close() // a second time, where the server of the wire has closed it
 	}
 	if s.web != nil {
 		s.web.Close()

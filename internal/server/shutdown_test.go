@@ -126,7 +126,7 @@ func TestShutdownBeforeTheTick(t *testing.T) {
 	db.Close()
 }
 
-// A door that closes by itself ends Serve.
+// A listener that closes by itself ends Serve.
 func TestDoorFails(t *testing.T) {
 	c := world(t, "")
 	c.Listen = ""

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestMemoryOfStrangers opens connections to the HTTP door that never say who they are, and looks
+// TestMemoryOfStrangers opens connections over HTTP that never say who they are, and looks
 // at what they take.
 func TestMemoryOfStrangers(t *testing.T) {
 	dir := t.TempDir()

@@ -84,12 +84,12 @@ type fails struct {
 	c      *testtrino.Cluster
 	sides  []*front
 	number int
-	ends   map[string]string // what is said of each ending at each door
+	ends   map[string]string // what is said of each ending at each listener
 	wires  map[*front]map[string]*pgconn.HijackedConn
 }
 
 // TestTrinoFails: whatever happens to a cluster and to its tables, analysts of neighbours read the
-// same at both doors, one sentence and none of Trino's words; what could not begin costs nothing,
+// same at both listeners, one sentence and none of Trino's words; what could not begin costs nothing,
 // what was charged and did not end is one incident, and the next question after it is over is
 // answered.
 func TestTrinoFails(t *testing.T) {
@@ -286,7 +286,7 @@ func (f *fails) recovered(after string) {
 	f.ask(after+", and afterwards", answered, "shed", few, nil)
 }
 
-// ask asks neighbours at the same time, each a question of its own at each door: at one door after
+// ask asks neighbours at the same time, each a question of its own at each listener: at one after
 // the other where there are answers, which say what is left. Meanwhile is done when the cluster
 // works on all of them.
 func (f *fails) ask(what string, want ending, dataset, question string, meanwhile func()) {
@@ -300,7 +300,7 @@ func (f *fails) ask(what string, want ending, dataset, question string, meanwhil
 		charges[i], incidents[i] = len(all), n
 	}
 	var done sync.WaitGroup
-	for door, ask := range []func(side *front, text string) string{
+	for listener, ask := range []func(side *front, text string) string{
 		func(side *front, text string) string {
 			return say(f.t, f.wires[side][dataset], m, &pgproto3.Query{String: text})
 		},
@@ -312,7 +312,7 @@ func (f *fails) ask(what string, want ending, dataset, question string, meanwhil
 		f.number++
 		for i, side := range f.sides {
 			text := fmt.Sprintf(question, f.number)
-			done.Go(func() { said[i][door] = ask(side, text) })
+			done.Go(func() { said[i][listener] = ask(side, text) })
 		}
 		if want == answered {
 			done.Wait()
@@ -326,20 +326,20 @@ func (f *fails) ask(what string, want ending, dataset, question string, meanwhil
 	}
 	done.Wait()
 	f.t.Logf("%s, %s: %s, %.1f s", what, dataset, want, time.Since(begin).Seconds())
-	for door := range 2 {
-		if said[0][door] != said[1][door] {
-			f.t.Errorf("%s: there is said\n%.1500s\nand without one person\n%.1500s", what, said[0][door], said[1][door])
+	for listener := range 2 {
+		if said[0][listener] != said[1][listener] {
+			f.t.Errorf("%s: there is said\n%.1500s\nand without one person\n%.1500s", what, said[0][listener], said[1][listener])
 		}
-		rows := strings.Contains(said[0][door], "DataRow") || strings.Contains(said[0][door], `"rows":`)
-		if found := trinoWords.FindString(said[0][door]); want != answered && found != "" || rows != (want == answered) {
-			f.t.Errorf("%s: %s, %q:\n%.1500s", what, want, found, said[0][door])
+		rows := strings.Contains(said[0][listener], "DataRow") || strings.Contains(said[0][listener], `"rows":`)
+		if found := trinoWords.FindString(said[0][listener]); want != answered && found != "" || rows != (want == answered) {
+			f.t.Errorf("%s: %s, %q:\n%.1500s", what, want, found, said[0][listener])
 		}
-		way := fmt.Sprint(want, " at door ", door)
+		way := fmt.Sprint(want, " at listener ", listener)
 		if f.ends[way] == "" {
-			f.ends[way] = said[0][door]
+			f.ends[way] = said[0][listener]
 		}
-		if want != answered && said[0][door] != f.ends[way] || want == refused && !strings.Contains(said[0][door], api.ErrData.Error()) {
-			f.t.Errorf("%s: %s, and not in the one sentence that there is for it:\n%.1500s\n%.1500s", what, way, said[0][door], f.ends[way])
+		if want != answered && said[0][listener] != f.ends[way] || want == refused && !strings.Contains(said[0][listener], api.ErrData.Error()) {
+			f.t.Errorf("%s: %s, and not in the one sentence that there is for it:\n%.1500s\n%.1500s", what, way, said[0][listener], f.ends[way])
 		}
 	}
 	paid, noted := 2, 0

@@ -38,13 +38,13 @@ var (
 			"Please report the question to the owner"})
 	// ErrTimeout and ErrCanceled: it was stopped. What was charged before stays charged.
 	ErrTimeout error = &Stopped{late: true, text: "the question reached the server's limit of time. Where it was charged by then, the " +
-		"charge stays, and that is a failure: where the door is closed by it, this dataset gives you no new answers until its owner has " +
+		"charge stays, and that is a failure: where that closes the dataset to you, it gives you no new answers until its owner has " +
 		"released it. Then the same request is answered without a second charge"}
 	ErrCanceled error = &Stopped{text: problem.CanceledDetail}
 	// These are told of what is asked of a session, and of what charges nothing. They are
 	// ErrTimeout and ErrCanceled, too.
 	errTimeoutSession = &Stopped{late: true, text: "the question reached the server's limit of time. What was charged for the session " +
-		"stays charged, and that is a failure: where the door is closed by it, this dataset gives you no new answers until its owner has " +
+		"stays charged, and that is a failure: where that closes the dataset to you, it gives you no new answers until its owner has " +
 		"released it"}
 	errTimeoutFree = &Stopped{late: true, Free: true, text: "this reached the server's limit of time, and nothing was charged. Ask for " +
 		"less, or ask again later: the server may be busy"}

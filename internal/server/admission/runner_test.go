@@ -19,7 +19,7 @@ func TestEnds(t *testing.T) {
 	hour := func(ctx context.Context) error { return work(ctx, time.Hour) }
 	refusal, budget := &api.Refusal{Reason: "no"}, &ledger.BudgetError{Account: "ana"}
 	broken, dispute := errors.New("the disk is full"), &api.Disagreement{Detail: "field 7 of a row that has 6"}
-	books := &ledger.WriteError{Path: "h.ledger", Broken: true, Err: &ledger.CorruptError{Path: "h.ledger", Where: "record 12"}}
+	brokenLedger := &ledger.WriteError{Path: "h.ledger", Broken: true, Err: &ledger.CorruptError{Path: "h.ledger", Where: "record 12"}}
 	files := &api.DataError{Err: errors.New("there is no file p.csv")}
 	for name, c := range map[string]struct {
 		work     func(context.Context) error
@@ -34,7 +34,7 @@ func TestEnds(t *testing.T) {
 		"answer after the timeout": {func(ctx context.Context) error { hour(ctx); return nil }, time.Hour, nil, answered},
 		"answer after the cancel":  {func(ctx context.Context) error { hour(ctx); return nil }, time.Second, nil, answered},
 		"failure":                  {func(context.Context) error { return broken }, time.Hour, broken, failed},
-		"books":                    {func(context.Context) error { return books }, time.Hour, books, failed},
+		"broken ledger":            {func(context.Context) error { return brokenLedger }, time.Hour, brokenLedger, failed},
 		"data":                     {func(context.Context) error { return files }, time.Hour, files, failed},
 		"refusal":                  {func(context.Context) error { return refusal }, time.Hour, refusal, refused},
 		"refusal after the cancel": {func(ctx context.Context) error { hour(ctx); return refusal }, time.Second, refusal, refused},
@@ -64,17 +64,17 @@ func TestEnds(t *testing.T) {
 				if !strings.Contains(log.String(), " outcome="+string(c.outcome)+" ") || strings.Contains(log.String(), "4711") {
 					t.Errorf("the log is %s", &log)
 				}
-				owners := c.outcome == internal || c.outcome == disputed || c.want == books || c.want == files
+				owners := c.outcome == internal || c.outcome == disputed || c.want == brokenLedger || c.want == files
 				if strings.Contains(log.String(), `level=ERROR`) != owners ||
 					strings.Contains(log.String(), `difference="field 7 of a row that has 6"`) != (c.outcome == disputed) ||
-					strings.Contains(log.String(), `ledger="the ledger h.ledger is damaged: record 12. `) != (c.want == books) ||
+					strings.Contains(log.String(), `ledger="the ledger h.ledger is damaged: record 12. `) != (c.want == brokenLedger) ||
 					strings.Contains(log.String(), `data="there is no file p.csv"`) != (c.want == files) {
 					t.Errorf("the log is %s", &log)
 				}
 				if n := d.Stats().Disputed; (n == 1) != (c.outcome == disputed) {
 					t.Errorf("%d are counted as disputed", n)
 				}
-				if d.Stopped() != (c.want == books) {
+				if d.Stopped() != (c.want == brokenLedger) {
 					t.Errorf("the ledger has stopped: %v", d.Stopped())
 				}
 				quiet(t, d)

@@ -353,7 +353,7 @@ func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string
 	return orError(&t, err)
 }
 
-// StreamReport is the books of a stream, for the owner. It counts and waits like a question.
+// StreamReport is the accounts of a stream, for the owner. It counts and waits like a question.
 func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, name string) (*stream.Report, error) {
 	var r *stream.Report
 	e := &entry{kind: "report", analyst: user, dataset: cmp.Or(dataset, d.onlyDataset)}

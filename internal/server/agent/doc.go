@@ -5,12 +5,12 @@
 //
 // # Ways in
 //
-// [Door.Serve] is /mcp of a server: streamable HTTP without sessions, behind the login of package
-// httpapi, which has looked at token, origin, size and type before. Every request says who sends
-// it, so there is no session that could be taken over, and who is revoked is out with the next
-// call, and before the turn of one that waits. [Door.For] is a server for whatever transport there
-// is, such as the standard input and output of a process. [Relay] hands the calls of such a process
-// on to /mcp of a server.
+// [Handler.Serve] is /mcp of a server: streamable HTTP without sessions, behind the login of
+// package httpapi, which has looked at token, origin, size and type before. Every request says who
+// sends it, so there is no session that could be taken over, and who is revoked is out with the
+// next call, and before the turn of one that waits. [Handler.For] is a server for whatever
+// transport there is, such as the standard input and output of a process. [Relay] hands the calls
+// of such a process on to /mcp of a server.
 //
 // # What a tool tells
 //

@@ -23,7 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// Door lets agents ask. It is safe for concurrent use.
+// Handler lets agents ask. It is safe for concurrent use.
 type Handler struct {
 	dispatcher *admission.Dispatcher
 	sandbox    *sandbox.Sandbox

@@ -261,7 +261,7 @@ func (h *streamHandler) register(r *router) {
 		return &streamedBody{func(c huma.Context) { writeSynthetic(c, infoOf(ctx).accept, t) }}, nil
 	})
 	register(r,
-		operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/report", "stream-report", "The books of a stream",
+		operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/report", "stream-report", "The accounts of a stream",
 			"For the owner: how many questions were free and paid, what was spent, and what it would have cost without the stream.",
 			freeProblems...),
 		func(ctx context.Context, u users.User, in *streamPath) (*body[counts.Report], error) {

@@ -301,7 +301,7 @@ type Incident struct {
 	Analyst  string    `json:"analyst" doc:"Empty for a crash that may have been several analysts'"`
 	Failure  string    `json:"failure" doc:"error, memory, time, panic or crash"`
 	Charge   uint64    `json:"charge" doc:"The charge of the question; 0 where it is not known"`
-	Told     bool      `json:"told" doc:"The door was open, so that somebody was told of it. Only such ones count"`
+	Told     bool      `json:"told" doc:"The dataset was open to them, so that somebody was told of it. Only such ones count"`
 	Released uint64    `json:"released" doc:"The record of the release that took it back, or 0"`
 }
 

@@ -106,7 +106,7 @@ func TestSignInRefused(t *testing.T) {
 	w.want(w.call("POST", "/v1/signin", "", credentials, "Sec-Fetch-Site", "cross-site"), 403)
 	for range 40 {
 		if got := w.call("POST", "/v1/signin", "", `{"name": "ana", "password": "wrong"}`); got.status == 429 {
-			// The same count at the other doors.
+			// The same count at the other listeners.
 			w.want(w.call("GET", "/v1/me", "", "", "Authorization", basic("ana", password)), 429)
 			if w.want(w.call("POST", "/v1/signin", "", credentials), 429); got.header.Get("Retry-After") == "" {
 				t.Error(got.header)

@@ -116,7 +116,7 @@ func TestStreams(t *testing.T) {
 		"value") || got.get("free") != true {
 		t.Error(got.body)
 	}
-	// Tables and books.
+	// Tables and accounts.
 	table := w.want(w.call("GET", "/v1/datasets/hospital/streams/patients/synthetic", "ana", ""), 200)
 	if table.get("columns", "0") != "sex" || table.get("rows", "0", "values", "2") == nil || number(table, "total") == "" {
 		t.Errorf("%.300s", table.body)

@@ -13,14 +13,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// doors are a server with ana's password, knocked at from an address.
-type doors struct {
+// listeners are a server with ana's password, which clients reach from an address.
+type listeners struct {
 	t        *testing.T
 	server   *Server
 	password string
 }
 
-func newDoors(t *testing.T) *doors {
+func newListeners(t *testing.T) *listeners {
 	t.Helper()
 	c := world(t, "")
 	store, err := users.Open(c.Users)
@@ -32,11 +32,11 @@ func newDoors(t *testing.T) *doors {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &doors{t, opened(t, c), password}
+	return &listeners{t, opened(t, c), password}
 }
 
-// wire knocks at PostgreSQL's door and says what came of it.
-func (d *doors) wire(from, password string) string {
+// wire logs in over the wire and says what came of it.
+func (d *listeners) wire(from, password string) string {
 	d.t.Helper()
 	config, err := pgconn.ParseConfig(fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=hospital sslmode=disable",
 		d.server.WireAddr().(*net.TCPAddr).Port, password))
@@ -55,8 +55,8 @@ func (d *doors) wire(from, password string) string {
 	return "denied"
 }
 
-// web knocks at the other one.
-func (d *doors) web(from, password string) string {
+// web logs in over HTTP.
+func (d *listeners) web(from, password string) string {
 	d.t.Helper()
 	r, err := http.NewRequest("GET", "http://"+d.server.HTTPAddr().String()+"/v1/me", nil)
 	if err != nil {
@@ -77,11 +77,11 @@ func dialer(from string) *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 }
 
-// TestOneLock: who is locked out at one door is locked out at the other, and every address of this
+// TestOneLock: who is locked out at one listener is locked out at the other, and every address of this
 // machine is one.
 func TestOneLock(t *testing.T) {
 	for i, name := range []string{"wire", "web"} {
-		d := newDoors(t)
+		d := newListeners(t)
 		knock := []func(from, password string) string{d.wire, d.web}
 		first, other := knock[i], knock[1-i]
 		for range 5 {
@@ -100,7 +100,7 @@ func TestOneLock(t *testing.T) {
 // TestNothingFollows: a request that has two ends, or one that another reader may not see, is the
 // last of its connection. Who hides a second request behind it gets no answer to that.
 func TestNothingFollows(t *testing.T) {
-	d := newDoors(t)
+	d := newListeners(t)
 	const second = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 	for name, c := range map[string]struct {
 		head    string
