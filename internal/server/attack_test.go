@@ -221,7 +221,6 @@ func say(t *testing.T, c *pgconn.HijackedConn, m mask, messages ...pgproto3.Fron
 	}
 }
 
-// post asks over HTTP.
 func (f *front) post(path, body string, m mask) string {
 	f.t.Helper()
 	r, err := http.NewRequest("POST", "http://"+f.server.HTTPAddr().String()+path, strings.NewReader(body))

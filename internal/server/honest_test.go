@@ -27,7 +27,6 @@ type honest struct {
 	failed []string
 }
 
-// crowd is all honest clients.
 type crowd struct{ all []*honest }
 
 // askedBefore makes questions that nobody has asked.
@@ -124,7 +123,6 @@ func (c *crowd) forget() times {
 	return all
 }
 
-// once does one thing.
 func (h *honest) once(ctx context.Context) {
 	var choice []int
 	owner := h.who == h.x.Owner
@@ -210,7 +208,6 @@ func (c *crowd) wires() (n int) {
 	return n
 }
 
-// check wants that nobody was refused.
 func (c *crowd) check(t *testing.T) {
 	t.Helper()
 	var all []string

@@ -134,7 +134,6 @@ func compare(t *testing.T, quiet, loud times) string {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.0f ms", float64(d)/1e6) }
 
-// printTallies prints what hostile clients got.
 func printTallies(t *testing.T, all []hostileTally) string {
 	t.Helper()
 	var b strings.Builder

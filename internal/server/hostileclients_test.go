@@ -53,7 +53,6 @@ func (x *target) dial(ctx context.Context, to, client string) (net.Conn, error) 
 	return c, nil
 }
 
-// connect logs in by the wire.
 func (x *target) connect(ctx context.Context, who account, client string) (*pgx.Conn, error) {
 	c, err := pgx.ParseConfig(fmt.Sprintf("postgres://%s:%s@%s/hospital?sslmode=require&default_query_exec_mode=cache_describe",
 		who.Name, who.Password, x.Wire))

@@ -16,7 +16,6 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// secure goes on with TLS.
 func (h *hostile) secure(c net.Conn, protocols ...string) *tls.Conn {
 	return tls.Client(c, h.secured(protocols...))
 }
@@ -247,7 +246,6 @@ func (h *hostile) resets(ctx context.Context, address, method, at, token, body s
 	return nil
 }
 
-// frame is one of HTTP/2.
 func frame(kind, flags byte, stream uint32, payload []byte) []byte {
 	b := []byte{byte(len(payload) >> 16), byte(len(payload) >> 8), byte(len(payload)), kind, flags}
 	return append(binary.BigEndian.AppendUint32(b, stream), payload...)

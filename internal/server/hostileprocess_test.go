@@ -166,7 +166,6 @@ func (p *process) start(t *testing.T, binary string, args ...string) {
 	})
 }
 
-// usage is what a process has.
 type usage struct {
 	heap, rss, peak int64 // MB: live after a collection, resident, and the most that was
 	files           int

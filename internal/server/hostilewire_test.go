@@ -285,7 +285,6 @@ func (h *hostile) longCatalogue(ctx context.Context) error {
 	return err
 }
 
-// comeAndGo logs in and leaves.
 func (h *hostile) comeAndGo(ctx context.Context) error {
 	_, err := h.logged(ctx)
 	h.hangUp()

@@ -55,7 +55,6 @@ func (d *listeners) wire(from, password string) string {
 	return "denied"
 }
 
-// web logs in over HTTP.
 func (d *listeners) web(from, password string) string {
 	d.t.Helper()
 	r, err := http.NewRequest("GET", "http://"+d.server.HTTPAddr().String()+"/v1/me", nil)

@@ -405,7 +405,6 @@ func (s *siege) mistaken(ctx context.Context, i int) {
 	}
 }
 
-// fetch asks over HTTP.
 func (s *siege) fetch(ctx context.Context, dice *rand.Rand, i int) {
 	body := fmt.Sprintf(`{"dataset":"hospital","sql":"SELECT COUNT(*) FROM visits WHERE cost < %d"}`, dice.IntN(2000))
 	r, err := http.NewRequestWithContext(ctx, "POST", "http://"+s.HTTP+"/v1/query", strings.NewReader(body))
@@ -452,7 +451,6 @@ func (s *siege) paid(sequence string, i int) {
 	s.receipts[n] = fmt.Sprintf("u%d", i%crowdUsers)
 }
 
-// quiet waits until nobody is there.
 func quiet(t *testing.T, s *Server) {
 	for range 400 {
 		if s.pg.Connections() == 0 {

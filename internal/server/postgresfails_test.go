@@ -101,7 +101,6 @@ func TestPostgresFails(t *testing.T) {
 	}
 }
 
-// database is where the data is.
 func (f *front) database() string {
 	f.t.Helper()
 	u, err := url.Parse(f.source)

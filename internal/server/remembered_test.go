@@ -71,7 +71,6 @@ func (g inn) url() string {
 	return fmt.Sprintf("postgres://ana:%s@127.0.0.1:%d/hospital?sslmode=disable", g.password, g.port)
 }
 
-// script is a file for pgbench.
 func script(tb testing.TB, sql string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "script.sql")

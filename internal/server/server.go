@@ -137,7 +137,6 @@ func (s *Server) incident(i api.Incident) {
 		"closed", i.Closed)
 }
 
-// listen takes the addresses.
 func (s *Server) listen() (err error) {
 	c := s.config
 	if c.Certificate != "" {
@@ -209,7 +208,6 @@ func widen(c net.Conn, state http.ConnState) {
 	}
 }
 
-// makeListeners makes both, and opens none.
 func (s *Server) makeListeners() {
 	c := s.config
 	var encrypted *tls.Config
@@ -300,7 +298,6 @@ func addr(l net.Listener) net.Addr {
 // Encrypted says whether the listeners speak TLS.
 func (s *Server) Encrypted() bool { return s.certificate != nil }
 
-// Policy is what is served.
 func (s *Server) Policy() *policy.Policy { return s.db.Policy() }
 
 var (

@@ -78,7 +78,6 @@ var trinoWords = regexp.MustCompile(`(?i)trino says|iceberg|alone_|does not exis
 	`TABLE_NOT|NO_NODES|REMOTE_|GENERIC_|PERMISSION|access denied|query failed|worker|io\.trino|java|exceeded|queue|catalog|max-|` +
 	`memory|time limit|length`)
 
-// fails are neighbours on one cluster.
 type fails struct {
 	t      *testing.T
 	c      *testtrino.Cluster
@@ -259,7 +258,6 @@ func (f *fails) kill(which string) {
 	}
 }
 
-// count counts queries of the cluster.
 func (f *fails) count(where string) (n int) {
 	rows, err := f.c.Column(f.t, "SELECT count(*) FROM system.runtime.queries WHERE "+where)
 	if err == nil {

@@ -57,7 +57,6 @@ func released(more string) string {
 	return "    release: immediate\n" + more
 }
 
-// tokenOf makes a token for ana.
 func tokenOf(t testing.TB, c Config) string {
 	t.Helper()
 	store, err := users.Open(c.Users)

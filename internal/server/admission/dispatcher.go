@@ -301,7 +301,6 @@ type library interface {
 	Board(ctx context.Context, dataset, holdout string) ([]api.BoardLine, error)
 }
 
-// databaseLibrary is an open policy.
 type databaseLibrary struct{ *discreet.DB }
 
 func (databaseLibrary) AskSparse(ctx context.Context, s *discreet.Sparse, sql, threshold string) (*api.SparseVerdict, error) {

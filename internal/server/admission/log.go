@@ -33,7 +33,6 @@ type entry struct {
 	settled          bool              // it leaves a tick after it has last looked at data
 }
 
-// setCost notes what an answer cost.
 func (e *entry) setCost(cost dp.Cost, sequence uint64) {
 	e.outcome, e.sequence = free, sequence
 	if cost != (dp.Cost{}) {

@@ -98,7 +98,6 @@ func (q *queue) wait(ctx context.Context, analyst string) error {
 	return q.await(ctx, analyst, w)
 }
 
-// await waits in line.
 func (q *queue) await(ctx context.Context, analyst string, w *waiter) error {
 	select {
 	case err := <-w.turn:
@@ -202,7 +201,6 @@ func (q *queue) nextRound(l *line) int {
 	return oldest
 }
 
-// startTurn gives a turn.
 func (q *queue) startTurn(l *line) {
 	round := q.nextRound(l)
 	q.round, q.next[l.analyst] = max(q.round, round), round+1
@@ -257,7 +255,6 @@ type turn struct {
 	held bool
 }
 
-// Give implements [pace.Turns].
 func (t *turn) Give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -267,7 +264,6 @@ func (t *turn) Give() {
 	}
 }
 
-// Take implements [pace.Turns].
 func (t *turn) Take(ctx context.Context) error {
 	if err := t.queue.wait(ctx, t.who); err != nil {
 		return err
@@ -278,7 +274,6 @@ func (t *turn) Take(ctx context.Context) error {
 	return nil
 }
 
-// Aside implements [pace.Turns].
 func (t *turn) Aside(ctx context.Context) (leave func(), err error) {
 	done, err := takePlace(ctx, t.aside, t.who)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// runner takes questions through their turns.
 type runner struct {
 	options   Options
 	ticks     *ticks

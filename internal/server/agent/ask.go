@@ -18,7 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// quote prices a question.
 func quote(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {
 	q, request, err := a.readQuestion(arguments)
 	if err != nil {
@@ -50,7 +49,6 @@ func (a Answered) MarshalJSON() ([]byte, error) {
 	return withMembers(a.Answer, map[string]any{"request": a.Request}, a.LeftOut)
 }
 
-// withMembers adds members to an answer.
 func withMembers(a *api.Answer, members map[string]any, leftOut int) ([]byte, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -71,7 +69,6 @@ func withMembers(a *api.Answer, members map[string]any, leftOut int) ([]byte, er
 	return json.Marshal(all)
 }
 
-// ask asks a question, and pays.
 func ask(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {
 	q, request, err := a.readQuestion(arguments)
 	if err != nil {
@@ -108,7 +105,6 @@ func (a analyst) askOnce(ctx context.Context, q api.Question, given string) (ans
 	}
 }
 
-// askAs asks under a name.
 func (a analyst) askAs(ctx context.Context, q api.Question, request string) (*api.Answer, error) {
 	q.Request = request
 	return a.dispatcher.Ask(ctx, q)
@@ -276,7 +272,6 @@ func (t tool) failure(p *httpapi.Problem) *mcp.CallToolResult {
 	return result
 }
 
-// String says it to a model.
 func (t Trouble) String() string {
 	text := t.Kind + ": " + t.Reason
 	if t.Instead != "" {

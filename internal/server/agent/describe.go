@@ -54,7 +54,6 @@ func (a analyst) describe(in about) (*reply, error) {
 	return &reply{text.String(), Described{mine, &whole, language}}, nil
 }
 
-// write says what the policy says.
 func write(text *strings.Builder, ds *policy.Dataset) {
 	b := ds.Budget
 	fmt.Fprintf(text, "Dataset %s. It protects %s, with all rows. Budget of all analysts together: %s. A question costs epsilon %v unless "+

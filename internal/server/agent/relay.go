@@ -73,7 +73,6 @@ func forward(ctx context.Context, send Send, name string, arguments json.RawMess
 	return &out
 }
 
-// call is one call of JSON-RPC.
 func call(ctx context.Context, send Send, method string, params, result any) error {
 	message, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {

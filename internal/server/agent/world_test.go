@@ -114,7 +114,6 @@ type said struct {
 	raw    string
 }
 
-// call calls a tool.
 func (a model) call(name string, arguments any) said {
 	a.t.Helper()
 	r, err := a.CallTool(a.t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
@@ -170,7 +169,6 @@ func (s said) has(t *testing.T, words ...string) {
 	}
 }
 
-// sql is a question.
 func sql(text string, more ...any) map[string]any {
 	out := map[string]any{"sql": text}
 	for i := 0; i+1 < len(more); i += 2 {

@@ -45,7 +45,6 @@ type Meta struct {
 	Streams    []api.Through          `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
 }
 
-// End closes an answer.
 type End struct {
 	Rows int `json:"rows" doc:"How many rows were sent"`
 }

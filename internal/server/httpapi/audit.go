@@ -41,7 +41,6 @@ type DatasetAudit struct {
 // maxListedDecisions is how many differences are told one by one.
 const maxListedDecisions = 100
 
-// auditHandler checks the whole ledger.
 type auditHandler struct {
 	dispatcher *admission.Dispatcher
 	head       *head

@@ -168,7 +168,6 @@ func (a *authenticator) cookie(secret string) http.Cookie {
 	return http.Cookie{Name: a.cookieName(), Value: secret, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode}
 }
 
-// noCookie takes it away again.
 func (a *authenticator) noCookie() http.Cookie {
 	c := a.cookie("")
 	c.MaxAge = -1

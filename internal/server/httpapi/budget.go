@@ -117,7 +117,6 @@ type Window struct {
 	Overdue bool   `json:"overdue" doc:"That day has come"`
 }
 
-// BudgetAlert is something to look after.
 type BudgetAlert struct {
 	Account string `json:"account"`
 	Kind    string `json:"kind" enum:"spent,pace,due" doc:"spent: a threshold of the limit is passed. pace: it will be used up soon. due: the next window is due"`

@@ -78,7 +78,6 @@ type View struct {
 	SQL  string `json:"sql"`
 }
 
-// Datasets are several, by name.
 type Datasets struct {
 	Datasets []string `json:"datasets"`
 }
@@ -212,7 +211,6 @@ func columnOf(c *policy.Column) Column {
 	return out
 }
 
-// Streams are those of a dataset.
 type Streams struct {
 	Streams []api.StreamInfo `json:"streams"`
 }
@@ -314,7 +312,6 @@ func writeSynthetic(c huma.Context, media string, t *api.SyntheticTable) {
 	}
 }
 
-// Holdouts are those of a dataset.
 type Holdouts struct {
 	Holdouts []api.HoldoutInfo `json:"holdouts"`
 }

@@ -93,7 +93,6 @@ func schemaName(t reflect.Type, hint string) string {
 // amount is how [dp.Amount] is written: a number, and null where there is no limit.
 type amount float64
 
-// Schema implements [huma.SchemaProvider].
 func (amount) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Minimum: new(0.0),
 		Description: "An amount of privacy; null where it is unbounded"}

@@ -62,7 +62,6 @@ func (h *history) update(ctx context.Context, db *discreet.DB) error {
 	return nil
 }
 
-// addCharge notes whose a charge is.
 func (h *history) addCharge(r *ledger.Record) {
 	if h.charges == nil {
 		h.charges = map[string][]uint64{}

@@ -21,7 +21,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Records are several, in their order.
 type Records struct {
 	Records []Record `json:"records"`
 	Next    *uint64  `json:"next,omitempty" doc:"Where to go on: the next after. Left out at the end of the ledger"`
@@ -186,7 +185,6 @@ type Receipt struct {
 	Balances   []ledger.Balance `json:"balances" doc:"Your own account after it; for the owner, all that were charged"`
 }
 
-// Receipts are several, in their order.
 type Receipts struct {
 	Receipts []Receipt `json:"receipts"`
 	Next     *uint64   `json:"next,omitempty" doc:"Where to go on: the next after, or with newest the next before. Left out at the end of the ledger"`
@@ -332,7 +330,6 @@ type sequencePath struct {
 // maxRecordsRead is how many records of the ledger one request looks through at most.
 const maxRecordsRead = 100_000
 
-// receiptHandler tells who was charged what.
 type receiptHandler struct {
 	dispatcher *admission.Dispatcher
 	history    *history

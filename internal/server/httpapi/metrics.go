@@ -93,7 +93,6 @@ var (
 		[]string{"dataset", "account", "kind", "claim"}, nil)
 )
 
-// Describe implements [prometheus.Collector].
 func (s *serverState) Describe(c chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{infoDesc, questionsDesc, declinedDesc, sessionsDesc, connectionsDesc, turnedAwayDesc,
 		incidentsDesc, closedDesc, shutOutDesc, spentRatioDesc, spentDesc} {
@@ -101,7 +100,6 @@ func (s *serverState) Describe(c chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector].
 func (s *serverState) Collect(c chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
@@ -159,7 +157,6 @@ func declined(n admission.Stats) map[string]uint64 {
 		"limited": n.Limited}
 }
 
-// register adds the address for Prometheus.
 func (m *metrics) register(r *router) {
 	h := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true, ErrorHandling: promhttp.ContinueOnError})
 	o := operation(ownerOnly, http.MethodGet, "/metrics", "metrics", "Numbers for Prometheus",

@@ -404,13 +404,11 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// FlushError is for [http.ResponseController].
 func (w *responseWriter) FlushError() error {
 	w.sendHead()
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Unwrap is for [http.ResponseController].
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // memoryProblem is the problem of who holds too much.

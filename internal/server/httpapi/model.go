@@ -119,7 +119,6 @@ func hideFrom(u users.User, m *api.KeptModel) {
 	}
 }
 
-// TrainingQuestion asks for a model.
 type TrainingQuestion struct {
 	Dataset  string  `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
 	Features string  `json:"features" minLength:"1" doc:"One SELECT, of numbers with bounds and columns with public keys; each of its rows is one to learn from"`
@@ -215,7 +214,6 @@ type PredictionQuestion struct {
 // cell is a value of a row: a text, a number, a truth or null, as it was written.
 type cell string
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (c *cell) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*c = ""
@@ -224,7 +222,6 @@ func (c *cell) UnmarshalJSON(b []byte) error {
 	return (*label)(c).UnmarshalJSON(b)
 }
 
-// Schema implements [huma.SchemaProvider].
 func (cell) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true, MaxLength: new(1024)}, {Type: huma.TypeNumber},
 		{Type: huma.TypeBoolean}}}

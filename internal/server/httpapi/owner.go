@@ -114,7 +114,6 @@ func (h *ownerHandler) owned(u users.User, name string) (string, error) {
 	return ds.Name, nil
 }
 
-// TopUp is more budget.
 type TopUp struct {
 	Analyst string  `json:"analyst,omitempty" maxLength:"64" doc:"Raises the quota of this analyst. Without analyst and group it is the dataset's own limit, and people in the data are promised less"`
 	Group   string  `json:"group,omitempty" maxLength:"64" doc:"Raises the quota of this group"`
@@ -135,7 +134,6 @@ type TopUpDraft struct {
 	api.Raised
 }
 
-// Raised is what a top-up did.
 type Raised struct {
 	api.Raised
 	Again bool `json:"again" doc:"It was written before, and is not written twice; then only the sequence is told"`
@@ -228,7 +226,6 @@ func invalidInput(where, problem string) *Problem {
 		Instead: "GET /openapi.json has its schema", Errors: []*Fault{{clip(problem), where}}}
 }
 
-// Renewal begins the next window.
 type Renewal struct {
 	Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"Why, for whoever reads the ledger later"`
 }
@@ -245,7 +242,6 @@ type RenewalDraft struct {
 	api.Renewed
 }
 
-// Renewed says which window began.
 type Renewed struct {
 	api.Renewed
 	Again bool `json:"again" doc:"It was begun before, by the same record; then only the sequence is told"`
@@ -317,7 +313,6 @@ type Incidents struct {
 
 const maxIncidents = 1000
 
-// Release takes incidents back.
 type Release struct {
 	Analyst string `json:"analyst,omitempty" maxLength:"64" doc:"Only the incidents of this analyst; all of the dataset, where nobody is named"`
 	Reason  string `json:"reason" minLength:"1" maxLength:"1000" doc:"Why, for whoever reads the ledger later"`
@@ -335,7 +330,6 @@ type ReleaseDraft struct {
 	Releases int   `json:"releases" doc:"How many incidents it takes back"`
 }
 
-// Released is what a release did.
 type Released struct {
 	Sequence uint64 `json:"sequence"`
 	Released int    `json:"released" doc:"How many incidents it took back"`
@@ -387,7 +381,6 @@ func (h *ownerHandler) registerReleases(r *router) {
 		})
 }
 
-// incidents are those of a dataset.
 func (h *ownerHandler) incidents(ctx context.Context, u users.User, name string) (*Incidents, error) {
 	ds, err := datasetFor(h.dispatcher.DB().Policy(), u, name)
 	if err != nil {

@@ -26,7 +26,6 @@ type PolicyQuota struct {
 	Analysts []string  `json:"analysts,omitempty" doc:"Of a group: who is in it"`
 }
 
-// PolicyTable is a table in words.
 type PolicyTable struct {
 	Name    string         `json:"name"`
 	Public  bool           `json:"public"`

@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// Question is what an analyst asks.
 type Question struct {
 	Dataset    string             `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
 	SQL        string             `json:"sql" minLength:"1" doc:"One SELECT"`
@@ -42,7 +41,6 @@ type streamedBody struct {
 var questionProblems = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNotFound, http.StatusConflict, statusCanceled,
 	http.StatusNotImplemented, http.StatusGatewayTimeout}
 
-// questionHandler asks and prices questions.
 type questionHandler struct {
 	dispatcher *admission.Dispatcher
 	names      *nameSource
@@ -146,7 +144,6 @@ type parameter struct{ api.Parameter }
 var parameterKinds = []any{"integer", "decimal", "text", "boolean", "date", "timestamp",
 	"integer[]", "decimal[]", "text[]", "boolean[]", "date[]", "timestamp[]"}
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (p *parameter) UnmarshalJSON(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	*p = parameter{}
@@ -204,7 +201,6 @@ func (p *parameter) readList(b []byte) error {
 	return nil
 }
 
-// Schema implements [huma.SchemaProvider].
 func (parameter) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "A value, or an object with its kind and its text",
@@ -221,7 +217,6 @@ func (parameter) Schema(huma.Registry) *huma.Schema {
 // decimal is a number or a text, as it was written: no digit of it is lost in a float.
 type decimal string
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (d *decimal) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, (*string)(d))
@@ -234,7 +229,6 @@ func (d *decimal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Schema implements [huma.SchemaProvider].
 func (decimal) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeNumber}, {Type: huma.TypeString, MaxLength: new(64)}}}
 }

@@ -42,7 +42,6 @@ type Chart struct {
 	Columns []string `json:"columns,omitempty" maxItems:"64" doc:"Which columns of the answer, in the order of what is drawn of them"`
 }
 
-// NewSaved is a question to save.
 type NewSaved struct {
 	SavedQuestion
 	Dataset string `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
@@ -89,7 +88,6 @@ type savedChange struct {
 	Body NewSaved
 }
 
-// savedHandler keeps questions and dashboards.
 type savedHandler struct {
 	users      *users.Store
 	dispatcher *admission.Dispatcher
@@ -242,7 +240,6 @@ func missingIfUnsaved(err error, kind string) error {
 	return err
 }
 
-// list lists what somebody may see.
 func (h *savedHandler) list(ctx context.Context, u users.User, kind string) ([]Titled, error) {
 	all, err := h.users.SavedItems().ByUser(ctx, kind, u.Name)
 	if err != nil {
@@ -306,7 +303,6 @@ type Tiles struct {
 	Tiles []Tile `json:"tiles" maxItems:"50"`
 }
 
-// NewDashboard is a dashboard to save.
 type NewDashboard struct {
 	Title   string `json:"title" minLength:"1" maxLength:"200"`
 	Dataset string `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
@@ -314,7 +310,6 @@ type NewDashboard struct {
 	Tiles
 }
 
-// Dashboard is a page of questions.
 type Dashboard struct {
 	Titled
 	Tiles

@@ -18,7 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// Options are what the interface needs.
 type Options struct {
 	Dispatcher *admission.Dispatcher
 	Users      *users.Store

@@ -42,7 +42,6 @@ type Session struct {
 	Left    *int      `json:"left,omitempty" doc:"sparse: how many more can be above. holdout: how many more can come from the holdout, as far as this session was told: it is shared with others"`
 }
 
-// Sessions are several.
 type Sessions struct {
 	Sessions []Session `json:"sessions"`
 }
@@ -62,7 +61,6 @@ var sessionOpeners = map[string]func(context.Context, *admission.Sessions, sessi
 	"sparse": openSparse, "stream": openStream, "holdout": openHoldout,
 }
 
-// sessionOpening is what every kind needs.
 type sessionOpening struct {
 	analyst, dataset, request string
 	epsilon                   dp.Amount
@@ -98,7 +96,6 @@ func (o sessionOpening) unpriced(kind string) error {
 	return nil
 }
 
-// sessionHandler opens, asks and closes sessions.
 type sessionHandler struct {
 	dispatcher *admission.Dispatcher
 	questions  *questionHandler
@@ -176,7 +173,6 @@ type SessionQuestion struct {
 // label is a prediction: a text, a number or a truth, as it was written.
 type label string
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (l *label) UnmarshalJSON(b []byte) error {
 	if text := string(b); text == "true" || text == "false" {
 		*l = label(text)
@@ -185,7 +181,6 @@ func (l *label) UnmarshalJSON(b []byte) error {
 	return (*decimal)(l).UnmarshalJSON(b)
 }
 
-// Schema implements [huma.SchemaProvider].
 func (label) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: new(1024)}, {Type: huma.TypeNumber},
 		{Type: huma.TypeBoolean}}}

@@ -15,7 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Ways are how one signs in.
 type Ways struct {
 	Password bool    `json:"password" doc:"By POST /v1/signin with name and password"`
 	OpenID   *OpenID `json:"openid,omitempty" doc:"By sending the browser to /v1/signin/openid; left out where there is no provider"`
@@ -122,7 +121,6 @@ func (h *signInHandler) signOut(ctx context.Context, u users.User, in *signOutIn
 	return &signOutAnswer{h.auth.noCookie()}, nil
 }
 
-// Me is the one who asks.
 type Me struct {
 	Name     string   `json:"name"`
 	Role     string   `json:"role" enum:"owner,analyst"`

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// credentials signs Ana in.
 const credentials = `{"name": "ana", "password": "` + password + `"}`
 
 // signIn signs somebody in, and returns the cookie as a browser sends it.

@@ -15,7 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Person is a user.
 type Person struct {
 	Name    string     `json:"name"`
 	Role    string     `json:"role" enum:"owner,analyst"`
@@ -24,7 +23,6 @@ type Person struct {
 	Access  []Access   `json:"access" doc:"What the policy lets them ask"`
 }
 
-// People are the users.
 type People struct {
 	Users []Person `json:"users"`
 }
@@ -38,7 +36,6 @@ type Login struct {
 	Outcome string    `json:"outcome" doc:"in, denied, locked, expired or revoked"`
 }
 
-// Logins are attempts, the newest first.
 type Logins struct {
 	Logins []Login `json:"logins"`
 }
@@ -113,7 +110,6 @@ func accessOf(p *policy.Policy, name string) []Access {
 	return out
 }
 
-// NewUser is somebody to let in.
 type NewUser struct {
 	Name string `json:"name" minLength:"1" maxLength:"64" doc:"That of the analyst in the policy: one whom it does not list can come in, and ask nothing"`
 }
@@ -243,7 +239,6 @@ type NewToken struct {
 	Token  Token  `json:"token"`
 }
 
-// Tokens are several.
 type Tokens struct {
 	Tokens []Token `json:"tokens"`
 }
@@ -301,7 +296,6 @@ func (h *userHandler) registerTokens(r *router) {
 		})
 }
 
-// newToken makes a token for somebody.
 func (h *userHandler) newToken(ctx context.Context, name, label string, expires time.Time) (*newTokenAnswer, error) {
 	all, err := h.users.Tokens(ctx, name)
 	if err != nil {

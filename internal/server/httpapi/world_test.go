@@ -153,7 +153,6 @@ func newWorldIn(t testing.TB, dir string) *world {
 	return w
 }
 
-// reply is what came back.
 type reply struct {
 	status int
 	header http.Header

@@ -312,7 +312,6 @@ type addressedConn struct {
 
 func (c *addressedConn) RemoteAddr() net.Addr { return c.address }
 
-// dial connects from an address.
 func (l *addressedListener) dial(t testing.TB, address string) net.Conn {
 	t.Helper()
 	l.mu.Lock() // so that it is known when it is accepted

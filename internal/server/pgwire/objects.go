@@ -145,7 +145,6 @@ func (o *objectStore) findCursor(name string) (*portal, error) {
 	return p, nil
 }
 
-// names are for the catalogue.
 func (o *objectStore) names() (cursors []pgcatalog.Cursor, prepared []pgcatalog.Prepared) {
 	for name, p := range o.portals {
 		if name == "" {

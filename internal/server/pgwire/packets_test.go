@@ -76,7 +76,6 @@ func startupPacket(code uint32, body string) []byte {
 
 const sslCode, gssCode, version3 = 80877103, 80877104, 3 << 16
 
-// readAll reads to the end.
 func readAll(c net.Conn) string {
 	all, _ := io.ReadAll(c)
 	return string(all)
@@ -296,7 +295,6 @@ func TestRowLimits(t *testing.T) {
 	check(send(parse), "I")
 }
 
-// newCertificate is one for this machine.
 func newCertificate(t testing.TB) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

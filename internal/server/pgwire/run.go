@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
-// result is what a statement returned.
 type result struct {
 	columns []column // nil where no rows come
 	rows    [][]any

@@ -35,7 +35,6 @@ type Options struct {
 	Held *clientlimits.Counter // of what is held for users, here and elsewhere; nil means one of its own
 }
 
-// Server answers PostgreSQL's clients.
 type Server struct {
 	options        Options
 	base           context.Context // of every statement

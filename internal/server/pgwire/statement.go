@@ -136,7 +136,6 @@ func parseError(err error) error {
 	return failed
 }
 
-// statementKind says who answers a statement.
 type statementKind int
 
 const (

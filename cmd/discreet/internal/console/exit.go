@@ -138,7 +138,6 @@ func Report(s Screen, asJSON bool, err error) int {
 	return code
 }
 
-// ErrorJSON is an error for machines.
 func ErrorJSON(err error) any {
 	var partial *client.Partial
 	if errors.As(err, &partial) {

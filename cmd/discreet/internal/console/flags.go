@@ -22,7 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// LedgerFlags say which ledger.
 type LedgerFlags struct {
 	Policy string `help:"The policy file whose ledger to read." placeholder:"FILE" short:"p"`
 	File   string `arg:"" optional:"" help:"The ledger file, or its address postgres://..., where no policy is given."`

@@ -113,7 +113,6 @@ type Ordered struct {
 	Keys   []string
 }
 
-// MarshalJSON implements [json.Marshaler].
 func (o Ordered) MarshalJSON() ([]byte, error) {
 	all, err := objectMembers(o.Object)
 	if err != nil {
@@ -167,7 +166,6 @@ func Decimal(a dp.Amount) float64 {
 	return f
 }
 
-// Shorten cuts a text.
 func Shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
