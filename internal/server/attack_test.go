@@ -58,9 +58,7 @@ func neighbours(t *testing.T, in storekinds.Store) (with, without *front) {
 func clinic(t *testing.T, dir, source string) *policy.Policy {
 	t.Helper()
 	text, err := os.ReadFile("testdata/clinic.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text = bytes.Replace(text, []byte("clinic.duckdb"), []byte(source), 1)
 	if policy.IsTrino(source) {
 		instead := "engine: trino"
@@ -70,13 +68,9 @@ func clinic(t *testing.T, dir, source string) *policy.Policy {
 		text = bytes.Replace(text, []byte("engine: duckdb"), []byte(instead), 1)
 	}
 	path := filepath.Join(dir, "clinic.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, text, 0o600))
 	p, err := policy.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -97,9 +91,7 @@ func (f *front) serve(dir string, c Config) {
 	c.Policy, c.Users, c.Listen, c.HTTP = filepath.Join(dir, "clinic.yaml"), filepath.Join(dir, "users"), "127.0.0.1:0", "127.0.0.1:0"
 	c.Rate, c.Version = 1_000_000, "test"
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	if f.password, err = store.Add(t.Context(), "ana", users.Analyst, ""); err != nil {
 		t.Fatal(err)
@@ -118,13 +110,9 @@ func (f *front) wireTo(dataset string) *pgconn.HijackedConn {
 	at := fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=%s sslmode=disable",
 		f.server.WireAddr().(*net.TCPAddr).Port, f.password, dataset)
 	c, err := pgconn.Connect(f.t.Context(), at)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	raw, err := c.Hijack()
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	f.t.Cleanup(func() { raw.Conn.Close() })
 	return raw
 }
@@ -224,21 +212,15 @@ func say(t *testing.T, c *pgconn.HijackedConn, m mask, messages ...pgproto3.Fron
 func (f *front) post(path, body string, m mask) string {
 	f.t.Helper()
 	r, err := http.NewRequest("POST", "http://"+f.server.HTTPAddr().String()+path, strings.NewReader(body))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	r.Header.Set("Authorization", "Bearer "+f.token)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Request-Id", "same")
 	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	defer a.Body.Close()
 	text, err := io.ReadAll(a.Body)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	var fields map[string]any
 	if a.StatusCode == http.StatusOK && json.Unmarshal(text, &fields) == nil && fields["rows"] != nil {
 		text = m.body(fields)
@@ -369,9 +351,7 @@ func testAttacks(t *testing.T, in storekinds.Store) {
 				say(t, c, m, &pgproto3.Parse{Query: text}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{},
 					&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
 			body, err := json.Marshal(map[string]string{"dataset": "clinic", "sql": text})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			sides[i] = append(sides[i], "HTTP: "+f.post("/v1/query", string(body), m),
 				"HTTP explain: "+f.post("/v1/explain", string(body), m))
 		}
@@ -439,9 +419,7 @@ func TestParameterAttacks(t *testing.T) {
 func (f *front) charges() string {
 	var b strings.Builder
 	for r, err := range f.server.db.Records(context.Background(), 0) {
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		must(f.t, err)
 		if r.Kind == ledger.KindCharge {
 			fmt.Fprintln(&b, r.Sequence, r.Analyst, r.Query, r.Mechanisms, r.Cost)
 		}

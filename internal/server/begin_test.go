@@ -27,18 +27,12 @@ type beginning struct {
 func begins(t *testing.T, c Config) *beginning {
 	t.Helper()
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	password, err := store.SetPassword(t.Context(), "ana", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	store.Close()
 	s, err := Begin(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	t.Cleanup(func() {
@@ -56,9 +50,7 @@ func (s *beginning) connect(t *testing.T) *pgconn.PgConn {
 	t.Helper()
 	conn, err := pgconn.Connect(t.Context(), fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=hospital sslmode=disable",
 		s.WireAddr().(*net.TCPAddr).Port, s.password))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -67,9 +59,7 @@ func (s *beginning) connect(t *testing.T) *pgconn.PgConn {
 func (s *beginning) ready(t *testing.T) int {
 	t.Helper()
 	a, err := http.Get("http://" + s.HTTPAddr().String() + "/readyz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.Body.Close()
 	return a.StatusCode
 }
@@ -110,9 +100,7 @@ func TestBeforeTheData(t *testing.T) {
 	case <-time.After(300 * time.Millisecond):
 	}
 	s.uncharged(t)
-	if err := s.OpenData(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.OpenData(t.Context()))
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
@@ -126,12 +114,8 @@ func TestDataIsNone(t *testing.T) {
 	c := world(t, "")
 	file := filepath.Join(filepath.Dir(c.Policy), "data", "patients.csv")
 	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(good, "1,\"\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(file, append(good, "1,\"\n"...), 0o600))
 	s := begins(t, c)
 	got := s.asks(t, "SELECT COUNT(*) FROM patients")
 	if err := s.OpenData(t.Context()); err == nil || !strings.Contains(err.Error(), "has lines that are no rows") {
@@ -160,14 +144,10 @@ func TestEndWhileOpening(t *testing.T) {
 	c := world(t, "")
 	file := filepath.Join(filepath.Dir(c.Policy), "data", "patients.csv")
 	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	head, row, _ := strings.Cut(string(good), "\n")
 	row, _, _ = strings.Cut(row, "\n")
-	if err := os.WriteFile(file, []byte(head+"\n"+strings.Repeat(row+"\n", 1_000_000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(head+"\n"+strings.Repeat(row+"\n", 1_000_000)), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	var last, size atomic.Int64
 	c.Progress = func(what string, done, of int64) {

@@ -34,9 +34,7 @@ func proxied(address, client string) func(context.Context, string, string) (net.
 func (s *stage) wireFor(t *testing.T, client, password string) string {
 	t.Helper()
 	c, err := pgconn.ParseConfig("postgres://ana@db.example/hospital?sslmode=require")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Password, c.DialFunc = password, proxied(s.WireAddr().String(), client)
 	c.LookupFunc = func(context.Context, string) ([]string, error) { return []string{"127.0.0.1"}, nil }
 	c.TLSConfig = &tls.Config{RootCAs: s.roots, ServerName: "db.example"}
@@ -54,17 +52,13 @@ func (s *stage) webFor(t *testing.T, client, password, name, value string) int {
 	transport := &http.Transport{DialContext: proxied(s.HTTPAddr().String(), client), TLSClientConfig: &tls.Config{RootCAs: s.roots}}
 	defer transport.CloseIdleConnections()
 	r, err := http.NewRequest("GET", "https://db.example/v1/me", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.SetBasicAuth("ana", password)
 	if name != "" {
 		r.Header.Set(name, value)
 	}
 	a, err := transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.Body.Close()
 	return a.StatusCode
 }
@@ -114,9 +108,7 @@ func TestOthersSayNothing(t *testing.T) {
 		t.Error("a header of the PROXY protocol of anybody was taken")
 	}
 	c, err := net.Dial("tcp", s.HTTPAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	io.WriteString(c, proxyHeader("198.51.100.1")+"GET /healthz HTTP/1.1\r\nHost: db.example\r\n\r\n")
 	c.SetDeadline(time.Now().Add(10 * time.Second))
@@ -149,24 +141,18 @@ func (c *elsewhere) RemoteAddr() net.Addr { return c.address }
 func TestStrangersLeaveTheDoorOpen(t *testing.T) {
 	for _, format := range []string{"2001:db8::%x", "2001:db8:%x::1"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := world(t, "")
 		c.HTTP, c.Web, c.Connections = "", &networks{Listener: l, format: format}, 20
 		token := tokenOf(t, c)
 		s := opened(t, c)
 		for range 60 {
 			conn, err := net.Dial("tcp", s.HTTPAddr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer conn.Close()
 		}
 		r, err := http.NewRequest("GET", "http://"+s.HTTPAddr().String()+"/v1/me", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Authorization", "Bearer "+token)
 		transport := &http.Transport{}
 		a, err := transport.RoundTrip(r)

@@ -27,14 +27,10 @@ func overhead(b *testing.B, fresh bool) {
 	g := hostOf(b, "{epsilon: 100, delta: 1e-6, per_query: {default: 0.0001}}", 20_000)
 	at := fmt.Sprintf("postgres://ana:%s@127.0.0.1:%d/hospital?sslmode=disable", g.password, g.port)
 	extended, err := pgx.Connect(b.Context(), at)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer extended.Close(b.Context())
 	simple, err := pgx.Connect(b.Context(), at+"&default_query_exec_mode=simple_protocol")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer simple.Close(b.Context())
 	n := 0
 	text := func() string {

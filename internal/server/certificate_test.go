@@ -56,9 +56,7 @@ func TestCertificate(t *testing.T) {
 	if n, err := serial(second, 0); n != 2 || err != nil {
 		t.Errorf("renewed: %d, %v", n, err)
 	}
-	if err := os.WriteFile(c.Certificate, []byte("half of a certif"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.Certificate, []byte("half of a certif"), 0o600))
 	look()
 	if n, err := serial(second, 0); n != 2 || err != nil || !strings.Contains(log.String(), "the last one is kept") {
 		t.Errorf("broken: %d, %v, %s", n, err, &log)

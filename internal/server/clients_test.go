@@ -37,29 +37,19 @@ func hostOf(t testing.TB, budget string, people int) inn {
 func hostWith(t testing.TB, budget string, people int, c Config) inn {
 	t.Helper()
 	dir := t.TempDir()
-	if err := hospital.New(people, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(people, 1).Write(filepath.Join(dir, "data")))
 	c.Policy, c.Users = filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "users")
 	c.Listen, c.HTTP, c.Version = "127.0.0.1:0", "127.0.0.1:0", "test"
 	text := "datasets:\n" + hospital.Dataset("hospital", "data", budget) +
 		"    release: immediate\n    views:\n      elderly: SELECT sex, cost FROM patients WHERE age >= 65\n"
-	if err := os.WriteFile(c.Policy, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.Policy, []byte(text), 0o600))
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	password, err := store.Add(t.Context(), "ana", users.Analyst, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	token, _, err := store.NewToken(t.Context(), "ana", "", time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := opened(t, c)
 	return inn{s, s.WireAddr().(*net.TCPAddr).Port, password, token}
 }

@@ -27,9 +27,7 @@ func TestDashboard(t *testing.T) {
 			mode = "cache_describe"
 		}
 		c, err := pgx.Connect(t.Context(), g.url()+"&default_query_exec_mode="+mode)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close(t.Context())
 		all[i] = c
 	}

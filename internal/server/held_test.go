@@ -60,9 +60,7 @@ func (r *reading) ask(t *testing.T, c *http.Client, sql, accept string) *http.Re
 func (r *reading) request(t *testing.T, body io.Reader, accept string) *http.Request {
 	t.Helper()
 	q, err := http.NewRequest("POST", r.url+"/v1/query", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Authorization", "Bearer "+r.token)
 	q.Header.Set("Accept", accept)
@@ -219,9 +217,7 @@ func TestUnsentBodies(t *testing.T) {
 			continue
 		}
 		a, err := client.Do(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, _ := io.ReadAll(a.Body)
 		a.Body.Close()
 		if a.StatusCode != http.StatusTooManyRequests || !bytes.Contains(text, []byte(`"spent":false`)) {

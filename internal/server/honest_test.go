@@ -86,9 +86,7 @@ func newCrowd(t *testing.T, x *target) *crowd {
 		}
 		h.who = x.Honest[i/2]
 		for _, begin := range []func(context.Context) error{h.connect, h.signIn} {
-			if err := begin(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, begin(t.Context()))
 		}
 	}
 	return c

@@ -71,17 +71,13 @@ func TestHostile(t *testing.T) {
 func (x *target) elsewhere(t *testing.T) func() []hostileTally {
 	t.Helper()
 	plan, err := json.Marshal(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := exec.Command("nice", "-n", "19", os.Args[0], "-test.run=^TestHostileClients$", "-test.timeout=0")
 	c.Env = append(os.Environ(), "DISCREET_HOSTILE="+string(plan), "GOMAXPROCS=2")
 	c.Stderr = os.Stderr
 	var out strings.Builder
 	c.Stdout = &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	t.Cleanup(func() { c.Process.Kill() })
 	return func() (told []hostileTally) {
 		err := c.Wait()

@@ -120,9 +120,7 @@ func TestHostileClients(t *testing.T) {
 		t.Skip("it is a part of TestHostile")
 	}
 	x := &target{}
-	if err := json.Unmarshal([]byte(plan), x); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(plan), x))
 	ctx, stop := context.WithTimeout(t.Context(), x.Lasting)
 	defer stop()
 	only := regexp.MustCompile(x.Only)
@@ -152,9 +150,7 @@ func TestHostileClients(t *testing.T) {
 	}
 	all.Wait()
 	text, err := json.Marshal(told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fmt.Println(string(text))
 }
 

@@ -43,9 +43,7 @@ const (
 func startProcess(t *testing.T) *process {
 	t.Helper()
 	p := &process{dir: t.TempDir(), ended: make(chan error, 1)}
-	if err := hospital.New(5000, 1).Write(filepath.Join(p.dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(5000, 1).Write(filepath.Join(p.dir, "data")))
 	policy := filepath.Join(p.dir, "policy.yaml")
 	text := hospital.Dataset("hospital", "data", "{epsilon: 90, delta: 1e-6, per_query: {default: 0.001, max: 1}}")
 	var names []string
@@ -56,21 +54,13 @@ func startProcess(t *testing.T) *process {
 		names = append(names, fmt.Sprintf("m%d: {share: 1}", i))
 	}
 	text = regexp.MustCompile(`analysts: .*`).ReplaceAllString(text, "analysts: {"+strings.Join(names, ", ")+"}")
-	if err := os.WriteFile(policy, []byte("datasets:\n"+text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(policy, []byte("datasets:\n"+text), 0o600))
 	p.addUsers(t, filepath.Join(p.dir, "policy.users"))
 	db, err := discreet.Open(t.Context(), policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	owner := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	if err := db.SetOwner(t.Context(), owner, nil, "the first"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.SetOwner(t.Context(), owner, nil, "the first"))
+	must(t, db.Close())
 	certificate, key := filepath.Join(p.dir, "crt"), filepath.Join(p.dir, "key")
 	p.Certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: issue(t, certificate, key, 1).Raw})
 	binary := filepath.Join(p.dir, "discreet")
@@ -86,19 +76,13 @@ func startProcess(t *testing.T) *process {
 func (p *process) addUsers(t *testing.T, path string) {
 	t.Helper()
 	store, err := users.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	add := func(name string, role users.Role) account {
 		password, err := store.Add(t.Context(), name, role, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		token, _, err := store.NewToken(t.Context(), name, "", time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return account{name, password, token}
 	}
 	for i := range honestAccounts {
@@ -116,24 +100,18 @@ func (p *process) start(t *testing.T, binary string, args ...string) {
 	t.Helper()
 	p.log = filepath.Join(p.dir, "log")
 	log, err := os.Create(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer log.Close()
 	out := filepath.Join(p.dir, "out")
 	told, err := os.Create(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer told.Close()
 	// What is resident is looked at in the end. This limit is of what could be written to, most of
 	// which never is: stacks of threads, and what allocators hold ready.
 	p.Cmd = exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, 2*soakMemory>>10), binary}, args...)...)
 	p.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOTRACEBACK=all")
 	p.Stdout, p.Stderr = told, log
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Start())
 	t.Cleanup(func() {
 		p.Process.Kill()
 		text, _ := os.ReadFile(p.log)
@@ -176,25 +154,17 @@ var collected = regexp.MustCompile(`\d+->\d+->(\d+) MB, `)
 func (p *process) usage(t *testing.T) (u usage) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, to := range map[string]*int64{"VmRSS": &u.rss, "VmHWM": &u.peak} {
 		kib, err := strconv.ParseInt(group1(regexp.MustCompile(name+`:\s*(\d+) kB`), string(status)), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		*to = kib >> 10
 	}
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.files = len(files)
 	log, err := os.ReadFile(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if all := collected.FindAllSubmatch(log, -1); len(all) > 0 {
 		u.heap, _ = strconv.ParseInt(string(all[len(all)-1][1]), 10, 64)
 	}
@@ -272,14 +242,10 @@ func (p *process) end(t *testing.T) {
 		t.Fatalf("the server has ended by itself: %v", err)
 	default:
 	}
-	if err := p.Process.Signal(syscall.SIGQUIT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Process.Signal(syscall.SIGQUIT))
 	<-p.ended
 	text, err := os.ReadFile(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := len(regexp.MustCompile(`(?m)^goroutine \d+ .*\[`).FindAll(text, -1))
 	t.Logf("%d goroutines were left", n)
 	if at := strings.Index(string(text), "SIGQUIT"); n > mostGoroutines && at >= 0 {

@@ -24,14 +24,10 @@ func newListeners(t *testing.T) *listeners {
 	t.Helper()
 	c := world(t, "")
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	password, err := store.SetPassword(t.Context(), "ana", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &listeners{t, opened(t, c), password}
 }
 
@@ -116,9 +112,7 @@ func TestNothingFollows(t *testing.T) {
 			body = ""
 		}
 		conn, err := net.Dial("tcp", d.server.HTTPAddr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		io.WriteString(conn, "POST /healthz "+c.head+"Host: x\r\n\r\n"+body+second)
 		conn.(*net.TCPConn).CloseWrite()
 		text, err := io.ReadAll(conn)

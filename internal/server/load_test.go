@@ -110,9 +110,7 @@ func TestLoad(t *testing.T) {
 // elsewhere runs the siege in another process and returns what it tells.
 func (s *siege) elsewhere(t *testing.T) (told tally) {
 	plan, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := exec.Command(os.Args[0], "-test.run=^TestLoadClients$")
 	c.Env = append(os.Environ(), "DISCREET_SIEGE="+string(plan), "GOMAXPROCS=1")
 	c.Stderr = os.Stderr
@@ -134,9 +132,7 @@ func TestLoadClients(t *testing.T) {
 		t.Skip("it is a part of TestLoad")
 	}
 	s := &siege{receipts: map[uint64]string{}}
-	if err := json.Unmarshal([]byte(plan), s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(plan), s))
 	ctx := t.Context()
 	if s.Lasting > 0 {
 		limited, done := context.WithTimeout(ctx, s.Lasting)
@@ -155,17 +151,13 @@ func TestLoadClients(t *testing.T) {
 	all.Wait()
 	text, err := json.Marshal(tally{s.asked.Load(), s.answered.Load(), s.canceled.Load(), s.cut.Load(), s.garbled.Load(), s.wrong.Load(),
 		s.silent.Load(), s.web.Load(), s.shown.Load(), s.receipts, s.strange})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fmt.Println(string(text))
 }
 
 func besiege(t *testing.T) (*Server, *siege) {
 	dir := t.TempDir()
-	if err := hospital.New(2000, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(2000, 1).Write(filepath.Join(dir, "data")))
 	s := &siege{Connections: *connections, Lasting: *lasting, receipts: map[uint64]string{}}
 	text := hospital.Dataset("hospital", "data", "{epsilon: 100, delta: 1e-6, per_query: {default: 0.001, max: 1}}") +
 		"    release: immediate\n"
@@ -176,24 +168,16 @@ func besiege(t *testing.T) (*Server, *siege) {
 	text = regexp.MustCompile(`analysts: .*`).ReplaceAllString(text, "analysts: {"+strings.Join(names, ", ")+"}")
 	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
 		Rate: 1_000_000, Connections: 5000, Version: "test"}
-	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.Policy, []byte("datasets:\n"+text), 0o600))
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	for i := range crowdUsers {
 		name := fmt.Sprintf("u%d", i)
 		password, err := store.Add(t.Context(), name, users.Analyst, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		token, _, err := store.NewToken(t.Context(), name, "", time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.Passwords, s.Tokens = append(s.Passwords, password), append(s.Tokens, token)
 	}
 	t.Cleanup(func() { verified(t, filepath.Join(dir, "policy.ledger")) }) // after the server has ended
@@ -488,9 +472,7 @@ func live() uint64 {
 func checkPaid(t *testing.T, s *Server, receipts map[uint64]string) {
 	charges := map[uint64]bool{}
 	for r, err := range s.db.Records(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		charges[r.Sequence] = r.Kind == ledger.KindCharge
 	}
 	for n, who := range receipts {

@@ -93,9 +93,7 @@ func asked(t *testing.T, c *pgconn.HijackedConn, m mask, text string) (said []st
 	t.Helper()
 	for _, w := range ways {
 		c.Frontend.Send(&pgproto3.Query{String: fmt.Sprintf(w.text, text)})
-		if err := c.Frontend.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Frontend.Flush())
 		var b strings.Builder
 		mine := []string{}
 		for ready := false; !ready; {

@@ -17,9 +17,7 @@ import (
 // What is wrong is said with what to do about it, and nothing stays open.
 func TestOpenSays(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	good := world(t, "")
 	for name, c := range map[string]struct {
@@ -52,9 +50,7 @@ func TestOpenSays(t *testing.T) {
 		"users is empty": {func(c *Config) {
 			c.Users += "2"
 			store, err := users.Open(c.Users)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			store.Close()
 		}, "add one with 'discreet user add'"},
 	} {
@@ -85,16 +81,12 @@ func TestPlaintext(t *testing.T) {
 func TestLedgerIsHeld(t *testing.T) {
 	c := world(t, "")
 	db, err := discreet.Open(t.Context(), c.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := Open(t.Context(), c); err == nil ||
 		!strings.Contains(err.Error(), "the ledger is open already: a server that runs has it") {
 		t.Errorf("got %v", err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	opened(t, c)
 }
 
@@ -119,9 +111,7 @@ func TestStrangers(t *testing.T) {
 	s := opened(t, world(t, ""))
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/v1/datasets": 401, "/metrics": 401} {
 		r, err := http.Get("http://" + s.HTTPAddr().String() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Body.Close()
 		if r.StatusCode != want {
 			t.Errorf("%s is %s", path, r.Status)

@@ -104,9 +104,7 @@ func TestPostgresFails(t *testing.T) {
 func (f *front) database() string {
 	f.t.Helper()
 	u, err := url.Parse(f.source)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	return strings.TrimPrefix(u.Path, "/")
 }
 
@@ -128,9 +126,7 @@ func (f *front) everything(c *pgconn.HijackedConn, step int) string {
 			continue
 		}
 		body, err := json.Marshal(map[string]string{"dataset": "clinic", "sql": text})
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		must(f.t, err)
 		for _, path := range []string{"/v1/query", "/v1/explain"} {
 			b.WriteString(f.post(path, string(body), m) + "\n")
 		}

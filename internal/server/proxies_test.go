@@ -55,9 +55,7 @@ func newStage(t *testing.T, trust string) *stage {
 	c.Certificate, c.Key, c.TrustProxy = filepath.Join(s.dir, "tls.crt"), filepath.Join(s.dir, "tls.key"), trust
 	s.roots.AppendCertsFromPEM(issueFor(t, "db.example", s.dir))
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	if s.password, err = store.SetPassword(t.Context(), "ana", ""); err != nil {
 		t.Fatal(err)
@@ -71,25 +69,17 @@ func newStage(t *testing.T, trust string) *stage {
 func issueFor(t *testing.T, name, dir string) []byte {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 	for file, text := range map[string][]byte{"tls.crt": certificate, "tls.key": key, "tls.pem": slices.Concat(certificate, key)} {
-		if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, file), text, 0o600))
 	}
 	return certificate
 }
@@ -109,30 +99,22 @@ func (s *stage) run(t *testing.T, file string, ports []string, program string, a
 		t.Skip(err)
 	}
 	text, err := os.ReadFile(filepath.Join("../../deploy/proxies", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, wire, _ := net.SplitHostPort(s.WireAddr().String())
 	changes := append([]string{"/etc/discreet/", s.dir + "/", "127.0.0.1:5432", s.WireAddr().String(), "port=5432", "port=" + wire,
 		"127.0.0.1:8432", s.HTTPAddr().String()}, s.change...)
 	for _, port := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.front[port] = l.Addr().(*net.TCPAddr).Port
 		l.Close()
 		changes = append(changes, port, fmt.Sprint(s.front[port]))
 	}
 	config := filepath.Join(s.dir, file)
-	if err := os.WriteFile(config, []byte(strings.NewReplacer(changes...).Replace(string(text))), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(config, []byte(strings.NewReplacer(changes...).Replace(string(text))), 0o644))
 	log := filepath.Join(s.dir, "log")
 	out, err := os.Create(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer out.Close()
 	cmd := exec.Command(path, append(args, config)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, out, out
@@ -141,9 +123,7 @@ func (s *stage) run(t *testing.T, file string, ports []string, program string, a
 		giveAway(t, s.dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
@@ -162,16 +142,10 @@ const nobody = 65534
 
 func giveAway(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Chmod(filepath.Dir(dir), 0o755))
 	for _, path := range append(files, dir) {
-		if err := os.Chown(path, nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(path, nobody, nobody))
 	}
 }
 
@@ -199,16 +173,12 @@ func towards(port int) func(context.Context, string, string) (net.Conn, error) {
 func (s *stage) connect(t *testing.T, port int, mode pgx.QueryExecMode) *pgx.Conn {
 	t.Helper()
 	c, err := pgx.ParseConfig("postgres://ana@db.example/hospital?sslmode=require")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Password, c.DialFunc, c.DefaultQueryExecMode = s.password, towards(port), mode
 	c.LookupFunc = func(context.Context, string) ([]string, error) { return []string{"127.0.0.1"}, nil }
 	c.TLSConfig = &tls.Config{RootCAs: s.roots, ServerName: "db.example"}
 	conn, err := pgx.ConnectConfig(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -218,9 +188,7 @@ func (s *stage) ask(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	for range 3 { // a prepared statement is used again
 		var n int64
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM patients WHERE age > $1", 40).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM patients WHERE age > $1", 40).Scan(&n))
 	}
 }
 
@@ -235,9 +203,7 @@ func (s *stage) askHTTP(t *testing.T, port int) {
 		"/v1/signin": fmt.Sprintf(`{"name": "ana", "password": %q}`, s.password),
 	} {
 		r, err := http.NewRequest("POST", origin+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("X-Forwarded-For", "6.6.6.6")
 		r.Header.Set("Forwarded", "for=6.6.6.6")
@@ -246,9 +212,7 @@ func (s *stage) askHTTP(t *testing.T, port int) {
 			r.SetBasicAuth("ana", s.password)
 		}
 		a, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, _ := io.ReadAll(a.Body)
 		a.Body.Close()
 		if a.StatusCode != http.StatusOK {
@@ -261,9 +225,7 @@ func (s *stage) askHTTP(t *testing.T, port int) {
 func (s *stage) seen(t *testing.T) string {
 	t.Helper()
 	all, err := s.users.Logins(t.Context(), "ana", 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out []string
 	for _, l := range all {
 		out = append(out, l.Listener+" "+l.Address+" "+l.Outcome)
@@ -316,9 +278,7 @@ func TestPgBouncer(t *testing.T) {
 				if keys {
 					list = s.userlist(t)
 				}
-				if err := os.WriteFile(filepath.Join(s.dir, "userlist.txt"), []byte(list), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(filepath.Join(s.dir, "userlist.txt"), []byte(list), 0o600))
 				s.change = []string{"pool_mode = session", "pool_mode = " + mode}
 				s.run(t, "pgbouncer.ini", []string{"6432"}, "pgbouncer")
 				how := pgx.QueryExecModeCacheStatement
@@ -347,21 +307,15 @@ func TestPgBouncer(t *testing.T) {
 func (s *stage) userlist(t *testing.T) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", s.config.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	rows, err := db.Query(userlist)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	var all strings.Builder
 	for rows.Next() {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&line))
 		fmt.Fprintln(&all, line)
 	}
 	return all.String()
@@ -370,14 +324,10 @@ func (s *stage) userlist(t *testing.T) string {
 // The document shows the files that these tests run.
 func TestProxiesDocumented(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/proxies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range []string{"haproxy.cfg", "nginx.conf", "Caddyfile", "pgbouncer.ini"} {
 		text, err := os.ReadFile(filepath.Join("../../deploy/proxies", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !strings.Contains(string(doc), string(text)) {
 			t.Errorf("%s is not in the document", file)
 		}

@@ -26,9 +26,7 @@ func BenchmarkRemembered(b *testing.B) {
 	for _, mode := range []string{"simple_protocol", "cache_statement"} {
 		b.Run(mode, func(b *testing.B) {
 			c, err := pgx.Connect(b.Context(), g.url()+"&default_query_exec_mode="+mode)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			defer c.Close(b.Context())
 			took := map[string][]time.Duration{}
 			for b.Loop() {
@@ -74,9 +72,7 @@ func (g inn) url() string {
 func script(tb testing.TB, sql string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "script.sql")
-	if err := os.WriteFile(path, []byte(sql+";\n"), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, os.WriteFile(path, []byte(sql+";\n"), 0o600))
 	return path
 }
 
@@ -86,9 +82,7 @@ var perSecond = regexp.MustCompile(`tps = ([0-9.]+)`)
 func pgbench(tb testing.TB, args ...string) float64 {
 	tb.Helper()
 	n, err := strconv.ParseFloat("0"+group1(perSecond, report(tb, args...)), 64)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return n
 }
 

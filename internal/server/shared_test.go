@@ -43,22 +43,16 @@ func (l *lines) String() string {
 func sharing(t *testing.T, pg *testpg.Server, log io.Writer) (both [2]*Server, store *users.Store) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := hospital.New(100, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(100, 1).Write(filepath.Join(dir, "data")))
 	policy := filepath.Join(dir, "policy.yaml")
 	text := "ledger: " + pg.URL() + "\ndatasets:\n" + hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")
-	if err := os.WriteFile(policy, []byte(text+released("")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(policy, []byte(text+released("")), 0o600))
 	c := Config{Policy: policy, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Version: "test", Log: slog.New(slog.NewTextHandler(log, nil))}
 	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "discreet user add") {
 		t.Fatalf("a server without users: %v", err)
 	}
 	store, err := users.Open(users.Beside(pg.URL()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	if _, err := store.Add(t.Context(), "ana", users.Analyst, "correct horse battery"); err != nil {
 		t.Fatal(err)
@@ -81,14 +75,10 @@ func TestServersShareUsers(t *testing.T) {
 	}
 	webLimits := func(s *Server, password string) (int, string) {
 		r, err := http.NewRequest("GET", "http://"+s.HTTPAddr().String()+"/v1/me", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.SetBasicAuth("ana", password)
 		a, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer a.Body.Close()
 		body, _ := io.ReadAll(a.Body)
 		return a.StatusCode, string(body)
@@ -96,18 +86,14 @@ func TestServersShareUsers(t *testing.T) {
 	var open []*pgx.Conn
 	for _, s := range both {
 		c, err := connect(s, "correct%20horse%20battery")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close(context.Background())
 		if _, err := c.Exec(t.Context(), "SELECT 1"); err != nil {
 			t.Fatal(err)
 		}
 		open = append(open, c)
 	}
-	if err := store.Revoke(t.Context(), "ana"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Revoke(t.Context(), "ana"))
 	for i, s := range both {
 		if _, err := open[i].Exec(t.Context(), "SELECT 1"); err == nil || !strings.Contains(err.Error(), "revoked") {
 			t.Errorf("an open connection: %v", err)
@@ -124,9 +110,7 @@ func TestServersShareUsers(t *testing.T) {
 	}
 	for i, s := range both {
 		c, err := connect(s, "another%20horse%20battery")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close(context.Background())
 		open[i] = c
 	}
@@ -155,9 +139,7 @@ func TestServersShareUsers(t *testing.T) {
 			t.Errorf("%d %s", status, body)
 		}
 		c, err := connect(s, "another%20horse%20battery")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close(context.Background())
 		// The first that needs the ledger may find its connection gone.
 		if _, err := c.Exec(t.Context(), "SELECT COUNT(*) FROM patients"); err != nil {
@@ -173,9 +155,7 @@ func TestGivenUpIsStartedAgain(t *testing.T) {
 	pg := testpg.Start(t)
 	both, _ := sharing(t, pg, io.Discard)
 	ledger, err := pgx.Connect(t.Context(), pg.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer ledger.Close(context.Background())
 	if _, err := ledger.Exec(t.Context(), "UPDATE discreet.servers SET state = 'gone' "+
 		"WHERE server = (SELECT min(server) FROM discreet.servers WHERE state = 'serving')"); err != nil {
@@ -184,18 +164,14 @@ func TestGivenUpIsStartedAgain(t *testing.T) {
 	for i, want := range []int{503, 200} {
 		c, err := pgx.Connect(t.Context(), fmt.Sprintf("postgres://ana:correct%%20horse%%20battery@127.0.0.1:%d/hospital?sslmode=disable",
 			both[i].WireAddr().(*net.TCPAddr).Port))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close(context.Background())
 		if _, err := c.Exec(t.Context(), "SELECT COUNT(*) FROM patients"); (err == nil) != (want == 200) {
 			t.Errorf("server %d: %v", i, err)
 		}
 		for _, path := range []string{"/healthz", "/readyz"} {
 			a, err := http.Get("http://" + both[i].HTTPAddr().String() + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			a.Body.Close()
 			if a.StatusCode != want {
 				t.Errorf("%s of server %d says %d", path, i, a.StatusCode)

@@ -36,9 +36,7 @@ func asks(t *testing.T, s *Server) <-chan error {
 // What was paid for is answered; who comes meanwhile is not, and is told so.
 func TestShutdown(t *testing.T) {
 	s, err := Open(t.Context(), world(t, "    release: {tick: 1s}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	left := asks(t, s)
@@ -74,18 +72,14 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("a second time: %v", err)
 	}
 	db, err := discreet.Open(t.Context(), s.config.Policy) // the ledger is free again
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.Close()
 }
 
 // Where the time is over, what runs is interrupted, and the ledger is closed all the same.
 func TestShutdownCuts(t *testing.T) {
 	s, err := Open(t.Context(), world(t, "    release: {tick: 2s}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	go s.Serve()
 	left := asks(t, s)
 	ctx, stop := context.WithCancel(t.Context())
@@ -95,18 +89,14 @@ func TestShutdownCuts(t *testing.T) {
 	}
 	<-left
 	db, err := discreet.Open(t.Context(), s.config.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.Close()
 }
 
 // A server whose tick is longer than its time for ending is no server that crashed.
 func TestShutdownBeforeTheTick(t *testing.T) {
 	s, err := Open(t.Context(), world(t, "    release: {tick: 60s}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	go s.Serve()
 	left := asks(t, s)
 	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -120,9 +110,7 @@ func TestShutdownBeforeTheTick(t *testing.T) {
 	}
 	<-left
 	db, err := discreet.Open(t.Context(), s.config.Policy) // which is refused while the ledger is open
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.Close()
 }
 
@@ -131,9 +119,7 @@ func TestDoorFails(t *testing.T) {
 	c := world(t, "")
 	c.Listen = ""
 	s, err := Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.web.Close()
 	if err := s.Serve(); !errors.Is(err, errUnexpected) {
 		t.Errorf("got %v", err)

@@ -36,9 +36,7 @@ func TestMemoryOfStrangers(t *testing.T) {
 		before := inUse()
 		for range n {
 			conn, err := net.Dial("tcp", s.HTTPAddr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			send(conn)
 			all = append(all, conn)
 		}
@@ -58,15 +56,11 @@ func TestMemoryOfStrangers(t *testing.T) {
 	for range 2 {
 		r, err := http.NewRequest("POST", "https://"+s.HTTPAddr().String()+"/v1/query",
 			strings.NewReader(fmt.Sprintf(`{"sql": %q}`, strings.Repeat("x", 200_000))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+tokenOf(t, c))
 		a, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, _ := io.ReadAll(a.Body)
 		a.Body.Close()
 		if a.StatusCode != http.StatusUnprocessableEntity ||

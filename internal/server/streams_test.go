@@ -15,9 +15,7 @@ import (
 func (r *reading) unread(t *testing.T, requests int, head map[string]string) net.Conn {
 	t.Helper()
 	conn, err := tls.Dial("tcp", r.HTTPAddr().String(), &tls.Config{RootCAs: r.pool, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	frame := func(kind, flags byte, stream uint32, payload []byte) []byte {
 		b := binary.BigEndian.AppendUint32(nil, uint32(len(payload))<<8|uint32(kind))

@@ -40,15 +40,11 @@ func TestTickByDefault(t *testing.T) {
 		for ; ask < 5; ask++ {
 			r, err := http.NewRequest("POST", "http://"+s.HTTPAddr().String()+"/v1/query",
 				strings.NewReader(`{"sql": "SELECT pid FROM patients"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Authorization", "Bearer "+token)
 			a, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			io.Copy(io.Discard, a.Body)
 			a.Body.Close()
 			if ask == 0 {

@@ -141,9 +141,7 @@ func TestTrinoFails(t *testing.T) {
 
 func newFails(t *testing.T) *fails {
 	groups := filepath.Join(t.TempDir(), "groups.json")
-	if err := os.WriteFile(groups, []byte(failsGroups), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(groups, []byte(failsGroups), 0o600))
 	c := testtrino.Own(t, "--workers=1", "--resource-groups="+groups, "--set=query.remote-task.max-error-duration=10s",
 		"--set=exchange.max-error-duration=10s", "--set=query.max-length=100000", "--set=query.max-memory-per-node=60MB",
 		"--set=query-manager.required-workers-max-wait=5s")
@@ -250,9 +248,7 @@ const (
 // kill ends queries one by one, as an administrator would.
 func (f *fails) kill(which string) {
 	ids, err := f.c.Column(f.t, "SELECT query_id FROM system.runtime.queries WHERE "+which)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	for _, id := range ids {
 		f.c.Run(f.t, "CALL system.runtime.kill_query(query_id => '"+id+"', message => 'the catalog is needed for other work')")
 	}

@@ -25,9 +25,7 @@ import (
 func world(t testing.TB, more string) Config {
 	t.Helper()
 	dir := t.TempDir()
-	if err := hospital.New(100, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(100, 1).Write(filepath.Join(dir, "data")))
 	c := Config{
 		Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"),
 		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Version: "test",
@@ -37,9 +35,7 @@ func world(t testing.TB, more string) Config {
 		t.Fatal(err)
 	}
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	for name, role := range map[string]users.Role{"ana": users.Analyst, "owner": users.Owner} {
 		if _, err := store.Add(t.Context(), name, role, ""); err != nil {
@@ -60,14 +56,10 @@ func released(more string) string {
 func tokenOf(t testing.TB, c Config) string {
 	t.Helper()
 	store, err := users.Open(c.Users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	token, _, err := store.NewToken(t.Context(), "ana", "", time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token
 }
 
@@ -75,9 +67,7 @@ func tokenOf(t testing.TB, c Config) string {
 func opened(t testing.TB, c Config) *Server {
 	t.Helper()
 	s, err := Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	t.Cleanup(func() {
@@ -96,31 +86,29 @@ func opened(t testing.TB, c Config) *Server {
 func issue(t testing.TB, certificate, key string, serial int64) *x509.Certificate {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "discreet"}, NotBefore: time.Now().Add(-time.Hour),
 		NotAfter:    time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der},
 		key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	parsed, err := x509.ParseCertificate(der)
+	must(t, err)
+	return parsed
+}
+
+// must ends a test that cannot go on.
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parsed
 }

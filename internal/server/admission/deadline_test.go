@@ -66,9 +66,7 @@ func TestDeadline(t *testing.T) {
 					d := newDispatcher(people(t, "{deadline: 250ms}"), running(c.public, always(takes)), Options{})
 					time.Sleep(d.ticks.clock.next(tick))
 					began := time.Now()
-					if err := ask(t, d); err != nil {
-						t.Fatal(err)
-					}
+					must(t, ask(t, d))
 					if left := time.Since(began); left != c.leaves {
 						t.Errorf("%s: a public time of %v, of which it took %v, left after %v; want %v",
 							kind, c.public, takes, left, c.leaves)

@@ -298,9 +298,7 @@ func TestLeftOnATick(t *testing.T) {
 			},
 		}, Options{})
 		s, err := d.Sessions().OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana", Above: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Second)
 		go d.Sessions().AskSparse(t.Context(), "ana", s.ID, "SELECT 1", "1")
 		synctest.Wait()
@@ -360,9 +358,7 @@ func makeSizes(t *testing.T, rows, length int, policy string) string {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"people.csv": people.String(), "notes.csv": notes.String(), "policy.yaml": policy} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return filepath.Join(dir, "policy.yaml")
 }
@@ -373,13 +369,9 @@ func askSizes(t *testing.T, path string, ask bool) (deadlines, left []float64) {
 	t.Helper()
 	const tick = 10 * time.Millisecond
 	db, err := discreet.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
-	if err := db.Warm(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Warm(t.Context()))
 	d := New(db, Options{Rate: 1e6})
 	for _, sql := range []string{
 		"SELECT COUNT(*) FROM notes WHERE note ~* 'a.*b' OR note ~* 'c.*d' OR note ~* 'e.*f' OR note ~* 'g.*h'",
@@ -401,9 +393,7 @@ func askSizes(t *testing.T, path string, ask bool) (deadlines, left []float64) {
 		left = append(left, float64(time.Since(began)/tick))
 	}
 	magnitude, err := db.Magnitude(t.Context(), "clinic")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return append(deadlines, float64(magnitude)), left
 }
 

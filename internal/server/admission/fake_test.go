@@ -159,9 +159,7 @@ func people(t testing.TB, release string) *policy.Policy {
 	p, err := policy.Parse("p.yaml",
 		[]byte("datasets:\n  people: {engine: duckdb, source: people.csv, unit: row, budget: {epsilon: 1}, analysts: {ana: , ben: , "+
 			"cleo: }, tables: {people: {columns: {}}}, release: "+release+"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -176,5 +174,13 @@ func quiet(t *testing.T, d *Dispatcher) {
 		if q.turns != 0 || q.inside != 0 || len(q.lines) != 0 || len(q.ring) != 0 {
 			t.Errorf("the queue still has %d turns, %d questions, %d lines and a ring of %d", q.turns, q.inside, len(q.lines), len(q.ring))
 		}
+	}
+}
+
+// must ends a test that cannot go on.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

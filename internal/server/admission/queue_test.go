@@ -164,9 +164,7 @@ func TestTurnAndCancelAtOnce(t *testing.T) {
 	for range 200 {
 		q := newQueue(1, 5)
 		for _, name := range []string{"ana", "ben"} {
-			if err := q.enter(name); err != nil {
-				t.Fatal(err)
-			}
+			must(t, q.enter(name))
 		}
 		if w, err := q.enqueue(t.Context(), "ana"); w != nil || err != nil {
 			t.Fatal(w, err)
@@ -286,9 +284,7 @@ func TestFewestFirst(t *testing.T) {
 		q := newQueue(1, 100)
 		waiting := map[*waiter]string{}
 		stand := func(name string) {
-			if err := q.enter(name); err != nil {
-				t.Fatal(err)
-			}
+			must(t, q.enter(name))
 			if w, err := q.enqueue(t.Context(), name); err != nil {
 				t.Fatal(err)
 			} else if w != nil {

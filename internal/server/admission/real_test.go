@@ -25,18 +25,14 @@ import (
 func hospitalDispatcher(t testing.TB, budget string, o Options) *Dispatcher {
 	t.Helper()
 	dir := t.TempDir()
-	if err := hospital.New(500, 1).Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(500, 1).Write(filepath.Join(dir, "data")))
 	path := filepath.Join(dir, "policy.yaml")
 	if err := os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)+"    release: immediate\n"),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
 	db, err := discreet.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -86,9 +82,7 @@ func TestRealQuestions(t *testing.T) {
 	quiet(t, d)
 	charges := 0
 	for r, err := range d.DB().Records(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r.Request != "" && r.Analyst != "" {
 			charges++
 		}
@@ -132,9 +126,7 @@ func TestRealSession(t *testing.T) {
 	d := hospitalDispatcher(t, "{epsilon: 5}", Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	ctx := t.Context()
 	s, err := d.Sessions().OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: 2 << 40, Above: 2, Sensitivity: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if line := log.String(); !strings.Contains(line, "kind=open") || !strings.Contains(line, "epsilon=2 ") ||
 		!strings.Contains(line, "sequence=") {
 		t.Errorf("the log is %s", line)
@@ -154,9 +146,7 @@ func TestRealSession(t *testing.T) {
 
 	// One whose question is stopped has ended, and says so.
 	s, err = d.Sessions().OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: 1 << 40, Above: 2, Sensitivity: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.runner.options.Timeout = time.Nanosecond
 	if _, err := d.Sessions().AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, api.ErrSessionRun) && !errors.Is(err, ErrTimeout) {
 		t.Errorf("stopped: %v", err)
@@ -216,9 +206,7 @@ func makeSwitches(t *testing.T, people int, somebody bool, release string) strin
 	}
 	for name, text := range map[string]string{"people.csv": p.String(), "notes.csv": n.String(),
 		"policy.yaml": fmt.Sprintf(switchPolicy, release)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return filepath.Join(dir, "policy.yaml")
 }
@@ -253,18 +241,12 @@ func asked(t *testing.T, path string) (took, public map[string]int) {
 	t.Helper()
 	const tick = 20 * time.Millisecond
 	db, err := discreet.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
-	if err := db.Warm(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Warm(t.Context()))
 	d := New(db, Options{Rate: 1e6})
 	s, err := d.Sessions().OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 20, Above: 1, Sensitivity: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	took, public = map[string]int{}, map[string]int{}
 	for name, sql := range switches() {
 		x, err := d.Explain(t.Context(), api.Question{Analyst: "ana", SQL: sql})

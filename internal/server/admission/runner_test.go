@@ -97,9 +97,7 @@ func TestEndsByKind(t *testing.T) {
 			},
 		}, Options{Timeout: time.Minute})
 		s, err := d.Sessions().OpenHoldout(t.Context(), "ana", "people", "only")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		free := from("ana")
 		free.Free = true
 		const none = "nothing was charged"

@@ -292,13 +292,9 @@ func TestStreamTick(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 1s}"), library, Options{Running: 4})
 		begin := d.ticks.clock.begin
 		s, err := d.Sessions().OpenStream(ctx, "ana", "", "first")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h, err := d.Sessions().OpenHoldout(ctx, "ana", "", "only")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(300 * time.Millisecond)
 		for _, ask := range []func() error{
 			func() error { return second(d.Sessions().AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "x"})) },
@@ -332,9 +328,7 @@ func TestStreamRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(people(t, "immediate"), fake{}, Options{})
 		s, err := d.Sessions().OpenStream(t.Context(), "ana", "", "first")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx := Checked(t.Context(), func(context.Context) error { return ErrRevoked })
 		if _, err := d.Sessions().AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "x"}); err != ErrRevoked {
 			t.Error(err)

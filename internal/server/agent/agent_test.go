@@ -24,9 +24,7 @@ func TestTools(t *testing.T) {
 	w := newWorld(t, hospital.New(people, 1), usual)
 	a := w.as("ana")
 	all, err := a.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, tool := range all.Tools {
 		names = append(names, tool.Name)
@@ -70,9 +68,7 @@ func TestOutputs(t *testing.T) {
 	w := newWorld(t, hospital.New(people, 1), "{epsilon: 0.3, per_query: {default: 0.1}}\n    release: immediate")
 	a := w.as("ana")
 	all, err := a.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	calls := map[string][]any{"describe": {nil, map[string]any{"dataset": "no"}}, "budget": {nil, map[string]any{"dataset": "no"}}}
 	for _, tool := range []string{"quote", "ask", "sandbox"} {
 		calls[tool] = []any{sql(bySex), sql(bySex), sql("SELECT * FROM patients"), sql(""),
@@ -272,9 +268,7 @@ func TestAskedAgain(t *testing.T) {
 		t.Error(got.text)
 	}
 	a.fails("ask", sql("SELECT COUNT(*) FROM patients", "request", "two words"), "invalid")
-	if err := hospital.New(people, 2).Write(filepath.Join(w.dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hospital.New(people, 2).Write(filepath.Join(w.dir, "data")))
 	changed := a.must("ask", sql("SELECT COUNT(*) FROM visits", "epsilon", 0.5), "left: epsilon 0.9", "data version 2")
 	if changed.json["request"] == name {
 		t.Error("what was asked of other data has the same name")
@@ -299,9 +293,7 @@ func TestCancel(t *testing.T) {
 	// The same by a client of an older version, which hangs up.
 	r, err := http.NewRequestWithContext(ctx, "POST", w.address+"/mcp", strings.NewReader(
 		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": {"sql": "SELECT COUNT(*) FROM visits"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
 	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -394,9 +386,7 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 	})
 	left, err := os.ReadDir(temp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range left {
 		if strings.HasPrefix(f.Name(), "discreet-sandbox-") {
 			t.Errorf("%s is left", f.Name())

@@ -22,9 +22,7 @@ import (
 func (w *world) post(body string, headers ...string) (int, string) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), "POST", w.address+"/mcp", strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+w.tokens["ana"])
@@ -35,14 +33,10 @@ func (w *world) post(body string, headers ...string) (int, string) {
 		}
 	}
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return answer.StatusCode, string(text)
 }
 
@@ -91,9 +85,7 @@ func TestRevoked(t *testing.T) {
 	done := make(chan said, 1)
 	go func() { done <- ben.call("ask", sql("SELECT COUNT(*) FROM visits")) }()
 	time.Sleep(300 * time.Millisecond)
-	if err := w.users.Revoke(t.Context(), "ben"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.users.Revoke(t.Context(), "ben"))
 	if got := <-done; !got.failed || got.json["kind"] != "denied" || got.json["spent"] != false {
 		t.Error(got.text)
 	}
@@ -214,9 +206,7 @@ func TestPython(t *testing.T) {
 		{"budget", map[string]any{}, "left: epsilon 1.9"},
 	}
 	for _, c := range calls {
-		if err := json.NewEncoder(&in).Encode([]any{c.tool, c.with}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewEncoder(&in).Encode([]any{c.tool, c.with}))
 	}
 	run := func(token string) ([]string, error) {
 		c := exec.CommandContext(t.Context(), interpreter, "testdata/client.py", "http", w.address+"/mcp")
@@ -235,9 +225,7 @@ func TestPython(t *testing.T) {
 			Error      bool
 			JSON       map[string]any
 		}
-		if err := json.Unmarshal([]byte(lines[1+i]), &got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(lines[1+i]), &got))
 		if got.Tool != c.tool || !strings.Contains(got.Text, c.want) || got.Error != strings.HasPrefix(c.want, "refused") ||
 			got.JSON == nil {
 			t.Errorf("%s %v: %s", c.tool, c.with, lines[1+i])

@@ -36,14 +36,10 @@ const usual = "{epsilon: 2, per_query: {default: 0.1, max: 1}}\n    release: imm
 func newWorld(t *testing.T, h *hospital.Hospital, budget string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), tokens: map[string]string{}}
-	if err := h.Write(filepath.Join(w.dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Write(filepath.Join(w.dir, "data")))
 	c := server.Config{Policy: filepath.Join(w.dir, "policy.yaml"), Users: filepath.Join(w.dir, "policy.users"), HTTP: "127.0.0.1:0",
 		Version: "test"}
-	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)), 0o600))
 	var err error
 	if w.users, err = users.Open(c.Users); err != nil {
 		t.Fatal(err)
@@ -99,9 +95,7 @@ func (w *world) connect(token string) (*mcp.ClientSession, error) {
 func (w *world) as(name string) model {
 	w.t.Helper()
 	s, err := w.connect(w.tokens[name])
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.t.Cleanup(func() { s.Close() })
 	return model{w.t, s}
 }
@@ -181,17 +175,21 @@ func sql(text string, more ...any) map[string]any {
 func (w *world) charges(name string) int {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), "GET", w.address+"/v1/receipts", nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	answer, err := bearer(w.tokens[name]).RoundTrip(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	defer answer.Body.Close()
 	var all struct{ Receipts []any }
 	if err := json.NewDecoder(answer.Body).Decode(&all); err != nil || answer.StatusCode != 200 {
 		w.t.Fatal(answer.Status, err)
 	}
 	return len(all.Receipts)
+}
+
+// must ends a test that cannot go on.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -55,9 +55,7 @@ func TestWhoComesIn(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	past, _, err := w.users.NewToken(ctx, "ana", "short", time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	good := w.tokens["ana"]
 	for _, c := range []struct {
 		header string
@@ -86,9 +84,7 @@ func TestWhoComesIn(t *testing.T) {
 	w.want(w.send(r), 401)
 
 	// Who is revoked is out with the next request.
-	if err := w.users.Revoke(ctx, "ana"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.users.Revoke(ctx, "ana"))
 	w.want(w.call("GET", "/v1/me", "ana", ""), 401)
 	w.want(w.call("POST", "/v1/query", "ana", count), 401)
 	w.want(w.call("GET", "/v1/me", "", "", "Authorization", basic("ana", password)), 401)
@@ -160,9 +156,7 @@ func TestOthersDoNotExist(t *testing.T) {
 	answer := w.want(w.call("POST", "/v1/query", "ben", count), 200)
 	sequence := number(answer, "receipt", "sequence")
 	_, token, err := w.users.NewToken(context.Background(), "ben", "ben's", time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	never := strings.Repeat("z", len(token.ID))
 	for _, c := range []struct{ what, method, others, nobodys, body string }{
 		{"a receipt", "GET", "/v1/receipts/" + sequence, "/v1/receipts/9999", ""},

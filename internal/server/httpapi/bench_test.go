@@ -19,15 +19,11 @@ func BenchmarkOverhead(b *testing.B) {
 	b.Run("http", func(b *testing.B) {
 		for b.Loop() {
 			r, err := http.NewRequest("POST", w.server.URL+"/v1/query", strings.NewReader(count))
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			r.Header.Set("Authorization", "Bearer "+w.tokens["ana"])
 			r.Header.Set("Content-Type", "application/json")
 			response, err := w.server.Client().Do(r)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != 200 {
 				b.Fatal(response.Status, err)
 			}

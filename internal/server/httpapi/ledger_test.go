@@ -206,13 +206,9 @@ func TestRecordOfANote(t *testing.T) {
 	r := &ledger.Record{Kind: ledger.KindNote, Sequence: 7, Time: time.Unix(0, 0), Previous: ledger.Hash("before"),
 		Session: "hospital/patients", AnswerHash: ledger.Hash("salt and secret")}
 	text, err := json.Marshal(recordOf(r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got map[string]any
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &got))
 	var keys []string
 	for key := range got {
 		keys = append(keys, key)

@@ -31,9 +31,7 @@ func (w *world) withProvider(p *provider, change func(*openid.Config)) {
 		change(&c)
 	}
 	made, err := openid.New(c)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.configure(func(o *Options) { o.OpenID = made })
 }
 
@@ -45,9 +43,7 @@ var browser = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) e
 func (w *world) walk() (back, cookie string) {
 	w.t.Helper()
 	first, err := browser.Get(w.server.URL + "/v1/signin/openid")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	first.Body.Close()
 	if first.StatusCode != http.StatusSeeOther || len(first.Cookies()) != 1 {
 		w.t.Fatal(first.StatusCode, first.Header)
@@ -57,9 +53,7 @@ func (w *world) walk() (back, cookie string) {
 		w.t.Error(c)
 	}
 	second, err := browser.Get(first.Header.Get("Location"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	second.Body.Close()
 	return second.Header.Get("Location"), c.Name + "=" + c.Value
 }
@@ -69,15 +63,11 @@ func (w *world) walk() (back, cookie string) {
 func (w *world) comeBack(back, cookie string) (to, visit string) {
 	w.t.Helper()
 	r, err := http.NewRequest("GET", back, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	r.Header.Set("Cookie", cookie)
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	got, err := browser.Do(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	got.Body.Close()
 	if got.StatusCode != http.StatusSeeOther {
 		w.t.Error(got.StatusCode)
@@ -143,9 +133,7 @@ func TestOpenID(t *testing.T) {
 	parts[len(parts)-1] = "99999999999"
 	refused("later than ever", again, strings.Join(parts, "."))
 	again, other = w.walk()
-	if err := w.users.Revoke(context.Background(), "ana"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.users.Revoke(context.Background(), "ana"))
 	refused("who was revoked", again, other)
 	w.want(w.call("GET", "/v1/me", "", "", "Cookie", visit), 401)
 	if text := w.log.String(); strings.Contains(text, clientSecret) || strings.Contains(text, "dsv_") || !strings.Contains(text, "openid") {
@@ -157,9 +145,7 @@ func TestOpenID(t *testing.T) {
 func TestOpenIDMisbehaves(t *testing.T) {
 	w := newWorld(t)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set := func(claim string, value any) func(map[string]any) { return func(c map[string]any) { c[claim] = value } }
 	drop := func(claim string) func(map[string]any) { return func(c map[string]any) { delete(c, claim) } }
 	p := newProvider(t)
@@ -291,9 +277,7 @@ const clientID, clientSecret = "discreet", "a secret of the client"
 func newProvider(t testing.TB) *provider {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &provider{t: t, key: key, codes: map[string]url.Values{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {

@@ -30,9 +30,7 @@ const renewed = "{epsilon: 10, renewal: {every: month, windows: 3}}"
 func (w *world) ownerKey() ed25519.PrivateKey {
 	w.t.Helper()
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	if err := w.db.SetOwner(w.t.Context(), key.Public().(ed25519.PublicKey), nil, "the first"); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.db.SetOwner(w.t.Context(), key.Public().(ed25519.PublicKey), nil, "the first"))
 	return key
 }
 
@@ -42,14 +40,10 @@ func (w *world) sign(key ed25519.PrivateKey, draft reply, body string) string {
 	w.t.Helper()
 	text := w.want(draft, 200).get("draft", "text").(string)
 	members := map[string]any{}
-	if err := json.Unmarshal([]byte(body), &members); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal([]byte(body), &members))
 	maps.Copy(members, map[string]any{"text": text, "signature": hex.EncodeToString(ed25519.Sign(key, []byte(text)))})
 	out, err := json.Marshal(members)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return string(out)
 }
 
@@ -67,16 +61,12 @@ func troubled(t *testing.T) *world {
 	dir := t.TempDir()
 	furnish(t, dir, hospital.New(people, 1), policyText(renewed))
 	l, err := sqlite.Open(filepath.Join(dir, "policy.ledger"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := l.Fail(t.Context(), ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedMemory, ByAnalyst: 1,
 		ByDataset: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	return newWorldIn(t, dir)
 }
 
@@ -112,9 +102,7 @@ func TestSignedWhileItRuns(t *testing.T) {
 		sequence, _ := strconv.Atoi(number(wrote, "sequence"))
 		text := w.want(w.call("GET", "/v1/ledger?limit=1&after="+strconv.Itoa(sequence-1), "olga", ""), 200).get("records", "0", "record")
 		var record, drafted ledger.Record
-		if err := errors.Join(record.Decode(text.(string)), drafted.DecodeSigned(draft.get("draft", "text").(string))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(record.Decode(text.(string)), drafted.DecodeSigned(draft.get("draft", "text").(string))))
 		follows := ledger.Position{Sequence: drafted.Sequence, Hash: drafted.Previous}
 		if string(record.Signed(follows)) != draft.get("draft", "text") ||
 			number(draft, "draft", "follows") != fmt.Sprint(follows.Sequence) {
@@ -231,17 +219,13 @@ func slow(t *testing.T) *world {
 `)
 	path := filepath.Join(dir, "heavy.duckdb")
 	db, err := sql.Open("duckdb", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err :=
 		db.Exec(
 			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}

@@ -177,9 +177,7 @@ func TestBrokenConnections(t *testing.T) {
 		"a star":               "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
 		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		io.WriteString(c, text)
 		c.(*net.TCPConn).CloseWrite()
 		answer, _ := io.ReadAll(c)

@@ -121,9 +121,7 @@ func TestHarmless(t *testing.T) {
 // for the session that was opened last, SAVED for the question that was saved last.
 func TestJSON(t *testing.T) {
 	policy, err := os.ReadFile("testdata/json/policy.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files, err := filepath.Glob("testdata/json/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no test data", err)
@@ -137,9 +135,7 @@ func TestJSON(t *testing.T) {
 				predictions += fmt.Sprint(",", i%2)
 			}
 			predictions = predictions[:len(predictions)-2] + "]"
-			if err := os.WriteFile(filepath.Join(dir, "labels.csv"), []byte(labels), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, "labels.csv"), []byte(labels), 0o600))
 			furnish(t, dir, hospital.New(people, 1), string(policy))
 			w := newWorldIn(t, dir)
 			session, saved, ids := "", "", []string{}
@@ -175,9 +171,7 @@ func outline(t *testing.T, text string) string {
 		Paths      map[string]map[string]json.RawMessage
 		Components struct{ Schemas map[string]json.RawMessage }
 	}
-	if err := json.Unmarshal([]byte(text), &document); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(text), &document))
 	var out strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(document.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(document.Paths[path])) {

@@ -51,9 +51,7 @@ func TestTheCheckOfAnswersCanFail(t *testing.T) {
 		`{"name":"ana","role":"analyst","datasets":[3]}`:        true,
 	} {
 		v, err := parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := check(w.document, me, v, "me"); (len(got) > 0) != wrong {
 			t.Errorf("%s: %v", text, got)
 		}

@@ -130,9 +130,7 @@ func judged(t *testing.T, budget string) string {
 	for i := range rows {
 		b.WriteString(labels(i) + "\n")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "cats.csv"), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "cats.csv"), []byte(b.String()), 0o600))
 	return dir
 }
 

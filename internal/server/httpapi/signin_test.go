@@ -19,9 +19,7 @@ func (w *world) signIn(body string) (cookie string, answer reply) {
 	w.t.Helper()
 	answer = w.want(w.call("POST", "/v1/signin", "", body), 200)
 	set, err := http.ParseSetCookie(answer.header.Get("Set-Cookie"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return set.Name + "=" + set.Value, answer
 }
 
@@ -55,9 +53,7 @@ func TestSignIn(t *testing.T) {
 	again := w.want(w.call("POST", "/v1/signin", "", credentials, own...), 200)
 	w.want(w.call("GET", "/v1/me", "", "", own...), 401)
 	set, err := http.ParseSetCookie(again.header.Get("Set-Cookie"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	own[1] = set.Name + "=" + set.Value
 	w.want(w.call("GET", "/v1/me", "", "", own...), 200)
 	out := w.want(w.call("POST", "/v1/signout", "", "{}", own...), 204)
@@ -215,9 +211,7 @@ func TestVisitEnds(t *testing.T) {
 		r.Header.Set("Cookie", cookie)
 		r.URL.Host = strings.TrimPrefix(server.URL, "http://")
 		got, err := server.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got.Body.Close()
 		return got.StatusCode
 	}
@@ -238,9 +232,7 @@ func TestVisitEnds(t *testing.T) {
 		if a := at(w.server); a != 200 {
 			t.Error(name, a)
 		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, end())
 		if a := at(w.server); a != 401 {
 			t.Error(name, a)
 		}
@@ -272,9 +264,7 @@ func TestSignOutWhileWaiting(t *testing.T) {
 	r.Header.Set("Cookie", cookie)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	got, err := w.server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got.Body.Close()
 	if audit := w.want(w.call("GET", "/v1/audit", "olga", ""), 200); n != 1 || number(audit, "decisions") != "0" {
 		t.Error(n, fmt.Sprint(audit.body))

@@ -177,9 +177,7 @@ func TestStreams(t *testing.T) {
 func TestStreamRevoked(t *testing.T) {
 	w := newWorldIn(t, streaming(t, hospital.New(people, 1), "{epsilon: 100}", ""))
 	at := "/v1/sessions/" + w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"stream"}`), 201).get("id").(string)
-	if err := w.users.Revoke(t.Context(), "ana"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.users.Revoke(t.Context(), "ana"))
 	w.want(w.call("POST", at+"/ask", "ana", `{"sql":"sex = 'F'"}`), 401)
 	if got := w.want(w.call("GET", "/v1/receipts", "olga", ""), 200); got.get("receipts", "0") != nil {
 		t.Error(got.body)

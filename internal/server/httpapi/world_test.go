@@ -96,15 +96,9 @@ func handlerOf[T handler](s *server) (h T) {
 // furnish writes the data and the policy of a world.
 func furnish(t testing.TB, dir string, h *hospital.Hospital, policy string) {
 	t.Helper()
-	if err := h.Write(filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
-	if err := hospital.New(50, 2).Write(filepath.Join(dir, "other")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Write(filepath.Join(dir, "data")))
+	must(t, hospital.New(50, 2).Write(filepath.Join(dir, "other")))
+	must(t, os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600))
 }
 
 // newWorldIn opens what is in a folder. Where there was a world before, this is it after a restart.
@@ -113,16 +107,12 @@ func newWorldIn(t testing.TB, dir string) *world {
 	path := filepath.Join(dir, "policy.yaml")
 	ctx := context.Background()
 	db, err := discreet.Open(ctx, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	_, missing := os.Stat(filepath.Join(dir, "users.db"))
 	there := missing == nil
 	store, err := users.Open(filepath.Join(dir, "users.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	w := &world{t: t, users: store, db: db, tokens: map[string]string{}, log: &paper{}, seen: map[string]bool{}}
 	for name, role := range map[string]users.Role{"olga": users.Owner, "ana": users.Analyst, "ben": users.Analyst, "cy": users.Analyst} {
@@ -184,9 +174,7 @@ func (r reply) get(names ...string) any {
 func (w *world) request(method, path, user, body string) *http.Request {
 	w.t.Helper()
 	r, err := http.NewRequest(method, w.server.URL+path, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	if body == "" {
 		r.Body, r.ContentLength = http.NoBody, 0
 	}
@@ -213,14 +201,10 @@ func (w *world) call(method, path, user, body string, headers ...string) reply {
 func (w *world) send(r *http.Request) reply {
 	w.t.Helper()
 	response, err := w.server.Client().Do(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	defer response.Body.Close()
 	b, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	got := reply{status: response.StatusCode, header: response.Header, body: string(b)}
 	got.json, _ = parse(got.body)
 	if w.document != nil {
@@ -305,4 +289,12 @@ func (w *world) want(got reply, status int) reply {
 		w.t.Fatalf("got %d and wanted %d: %s", got.status, status, got.body)
 	}
 	return got
+}
+
+// must ends a test that cannot go on.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

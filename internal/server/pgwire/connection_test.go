@@ -317,9 +317,7 @@ func (l *addressedListener) dial(t testing.TB, address string) net.Conn {
 	l.mu.Lock() // so that it is known when it is accepted
 	defer l.mu.Unlock()
 	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l.from[c.LocalAddr().String()] = address
 	return c
 }
@@ -335,16 +333,12 @@ func (l *addressedListener) login(t testing.TB, p *testServer, user, address str
 // with its many addresses, nor from many networks.
 func TestStrangersTakeNoPlaces(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l := &addressedListener{Listener: inner, from: map[string]string{}}
 	p := startTestServer(t, func(o *Options) { o.Connections, o.PerAddress, o.StartupDeadline = 20, 4, 5*time.Minute })
 	go p.Serve(l)
 	known, err := l.login(t, p, "ana", "198.51.100.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer known.Close(background)
 	var all []net.Conn
 	for _, network := range []string{"2001:db8::%x", "2001:db8:%x::1"} {

@@ -153,9 +153,7 @@ func TestCanceledFetch(t *testing.T) {
 		}
 		ended := askInBackground(conn, "FETCH c")
 		<-d.came
-		if err := c.CancelRequest(background); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.CancelRequest(background))
 		if err := <-ended; sqlstate(err) != queryCanceled {
 			t.Errorf("%s: %v", begin, err)
 		}
@@ -208,18 +206,12 @@ func TestCopyCutOff(t *testing.T) {
 	const sql = "SELECT age, count(*) FROM patients GROUP BY age"
 	for _, format := range []string{"text", "binary"} {
 		raw, err := p.ana(t).PgConn().Hijack()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		raw.Frontend.Send(&pgproto3.Query{String: "COPY (" + sql + ") TO STDOUT (FORMAT " + format + ")"})
-		if err := raw.Frontend.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, raw.Frontend.Flush())
 		for data := false; !data; {
 			m, err := raw.Frontend.Receive()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_, data = m.(*pgproto3.CopyData)
 		}
 		raw.Conn.Close()
@@ -283,9 +275,7 @@ func TestCursorExtended(t *testing.T) {
 	}
 	_, err := c.ExecParams(background, "DECLARE c CURSOR FOR SELECT sex, count(*) AS n FROM patients WHERE age > $1 GROUP BY sex",
 		[][]byte{[]byte("40")}, nil, nil, nil).Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := p.charges(t); n != 0 {
 		t.Errorf("%d charges", n)
 	}
@@ -377,9 +367,7 @@ func (p *testServer) charges(t testing.TB) int {
 	t.Helper()
 	n := 0
 	for r, err := range p.db.Records(background, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r.Kind == ledger.KindCharge {
 			n++
 		}

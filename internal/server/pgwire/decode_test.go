@@ -17,9 +17,7 @@ func TestArrays(t *testing.T) {
 	p := startTestServer(t, nil)
 	day := time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC)
 	numeric := func(text string) (n pgtype.Numeric) {
-		if err := n.Scan(text); err != nil {
-			t.Fatal(err)
-		}
+		must(t, n.Scan(text))
 		return n
 	}
 	for _, c := range []struct {

@@ -49,9 +49,7 @@ func startServing(t testing.TB, p *testServer, change func(*Options), before ...
 		f(p.Server)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.address = l.Addr().String()
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(l) }()
@@ -78,9 +76,7 @@ func newTestServer(t testing.TB, more string) *testServer {
 	dir := t.TempDir()
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	check(hospital.New(300, 1).Write(filepath.Join(dir, "a")))
 	check(hospital.New(300, 2).Write(filepath.Join(dir, "b")))
@@ -138,9 +134,7 @@ var makeUsers = sync.OnceValues(func() (b userFile, err error) {
 func (p *testServer) config(t testing.TB, user, database string) *pgx.ConnConfig {
 	t.Helper()
 	c, err := pgx.ParseConfig("postgres://" + p.address + "/" + database + "?sslmode=disable")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.User, c.Password = user, p.passwords[user]
 	return c
 }
@@ -148,9 +142,7 @@ func (p *testServer) config(t testing.TB, user, database string) *pgx.ConnConfig
 func (p *testServer) connect(t testing.TB, c *pgx.ConnConfig) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.ConnectConfig(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -176,4 +168,12 @@ func (n *notices) take() []string {
 	s := n.said
 	n.said = nil
 	return s
+}
+
+// must ends a test that cannot go on.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -174,12 +174,8 @@ func logInAna(t testing.TB, server *Server, client net.Conn) *connection {
 	c := newConnection(server, client, "10.0.0.1")
 	c.user = users.User{Name: "ana", Role: users.Analyst}
 	c.open()
-	if err := c.chooseDataset("hospital"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.beginProtocol(map[string]string{"user": "ana"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.chooseDataset("hospital"))
+	must(t, c.beginProtocol(map[string]string{"user": "ana"}))
 	return c
 }
 

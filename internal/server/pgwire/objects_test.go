@@ -59,14 +59,10 @@ func TestRepliesWithoutSync(t *testing.T) {
 	f.Send(&pgproto3.Parse{Name: "s", Query: wideQuery(600)})
 	f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
 	f.Send(&pgproto3.Sync{})
-	if err := f.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Flush())
 	for {
 		m, err := f.Receive()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, ready := m.(*pgproto3.ReadyForQuery); ready {
 			break
 		}
@@ -149,14 +145,10 @@ func sendUntilRefused(t *testing.T, f *pgproto3.Frontend, n int,
 			f.Send(m)
 		}
 		f.Send(&pgproto3.Sync{})
-		if err := f.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Flush())
 		for done := false; !done; {
 			m, err := f.Receive()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			switch m := m.(type) {
 			case *pgproto3.ErrorResponse:
 				failed = m.Code
@@ -263,9 +255,7 @@ func TestUnreadRows(t *testing.T) {
 			before := heapInUse()
 			for _, f := range clients {
 				ask(f)
-				if err := f.Flush(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, f.Flush())
 			}
 			waitUntil(t, "answers do not come", func() bool { return p.options.Held.Held() > 40<<20 })
 			time.Sleep(time.Second)
@@ -283,9 +273,7 @@ func TestUnreadRows(t *testing.T) {
 				conns[i].SetDeadline(time.Now().Add(30 * time.Second))
 				for done := false; !done; {
 					m, err := f.Receive()
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					switch m := m.(type) {
 					case *pgproto3.CommandComplete:
 						whole++
@@ -317,9 +305,7 @@ func TestSlowReader(t *testing.T) {
 	conn, f := p.hijack(t)
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	f.Send(&pgproto3.Query{String: largeQuery})
-	if err := f.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Flush())
 	read := 0
 	b := make([]byte, 512<<10)
 	for read < 15_000_000 { // some three times as long as a client may take nothing
@@ -372,9 +358,7 @@ func TestHeld(t *testing.T) {
 	var codes []string
 	suspend := func() int {
 		raw, err := p.ana(t).PgConn().Hijack()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { raw.Conn.Close() })
 		raw.Frontend.Send(&pgproto3.Query{String: "BEGIN"})
 		n := 0
@@ -384,14 +368,10 @@ func TestHeld(t *testing.T) {
 			raw.Frontend.Send(&pgproto3.Execute{Portal: fmt.Sprint("p", i), MaxRows: 1})
 			raw.Frontend.Send(&pgproto3.Sync{})
 		}
-		if err := raw.Frontend.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, raw.Frontend.Flush())
 		for ready := 0; ready < 5; {
 			m, err := raw.Frontend.Receive()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			switch m := m.(type) {
 			case *pgproto3.ReadyForQuery:
 				ready++
@@ -429,9 +409,7 @@ func TestLongCommand(t *testing.T) {
 func TestPortalsKeepNoTrees(t *testing.T) {
 	p := startTestServer(t, nil)
 	raw, err := p.ana(t).PgConn().Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer raw.Conn.Close()
 	const portals = 100
 	long := "SELECT count(*) FROM patients WHERE age" + strings.Repeat("+1", 1900) + " > 0"
@@ -442,14 +420,10 @@ func TestPortalsKeepNoTrees(t *testing.T) {
 		raw.Frontend.Send(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i)})
 	}
 	raw.Frontend.Send(&pgproto3.Sync{})
-	if err := raw.Frontend.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, raw.Frontend.Flush())
 	for bound, ready := 0, 0; ready < 2; {
 		m, err := raw.Frontend.Receive()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch m := m.(type) {
 		case *pgproto3.BindComplete:
 			bound++

@@ -25,9 +25,7 @@ import (
 func (p *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", p.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(30 * time.Second))
 	return c
@@ -42,9 +40,7 @@ func (p *testServer) hijack(t testing.TB) (net.Conn, *pgproto3.Frontend) {
 		return pgproto3.NewFrontend(r, w)
 	}
 	h, err := p.connect(t, config).PgConn().Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bare.Conn = h.Conn
 	t.Cleanup(func() { bare.Close() })
 	bare.SetDeadline(time.Now().Add(30 * time.Second))
@@ -230,9 +226,7 @@ func TestRowLimits(t *testing.T) {
 		said = nil
 		for {
 			m, err := f.Receive()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			switch m := m.(type) {
 			case *pgproto3.DataRow:
 				said = append(said, "row")
@@ -253,9 +247,7 @@ func TestRowLimits(t *testing.T) {
 			f.Send(m)
 		}
 		f.Send(&pgproto3.Sync{})
-		if err := f.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Flush())
 		return heard('Z')
 	}
 	check := func(got, want string) {
@@ -298,14 +290,10 @@ func TestRowLimits(t *testing.T) {
 func newCertificate(t testing.TB) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
 
@@ -374,9 +362,7 @@ func TestMemoryBeforeLogin(t *testing.T) {
 		var all []net.Conn
 		for range n {
 			conn := p.dial(t)
-			if err := c.send(conn); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.send(conn))
 			all = append(all, conn)
 		}
 		for range 200 {

@@ -235,9 +235,7 @@ func TestRevoked(t *testing.T) {
 		if _, err := conn.Exec(background, "SELECT count(*) FROM patients"); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.store.Revoke(background, "ben"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.store.Revoke(background, "ben"))
 		if _, err := conn.Exec(background, "SELECT count(*) FROM patients"); sqlstate(err) != adminShutdown || !conn.IsClosed() {
 			t.Errorf("%v: %v", mode, err)
 		}
@@ -263,9 +261,7 @@ func TestBatchAndPrepared(t *testing.T) {
 			t.Errorf("%d: %v %v", i, tag, err)
 		}
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Close())
 	// An error in the middle: what follows is passed over.
 	b = pgx.Batch{}
 	b.Queue("by", 50)
@@ -342,9 +338,7 @@ func BenchmarkAsk(b *testing.B) {
 			conn := p.connect(b, c)
 			for b.Loop() {
 				var n int64
-				if err := conn.QueryRow(background, countQuery).Scan(&n); err != nil {
-					b.Fatal(err)
-				}
+				must(b, conn.QueryRow(background, countQuery).Scan(&n))
 			}
 		})
 	}

@@ -76,9 +76,7 @@ func TestPsql(t *testing.T) {
 	got = regexp.MustCompile(`\((psql|PostgreSQL|server)[^)]*\)|psql \([^)]*\)`).ReplaceAllString(got, "(...)")
 	const file = "testdata/session.txt"
 	if golden.Rewriting() {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	text, _ := os.ReadFile(file)
 	want := string(text)
@@ -121,13 +119,9 @@ func TestFetchLikePostgres(t *testing.T) {
 	ours.Env = append(os.Environ(), "PGPASSWORD="+p.passwords["ana"], "PGSSLMODE=prefer")
 	theirs := exec.Command(path, "-X", "-a", "-f", "testdata/fetch.sql", server.URL())
 	got, err := ours.CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want, err := theirs.CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, b := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 	if len(b) < 300 {
 		t.Fatalf("PostgreSQL said %d lines: %s", len(b), want)

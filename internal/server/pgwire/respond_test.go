@@ -18,9 +18,7 @@ import (
 // columnNames are the columns that rows come with, and how many values a row has.
 func columnNames(t *testing.T, rows pgx.Rows, err error) string {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out []string
 	for _, f := range rows.FieldDescriptions() {
 		out = append(out, f.Name)
@@ -30,9 +28,7 @@ func columnNames(t *testing.T, rows pgx.Rows, err error) string {
 			t.Errorf("%v in %v, %v", values, out, err)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Err())
 	return strings.Join(out, " ")
 }
 
@@ -183,15 +179,11 @@ func TestStreamNotices(t *testing.T) {
 		}
 	}
 	rows, err := conn.Query(background, "EXPLAIN SELECT count(*) FROM patients WHERE sex = 'F' AND age >= 30")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var plan []string
 	for rows.Next() {
 		values, err := rows.Values()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		plan = append(plan, fmt.Sprint(values[0]))
 	}
 	if !strings.Contains(strings.Join(plan, "\n"), "stream patients") {

@@ -128,9 +128,7 @@ func TestBlocks(t *testing.T) {
 	status('E')
 	exec("ROLLBACK", "")
 	tx, err := conn.BeginTx(background, pgx.TxOptions{IsoLevel: pgx.Serializable, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := tx.Exec(background, "SELECT count(*) FROM patients"); err != nil {
 		t.Error(err)
 	}
@@ -276,15 +274,11 @@ func TestShowBudgetOfTwoWays(t *testing.T) {
 		}
 		said.take()
 		rows, err := conn.Query(background, "SHOW dp.budget")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var all []string
 		for rows.Next() {
 			v, err := rows.Values()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all = append(all, fmt.Sprint(v[2], " ", v[4]))
 		}
 		return strings.Join(all, ", "), strings.Join(said.take(), "\n")

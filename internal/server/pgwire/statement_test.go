@@ -63,9 +63,7 @@ func TestGarbageIsCounted(t *testing.T) {
 	}
 	olga := p.connect(t, p.config(t, "olga", "hospital")).PgConn()
 	for range 100 { // what drivers send
-		if err := olga.Exec(t.Context(), "SET application_name = 'x'; SHOW server_version").Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, olga.Exec(t.Context(), "SET application_name = 'x'; SHOW server_version").Close())
 	}
 }
 
@@ -83,16 +81,12 @@ func TestDescribesAreCounted(t *testing.T) {
 			f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
 			f.Send(&pgproto3.Sync{})
 		}
-		if err := f.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Flush())
 		codes := map[string]int{}
 		for range times {
 			for ready := false; !ready; {
 				m, err := f.Receive()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if e, failed := m.(*pgproto3.ErrorResponse); failed {
 					codes[e.Code]++
 				}
@@ -115,9 +109,7 @@ func TestDescribesUnread(t *testing.T) {
 	for range 120 { // 8 MB, which is more than the network takes
 		f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
 	}
-	if err := f.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Flush())
 	defer raw.Close()
 	ctx, stop := context.WithTimeout(background, 10*time.Second)
 	defer stop()
