@@ -1,7 +1,7 @@
 // Package problem says what an error means to whoever asked: of what kind it is, whether something
 // was charged, and in which words it may be told. All that tell errors to somebody, over HTTP, over
-// the wire, to agents, by the exit code of a command and in the log, ask it, and have only their own
-// numbers and words for each kind.
+// the wire, to agents, by the exit code of a command and in the log, ask it, and have only their
+// own numbers and words for each kind.
 //
 // The texts are made of the question, the policy and the ledger. An error that is not known is told
 // in fixed words, because nobody knows what it holds.
@@ -203,7 +203,8 @@ func ofLedger(err, whole error) Problem {
 	return Problem{}
 }
 
-// ofWrite is for a ledger that cannot be written or read, whose own words name files of the machine.
+// ofWrite is for a ledger that cannot be written or read, whose own words name files of the
+// machine.
 func ofWrite(err, _ error) Problem {
 	switch e := err.(type) {
 	case *ledger.WriteError:

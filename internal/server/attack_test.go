@@ -324,8 +324,8 @@ func attacks(t *testing.T) []string {
 	)
 }
 
-// TestAttacks sends what hostile analysts ask through both listeners of neighbours. What is said and
-// what is charged is the same, byte for byte, but for the noisy numbers themselves, and what is
+// TestAttacks sends what hostile analysts ask through both listeners of neighbours. What is said
+// and what is charged is the same, byte for byte, but for the noisy numbers themselves, and what is
 // chosen by them.
 func TestAttacks(t *testing.T) {
 	for i, s := range storekinds.Stores() {

@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkOverhead asks the same questions of the library, over the wire and over HTTP, in turn,
-// and reports medians: what a listener adds is the difference. New questions are paid for; the same one
-// again is free.
+// and reports medians: what a listener adds is the difference. New questions are paid for; the same
+// one again is free.
 func BenchmarkOverhead(b *testing.B) {
 	for _, kind := range []string{"new", "free"} {
 		b.Run(kind, func(b *testing.B) { overhead(b, kind == "new") })

@@ -21,8 +21,8 @@ type Config struct {
 	// Listen is the address for PostgreSQL's clients, and HTTP that for programs; either may be
 	// empty, and then there is no such listener.
 	Listen, HTTP string
-	// Web is a listener for HTTP that is open already, in the place of the address HTTP: for a program
-	// that started this process, and nobody else.
+	// Web is a listener for HTTP that is open already, in the place of the address HTTP: for a
+	// program that started this process, and nobody else.
 	Web net.Listener
 	// Immediate lets answers leave as soon as they are there where the policy does not say when:
 	// for whoever has the data on this machine, as [discreet.DB] and 'discreet query' do.

@@ -29,7 +29,7 @@
 // # Limits
 //
 // Questions are limited by the dispatcher, connections by the listeners: [Config.Connections] for
-// each of them, a fifth of these, and not less than four, for one address; package clientlimits says
-// who makes room, and finds addresses behind the proxies that [Config.TrustProxy] names. A request
-// has ten seconds for its head, of 8 KiB, and a minute for all of it.
+// each of them, a fifth of these, and not less than four, for one address; package clientlimits
+// says who makes room, and finds addresses behind the proxies that [Config.TrustProxy] names. A
+// request has ten seconds for its head, of 8 KiB, and a minute for all of it.
 package server

@@ -38,8 +38,8 @@ const (
 	hostileAccounts = 8
 )
 
-// startProcess makes a dataset with accounts, and starts a server with both listeners behind TLS. It
-// trusts this machine as a proxy, so that each client has an address of its own.
+// startProcess makes a dataset with accounts, and starts a server with both listeners behind TLS.
+// It trusts this machine as a proxy, so that each client has an address of its own.
 func startProcess(t *testing.T) *process {
 	t.Helper()
 	p := &process{dir: t.TempDir(), ended: make(chan error, 1)}

@@ -72,8 +72,8 @@ func dialer(from string) *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 }
 
-// TestOneLock: who is locked out at one listener is locked out at the other, and every address of this
-// machine is one.
+// TestOneLock: who is locked out at one listener is locked out at the other, and every address of
+// this machine is one.
 func TestOneLock(t *testing.T) {
 	for i, name := range []string{"wire", "web"} {
 		d := newListeners(t)

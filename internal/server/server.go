@@ -272,8 +272,8 @@ func (s *Server) turnedAway() map[string]uint64 {
 		"http_requests": s.requests.TurnedAway(), "guesses": s.users.LockedOut()}
 }
 
-// counted limits the connections of the HTTP listener. Those of a proxy that speaks HTTP are of many
-// people.
+// counted limits the connections of the HTTP listener. Those of a proxy that speaks HTTP are of
+// many people.
 func (s *Server) counted(l net.Listener) net.Listener {
 	return &clientlimits.Listener{Listener: l, MaxFirstBytes: firstSize,
 		Slots: s.slots,
@@ -327,8 +327,8 @@ func (s *Server) Reload() error {
 	return s.certificate.reload()
 }
 
-// Serve answers until Shutdown, and then returns nil; or until a listener fails, and then returns why.
-// Shutdown is called in both cases.
+// Serve answers until Shutdown, and then returns nil; or until a listener fails, and then returns
+// why. Shutdown is called in both cases.
 func (s *Server) Serve() error {
 	failed := make(chan error, 2)
 	open := 0

@@ -22,8 +22,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	s.ending.Store(true)
-	// The wire finishes statements that run while the dispatcher does. Programs at the other listener
-	// can still ask whether the server is ready.
+	// The wire finishes statements that run while the dispatcher does. Programs at the other
+	// listener can still ask whether the server is ready.
 	wire := make(chan error, 1)
 	go func() { wire <- s.pg.Shutdown(ctx) }()
 	drained := s.dispatcher.Drain(ctx)

@@ -88,9 +88,9 @@ type fails struct {
 }
 
 // TestTrinoFails: whatever happens to a cluster and to its tables, analysts of neighbours read the
-// same at both listeners, one sentence and none of Trino's words; what could not begin costs nothing,
-// what was charged and did not end is one incident, and the next question after it is over is
-// answered.
+// same at both listeners, one sentence and none of Trino's words; what could not begin costs
+// nothing, what was charged and did not end is one incident, and the next question after it is over
+// is answered.
 func TestTrinoFails(t *testing.T) {
 	if !*full {
 		t.Skip("starts a cluster and kills it; go test ./internal/server -run TestTrinoFails -full -v -timeout 0")
@@ -294,7 +294,7 @@ func (f *fails) ask(what string, want ending, dataset, question string, meanwhil
 		charges[i], incidents[i] = len(all), n
 	}
 	var done sync.WaitGroup
-	for listener, ask := range []func(side *front, text string) string{
+	for at, ask := range []func(side *front, text string) string{
 		func(side *front, text string) string {
 			return say(f.t, f.wires[side][dataset], m, &pgproto3.Query{String: text})
 		},
@@ -306,7 +306,7 @@ func (f *fails) ask(what string, want ending, dataset, question string, meanwhil
 		f.number++
 		for i, side := range f.sides {
 			text := fmt.Sprintf(question, f.number)
-			done.Go(func() { said[i][listener] = ask(side, text) })
+			done.Go(func() { said[i][at] = ask(side, text) })
 		}
 		if want == answered {
 			done.Wait()
@@ -320,20 +320,20 @@ func (f *fails) ask(what string, want ending, dataset, question string, meanwhil
 	}
 	done.Wait()
 	f.t.Logf("%s, %s: %s, %.1f s", what, dataset, want, time.Since(begin).Seconds())
-	for listener := range 2 {
-		if said[0][listener] != said[1][listener] {
-			f.t.Errorf("%s: there is said\n%.1500s\nand without one person\n%.1500s", what, said[0][listener], said[1][listener])
+	for at := range 2 {
+		if said[0][at] != said[1][at] {
+			f.t.Errorf("%s: there is said\n%.1500s\nand without one person\n%.1500s", what, said[0][at], said[1][at])
 		}
-		rows := strings.Contains(said[0][listener], "DataRow") || strings.Contains(said[0][listener], `"rows":`)
-		if found := trinoWords.FindString(said[0][listener]); want != answered && found != "" || rows != (want == answered) {
-			f.t.Errorf("%s: %s, %q:\n%.1500s", what, want, found, said[0][listener])
+		rows := strings.Contains(said[0][at], "DataRow") || strings.Contains(said[0][at], `"rows":`)
+		if found := trinoWords.FindString(said[0][at]); want != answered && found != "" || rows != (want == answered) {
+			f.t.Errorf("%s: %s, %q:\n%.1500s", what, want, found, said[0][at])
 		}
-		way := fmt.Sprint(want, " at listener ", listener)
+		way := fmt.Sprint(want, " at listener ", at)
 		if f.ends[way] == "" {
-			f.ends[way] = said[0][listener]
+			f.ends[way] = said[0][at]
 		}
-		if want != answered && said[0][listener] != f.ends[way] || want == refused && !strings.Contains(said[0][listener], api.ErrData.Error()) {
-			f.t.Errorf("%s: %s, and not in the one sentence that there is for it:\n%.1500s\n%.1500s", what, way, said[0][listener], f.ends[way])
+		if want != answered && said[0][at] != f.ends[way] || want == refused && !strings.Contains(said[0][at], api.ErrData.Error()) {
+			f.t.Errorf("%s: %s, and not in the one sentence that there is for it:\n%.1500s\n%.1500s", what, way, said[0][at], f.ends[way])
 		}
 	}
 	paid, noted := 2, 0

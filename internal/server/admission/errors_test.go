@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/errortable"
 )
 
-// TestErrorTable: every error is counted as something, and is told as it is or as that of a question
-// which was stopped.
+// TestErrorTable: every error is counted as something, and is told as it is or as that of a
+// question which was stopped.
 func TestErrorTable(t *testing.T) {
 	errortable.Hold(t, "testdata/errors.txt", func(err error) string {
 		text := fmt.Sprintf("%s, ends a session %t", admission.OutcomeOf(err), admission.EndsSession(err))

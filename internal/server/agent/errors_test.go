@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/errortable"
 )
 
-// TestErrorTable: every error has words for a model, which are not those of HTTP, and it is known under
-// which of them a question gets another name.
+// TestErrorTable: every error has words for a model, which are not those of HTTP, and it is known
+// under which of them a question gets another name.
 func TestErrorTable(t *testing.T) {
 	errortable.Hold(t, "testdata/errors.txt", func(err error) string {
 		var texts []string

@@ -103,8 +103,8 @@ func internalFailure() *wireError {
 	return failure(internalError, "an internal error; nothing about it is shown, because it could hold data")
 }
 
-// rendered is how the wire tells a kind of problem: its code, and words about settings and statements
-// where the problem has none or others.
+// rendered is how the wire tells a kind of problem: its code, and words about settings and
+// statements where the problem has none or others.
 type rendered struct{ code, message, hint string }
 
 const (
