@@ -14,14 +14,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/planner"
-	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/storekinds"
 	"github.com/discreet-dp/discreet/ledger"
@@ -90,15 +88,7 @@ func (f *front) serve(dir string, c Config) {
 	t.Helper()
 	c.Policy, c.Users, c.Listen, c.HTTP = filepath.Join(dir, "clinic.yaml"), filepath.Join(dir, "users"), "127.0.0.1:0", "127.0.0.1:0"
 	c.Rate, c.Version = 1_000_000, "test"
-	store, err := users.Open(c.Users)
-	must(t, err)
-	defer store.Close()
-	if f.password, err = store.Add(t.Context(), "ana", users.Analyst, ""); err != nil {
-		t.Fatal(err)
-	}
-	if f.token, _, err = store.NewToken(t.Context(), "ana", "", time.Time{}); err != nil {
-		t.Fatal(err)
-	}
+	f.password, f.token = addAna(t, c)
 	f.server = opened(t, c)
 }
 

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // beginning is a server whose data is not open yet, and ana, who asks it.
@@ -26,23 +24,10 @@ type beginning struct {
 
 func begins(t *testing.T, c Config) *beginning {
 	t.Helper()
-	store, err := users.Open(c.Users)
-	must(t, err)
-	password, err := store.SetPassword(t.Context(), "ana", "")
-	must(t, err)
-	store.Close()
+	password := passwordOf(t, c)
 	s, err := Begin(t.Context(), c)
 	must(t, err)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve() }()
-	t.Cleanup(func() {
-		if err := s.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	serve(t, s)
 	return &beginning{s, password}
 }
 

@@ -138,7 +138,7 @@ type elsewhere struct {
 func (c *elsewhere) RemoteAddr() net.Addr { return c.address }
 
 // Strangers who open connections to HTTP and say nothing keep nobody out.
-func TestStrangersLeaveTheDoorOpen(t *testing.T) {
+func TestStrangersLeaveTheListenerOpen(t *testing.T) {
 	for _, format := range []string{"2001:db8::%x", "2001:db8:%x::1"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)

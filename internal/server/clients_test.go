@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
-	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // inn is a server on a hospital, and who may ask it.
@@ -43,13 +41,7 @@ func hostWith(t testing.TB, budget string, people int, c Config) inn {
 	text := "datasets:\n" + hospital.Dataset("hospital", "data", budget) +
 		"    release: immediate\n    views:\n      elderly: SELECT sex, cost FROM patients WHERE age >= 65\n"
 	must(t, os.WriteFile(c.Policy, []byte(text), 0o600))
-	store, err := users.Open(c.Users)
-	must(t, err)
-	defer store.Close()
-	password, err := store.Add(t.Context(), "ana", users.Analyst, "")
-	must(t, err)
-	token, _, err := store.NewToken(t.Context(), "ana", "", time.Time{})
-	must(t, err)
+	password, token := addAna(t, c)
 	s := opened(t, c)
 	return inn{s, s.WireAddr().(*net.TCPAddr).Port, password, token}
 }

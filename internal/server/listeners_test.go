@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // listeners are a server with ana's password, which clients reach from an address.
@@ -23,11 +21,7 @@ type listeners struct {
 func newListeners(t *testing.T) *listeners {
 	t.Helper()
 	c := world(t, "")
-	store, err := users.Open(c.Users)
-	must(t, err)
-	defer store.Close()
-	password, err := store.SetPassword(t.Context(), "ana", "")
-	must(t, err)
+	password := passwordOf(t, c)
 	return &listeners{t, opened(t, c), password}
 }
 

@@ -2,9 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -26,8 +23,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite"
-
-	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // The proxies of deploy/proxies, with the very files that docs/server.md shows, in front of a
@@ -54,13 +49,7 @@ func newStage(t *testing.T, trust string) *stage {
 	s := &stage{dir: t.TempDir(), roots: x509.NewCertPool(), front: map[string]int{}}
 	c.Certificate, c.Key, c.TrustProxy = filepath.Join(s.dir, "tls.crt"), filepath.Join(s.dir, "tls.key"), trust
 	s.roots.AppendCertsFromPEM(issueFor(t, "db.example", s.dir))
-	store, err := users.Open(c.Users)
-	must(t, err)
-	defer store.Close()
-	if s.password, err = store.SetPassword(t.Context(), "ana", ""); err != nil {
-		t.Fatal(err)
-	}
-	s.config = c
+	s.password, s.config = passwordOf(t, c), c
 	s.Server = opened(t, c)
 	return s
 }
@@ -68,14 +57,8 @@ func newStage(t *testing.T, trust string) *stage {
 // issueFor writes tls.crt, tls.key and tls.pem, which has both, and returns the certificate.
 func issueFor(t *testing.T, name, dir string) []byte {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	must(t, err)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	must(t, err)
+	der, pkcs8 := selfSigned(t, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+		DNSNames: []string{name}})
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 	for file, text := range map[string][]byte{"tls.crt": certificate, "tls.key": key, "tls.pem": slices.Concat(certificate, key)} {

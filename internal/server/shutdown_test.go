@@ -115,7 +115,7 @@ func TestShutdownBeforeTheTick(t *testing.T) {
 }
 
 // A listener that closes by itself ends Serve.
-func TestDoorFails(t *testing.T) {
+func TestListenerFails(t *testing.T) {
 	c := world(t, "")
 	c.Listen = ""
 	s, err := Open(t.Context(), c)

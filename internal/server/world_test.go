@@ -63,11 +63,41 @@ func tokenOf(t testing.TB, c Config) string {
 	return token
 }
 
+// passwordOf gives ana another password.
+func passwordOf(t testing.TB, c Config) string {
+	t.Helper()
+	store, err := users.Open(c.Users)
+	must(t, err)
+	defer store.Close()
+	password, err := store.SetPassword(t.Context(), "ana", "")
+	must(t, err)
+	return password
+}
+
+// addAna lets ana in, with a password and a token.
+func addAna(t testing.TB, c Config) (password, token string) {
+	t.Helper()
+	store, err := users.Open(c.Users)
+	must(t, err)
+	defer store.Close()
+	password, err = store.Add(t.Context(), "ana", users.Analyst, "")
+	must(t, err)
+	token, _, err = store.NewToken(t.Context(), "ana", "", time.Time{})
+	must(t, err)
+	return password, token
+}
+
 // opened opens a server, serves, and ends it with the test.
 func opened(t testing.TB, c Config) *Server {
 	t.Helper()
 	s, err := Open(t.Context(), c)
 	must(t, err)
+	serve(t, s)
+	return s
+}
+
+// serve serves, and ends it with the test.
+func serve(t testing.TB, s *Server) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	t.Cleanup(func() {
@@ -78,24 +108,14 @@ func opened(t testing.TB, c Config) *Server {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 // issue writes a certificate for 127.0.0.1 that signs itself, and its key, and returns the
 // certificate.
 func issue(t testing.TB, certificate, key string, serial int64) *x509.Certificate {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "discreet"}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter:    time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	must(t, err)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	must(t, err)
+	der, pkcs8 := selfSigned(t, &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "discreet"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
 	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der},
 		key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
 		must(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
@@ -103,6 +123,20 @@ func issue(t testing.TB, certificate, key string, serial int64) *x509.Certificat
 	parsed, err := x509.ParseCertificate(der)
 	must(t, err)
 	return parsed
+}
+
+// selfSigned makes a certificate that signs itself, and its key.
+func selfSigned(t testing.TB, template *x509.Certificate) (der, pkcs8 []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	template.IsCA, template.BasicConstraintsValid = true, true
+	der, err = x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	must(t, err)
+	pkcs8, err = x509.MarshalPKCS8PrivateKey(private)
+	must(t, err)
+	return der, pkcs8
 }
 
 // must ends a test that cannot go on.

@@ -67,20 +67,33 @@ func (d *Dispatcher) DB() *discreet.DB { return d.db }
 
 // Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of
 // [discreet.DB.Ask] and those of this package.
+//
+// Of what is asked only where it is free, what is in memory, and a price, need no turn, as always;
+// what is free and has to be put together, by a query around answers or by a stream, waits for one.
+// It begins and leaves on a tick like everything else, and sees what was kept by then.
 func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	var a *api.Answer
-	if q.Free {
-		return d.askFree(ctx, q)
-	}
+	var price *api.PriceError
 	q.Request = Request(q.Analyst, q.Request)
 	e := d.entry("ask", q)
+	if q.Free {
+		e.kind = "free"
+	}
 	e.recall = func(ctx context.Context) (found bool) {
 		q := q
 		q.AsOf = d.ticks.last(e.dataset)
 		if a, found = d.library.Remembered(ctx, q); found {
 			e.setCost(a.Cost, a.Receipt.Sequence)
+			return true
 		}
-		return found
+		if !q.Free {
+			return false
+		}
+		if x, err := d.library.Explain(ctx, q); err == nil && !x.Known {
+			d.ticks.roundDeadline(x, e.dataset)
+			e.outcome, price = priced, &api.PriceError{Explanation: x}
+		}
+		return price != nil
 	}
 	err := d.runner.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.ticks.last(e.dataset)
@@ -89,6 +102,9 @@ func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (*api.Answer, erro
 		}
 		return err
 	})
+	if err == nil && price != nil {
+		err = price
+	}
 	return orError(&a, err)
 }
 
@@ -131,40 +147,6 @@ func orError[T any](x **T, err error) (*T, error) {
 		return nil, err
 	}
 	return *x, nil
-}
-
-// askFree asks only where it is free. What is in memory, and a price, need no turn, as always; what
-// is free and has to be put together, by a query around answers or by a stream, waits for one. It
-// begins and leaves on a tick like everything else, and sees what was kept by then.
-func (d *Dispatcher) askFree(ctx context.Context, q api.Question) (*api.Answer, error) {
-	var a *api.Answer
-	var price *api.PriceError
-	q.Request = Request(q.Analyst, q.Request)
-	e := d.entry("free", q)
-	e.recall = func(ctx context.Context) (found bool) {
-		q := q
-		q.AsOf = d.ticks.last(e.dataset)
-		if a, found = d.library.Remembered(ctx, q); found {
-			e.setCost(a.Cost, a.Receipt.Sequence)
-			return true
-		}
-		if x, err := d.library.Explain(ctx, q); err == nil && !x.Known {
-			d.ticks.roundDeadline(x, e.dataset)
-			e.outcome, price = priced, &api.PriceError{Explanation: x}
-		}
-		return price != nil
-	}
-	err := d.runner.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
-		q.AsOf = d.ticks.last(e.dataset)
-		if a, err = d.library.Ask(ctx, q); err == nil {
-			e.setCost(a.Cost, a.Receipt.Sequence)
-		}
-		return err
-	})
-	if err == nil && price != nil {
-		err = price
-	}
-	return orError(&a, err)
 }
 
 // What looking at the catalogue may take. It is no question: it costs nothing, sees no data, and
