@@ -186,17 +186,17 @@ func (s *Server) openUsers(where string) (*users.Store, error) {
 	return store, nil
 }
 
-// headerSize is what the head of a request may have: ours have some hundred bytes. net/http takes 4
-// KiB more.
-const headerSize = 8 << 10
+// maxHeadBytes is what the head of a request may have: ours have some hundred bytes. net/http takes
+// 4 KiB more.
+const maxHeadBytes = 8 << 10
 
-// firstSize is what a stranger can send before the head of a first request is complete: a
+// maxFirstBytes is what a stranger can send before the head of a first request is complete: a
 // handshake, and the head itself.
-const firstSize = headerSize + 16<<10
+const maxFirstBytes = maxHeadBytes + 16<<10
 
-// widen takes the limit of a connection away when its first request is there, of which the rest is
-// read after a login. It is a hook of http.Server.
-func widen(c net.Conn, state http.ConnState) {
+// liftFirstLimit takes the limit of a connection away when its first request is there, of which the
+// rest is read after a login. It is a hook of http.Server.
+func liftFirstLimit(c net.Conn, state http.ConnState) {
 	if state != http.StateActive {
 		return
 	}
@@ -216,7 +216,7 @@ func (s *Server) makeListeners() {
 	}
 	s.held = clientlimits.NewCounter(clientlimits.DefaultLimits)
 	s.slots = &clientlimits.Slots{Most: c.Connections, PerAddress: c.perAddress()}
-	s.requests = &clientlimits.Requests{Most: 2 * c.Connections, From: s.from}
+	s.requests = &clientlimits.Requests{Most: 2 * c.Connections, From: s.addressOf}
 	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
 		Connections: c.Connections, PerAddress: c.perAddress(), Held: s.held})
 	var provider *openid.Provider
@@ -235,10 +235,10 @@ func (s *Server) makeListeners() {
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    headerSize,
+		MaxHeaderBytes:    maxHeadBytes,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 64 << 10,
 			MaxReceiveBufferPerStream: 64 << 10, WriteByteTimeout: patience},
-		ConnState:   widen,
+		ConnState:   liftFirstLimit,
 		ConnContext: clientlimits.WithSlot,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), // garbage that strangers send
@@ -254,8 +254,9 @@ func loggedIn(ctx context.Context) (over func()) {
 	return clientlimits.HoldSlot(ctx)
 }
 
-// from says where the client of a request is, and whether somebody logged in from there before.
-func (s *Server) from(r *http.Request) (address string, familiar bool) {
+// addressOf says where the client of a request is, and whether somebody logged in from there
+// before.
+func (s *Server) addressOf(r *http.Request) (address string, familiar bool) {
 	address, err := s.config.trusted.OfRequest(r)
 	if err != nil {
 		address = clientlimits.Host(r.RemoteAddr) // which is told that nobody knows
@@ -272,10 +273,10 @@ func (s *Server) turnedAway() map[string]uint64 {
 		"http_requests": s.requests.TurnedAway(), "guesses": s.users.LockedOut()}
 }
 
-// counted limits the connections of the HTTP listener. Those of a proxy that speaks HTTP are of
-// many people.
-func (s *Server) counted(l net.Listener) net.Listener {
-	return &clientlimits.Listener{Listener: l, MaxFirstBytes: firstSize,
+// limitConnections limits the connections of the HTTP listener. Those of a proxy that speaks HTTP
+// are of many people.
+func (s *Server) limitConnections(l net.Listener) net.Listener {
+	return &clientlimits.Listener{Listener: l, MaxFirstBytes: maxFirstBytes,
 		Slots: s.slots,
 		Newcomer: func(a net.Addr) clientlimits.Newcomer {
 			address := clientlimits.Host(a.String())
@@ -339,7 +340,7 @@ func (s *Server) Serve() error {
 	if s.web != nil {
 		open++
 		go func() {
-			l := s.counted(clientlimits.TrustProxies(s.web, s.config.trusted))
+			l := s.limitConnections(clientlimits.TrustProxies(s.web, s.config.trusted))
 			var err error
 			if s.http.TLSConfig != nil {
 				err = s.http.ServeTLS(l, "", "")

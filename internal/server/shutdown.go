@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// grace is how long interrupted questions have to notice.
-const grace = 5 * time.Second
+// interruptTime is how long interrupted questions have to notice.
+const interruptTime = 5 * time.Second
 
 // ErrCut: the time for ending was over, and questions were interrupted. What was charged for them
 // stays charged.
@@ -36,7 +36,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	var cut error
 	if drained != nil {
 		cut = ErrCut
-		late, stop := context.WithTimeout(context.Background(), grace)
+		late, stop := context.WithTimeout(context.Background(), interruptTime)
 		defer stop()
 		drained = s.dispatcher.Drain(late)
 	}

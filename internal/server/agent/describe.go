@@ -48,13 +48,13 @@ func (a analyst) describe(in about) (*reply, error) {
 		return nil, err
 	}
 	var text strings.Builder
-	write(&text, ds)
+	writeDataset(&text, ds)
 	text.WriteString("\n" + language)
 	whole := httpapi.DatasetOf(ds, a.user)
 	return &reply{text.String(), Described{mine, &whole, language}}, nil
 }
 
-func write(text *strings.Builder, ds *policy.Dataset) {
+func writeDataset(text *strings.Builder, ds *policy.Dataset) {
 	b := ds.Budget
 	fmt.Fprintf(text, "Dataset %s. It protects %s, with all rows. Budget of all analysts together: %s. A question costs epsilon %v unless "+
 		"it names another price, from %v to %v. The tool budget says what is left for you.\n",

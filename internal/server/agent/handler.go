@@ -48,12 +48,12 @@ func New(d *admission.Dispatcher, version string) *Handler {
 }
 
 // Close ends the sandbox. Whoever opened the dispatcher closes that.
-func (d *Handler) Close() error { return d.sandbox.Close() }
+func (h *Handler) Close() error { return h.sandbox.Close() }
 
 type serverKey struct{}
 
 // Serve answers a request for /mcp of a user who was let in.
-func (d *Handler) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
+func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
 	body, err := io.ReadAll(r.Body) // which package httpapi has read before, and bounded
 	var method string
 	if err == nil {
@@ -71,11 +71,11 @@ func (d *Handler) Serve(w http.ResponseWriter, r *http.Request, u users.User) {
 	if method == "tools/call" {
 		of = toolsCalled(body)
 	}
-	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, d.serverWith(r.Context(), u, of)))
+	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, h.serverWith(r.Context(), u, of)))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	// Answers are JSON, whatever else a client takes, and package httpapi has seen that it does.
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	d.http.ServeHTTP(w, r)
+	h.http.ServeHTTP(w, r)
 }
 
 // methodOf is what a message calls; the SDK reads it once more, and has to read the same. A body is
@@ -121,20 +121,20 @@ const instructions = `Discreet answers SQL about private tables with differentia
 
 // For returns a server for one user. The calls are made in a context with the values of base, which
 // ends them.
-func (d *Handler) For(base context.Context, u users.User) *mcp.Server {
-	return d.serverWith(base, u, tools)
+func (h *Handler) For(base context.Context, u users.User) *mcp.Server {
+	return h.serverWith(base, u, tools)
 }
 
 // serverWith returns a server that has some of the tools.
-func (d *Handler) serverWith(base context.Context, u users.User, of []tool) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "discreet", Title: "Discreet", Version: d.version}, &mcp.ServerOptions{
+func (h *Handler) serverWith(base context.Context, u users.User, of []tool) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "discreet", Title: "Discreet", Version: h.version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range of {
 		s.AddTool(t.definition, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			ctx, stop := joinContexts(base, ctx)
 			defer stop()
-			return t.call(ctx, analyst{d, u}, r.Params.Arguments), nil
+			return t.call(ctx, analyst{h, u}, r.Params.Arguments), nil
 		})
 	}
 	return s

@@ -115,7 +115,7 @@ func (a *asker) runCatalogue(st *statement, values []argument) (*result, error) 
 		given = append(given, v.catalogue)
 	}
 	out := &result{tag: "SELECT"}
-	err := a.look(func(ctx context.Context) error {
+	err := a.lookUp(func(ctx context.Context) error {
 		r, err := a.catalog.Query(ctx, st.sql(), st.givenTypes, given)
 		if err == nil {
 			out.columns, out.rows = columnsOf(r.Columns), r.Rows
@@ -125,12 +125,12 @@ func (a *asker) runCatalogue(st *statement, values []argument) (*result, error) 
 	return out, err
 }
 
-func (a *asker) look(look func(context.Context) error) error {
-	return a.execution.run(func(ctx context.Context) error { return a.dispatcher.RunLookup(ctx, a.user.Name, look) })
+func (a *asker) lookUp(work func(context.Context) error) error {
+	return a.execution.run(func(ctx context.Context) error { return a.dispatcher.RunLookup(ctx, a.user.Name, work) })
 }
 
 func (a *asker) describeCatalogue(sql string, given []uint32) (parameters []uint32, columns []column, err error) {
-	err = a.look(func(context.Context) error {
+	err = a.lookUp(func(context.Context) error {
 		var found []datum.Column
 		if parameters, found, err = a.catalog.Describe(sql, given); err == nil {
 			columns = columnsOf(found)
