@@ -49,15 +49,15 @@
 //
 // The work begins on a tick, so that nobody chooses when within one. Ticks are multiples of a time,
 // counted on the monotonic clock from when the dispatcher was made. Each run of the engine has a
-// public time ([publictime]), and the schedule of package pace says when that is over: questions
-// that run at once share the machine in equal parts, which is computed and not measured. What comes
-// of the question is written into the ledger, leaves, and gives its turn back on the next tick
-// after that, and not before: so its own time and the times of those beside and behind it are
-// functions of texts, of the sizes of tables and of when others asked. Nobody stops a question that
-// has looked at data. Who cancels it, hangs up or has a timeout of their own is told so on the next
-// tick, whether it is done by then or not, and it goes on to its deadline: the answer is kept, for
-// when the same request is asked again. A question whose public time is beyond [Options.Timeout] is
-// refused before anything is charged.
+// public time ([publictime]), and the schedule of package releaseclock says when that is over:
+// questions that run at once share the machine in equal parts, which is computed and not measured.
+// What comes of the question is written into the ledger, leaves, and gives its turn back on the
+// next tick after that, and not before: so its own time and the times of those beside and behind it
+// are functions of texts, of the sizes of tables and of when others asked. Nobody stops a question
+// that has looked at data. Who cancels it, hangs up or has a timeout of their own is told so on the
+// next tick, whether it is done by then or not, and it goes on to its deadline: the answer is kept,
+// for when the same request is asked again. A question whose public time is beyond
+// [Options.Timeout] is refused before anything is charged.
 //
 // Load is no failure. A question that is not done at its deadline goes on, and leaves at a doubling
 // of its time. It has failed when it has worked for longer than its public time, by what processors

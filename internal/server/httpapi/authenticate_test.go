@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -133,21 +134,9 @@ func same(t *testing.T, what string, a, b reply) {
 	t.Helper()
 	a.header.Del("Date")
 	b.header.Del("Date")
-	if a.status != b.status || a.body != b.body || !equalHeaders(a.header, b.header) {
+	if a.status != b.status || a.body != b.body || !maps.EqualFunc(a.header, b.header, slices.Equal) {
 		t.Errorf("%s can be told apart:\n%d %s\n%d %s\n%v\n%v", what, a.status, a.body, b.status, b.body, a.header, b.header)
 	}
-}
-
-func equalHeaders(a, b http.Header) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name := range a {
-		if strings.Join(a[name], "\n") != strings.Join(b[name], "\n") {
-			return false
-		}
-	}
-	return true
 }
 
 // TestOthersDoNotExist: what belongs to somebody else and what nobody has look the same.

@@ -52,7 +52,6 @@ func TestNeighbours(t *testing.T) {
 				r.header.Del("Content-Length")
 			}
 			r.body = blur(r.body)
-			r.header.Del("Date")
 		}
 		if strings.HasPrefix(path, "/v1/receipts") {
 			x.header.Del("Content-Length") // a time can end in zeros, which are not written
