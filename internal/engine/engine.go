@@ -41,9 +41,10 @@ type Engine interface {
 
 // ReadFrom says which data something was read from.
 type ReadFrom struct {
-	// State is the key of the version of the data, as the engine had it then, or empty where it
-	// does not say. Nobody but the owner may see it. Copied says that it was read from a copy that
-	// nobody changes, so that it is of that version whatever happens to the data.
+	// State is the key of the version of the data, as the engine had it then, one that no version
+	// has where it may have been other data, or empty where it does not say. Nobody but the owner
+	// may see it. Copied says that it was read from a copy that nobody changes, so that it is of
+	// that version whatever happens to the data.
 	State  string
 	Copied bool
 }

@@ -27,7 +27,8 @@ func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 	}
 	f := s.newFetch(t)
 	defer f.close()
-	return s.state.readFrom(), s.fetch(ctx, f, into)
+	err := s.fetch(ctx, f, into)
+	return s.state.readFrom(), err
 }
 
 // fetch is a table on its way: the rows that DuckDB reads, and what each of its columns is.

@@ -25,6 +25,7 @@ import (
 // dataState is which state of the data a snapshot is of, and what tells that there is another.
 type dataState struct {
 	files   []fileState
+	opened  []fileState // of these, those that every question opens by their names
 	version store.Version
 	origin  *origin // of tables that are copied, or nil
 	// The files of the database, and the hashes of all that is not named otherwise.
@@ -80,6 +81,11 @@ func (s *dataState) identify(ctx context.Context, ds *policy.Dataset, tables map
 		// The same bytes are other data when they are another table, or are read in another way.
 		fmt.Fprintf(all, "%q %x\n", roles[f.path], h)
 	}
+	for _, t := range tables {
+		if t.file != "" && !t.csv {
+			s.opened = append(s.opened, s.files[slices.IndexFunc(s.files, func(f fileState) bool { return f.path == t.file })])
+		}
+	}
 	s.version = store.Version{Name: name, State: hex.EncodeToString(all.Sum(nil)), Whole: name == ""}
 	// What is prepared is the same data once more, and has to be looked at when it changes.
 	s.database = database
@@ -134,8 +140,12 @@ func (s *dataState) nameByContents(hash string) {
 	}
 }
 
-// readFrom says which data is read here.
+// readFrom says which data was read here. A file that is opened by its name may have been another
+// one meanwhile, also where its contents are what they were: who put it back changed its inode.
 func (s *dataState) readFrom() engine.ReadFrom {
+	if slices.ContainsFunc(s.opened, fileState.changed) {
+		return engine.ReadFrom{State: "unknown"} // which is no version's
+	}
 	return engine.ReadFrom{State: s.version.Key(), Copied: s.origin != nil}
 }
 

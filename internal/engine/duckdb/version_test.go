@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -494,5 +496,60 @@ func TestSamples(t *testing.T) {
 	later(t, small)
 	if hashed(t, small, 4) != before || hashed(t, small, 3) == before {
 		t.Error("the limit is not where it is said to be")
+	}
+}
+
+// TestReadMeanwhile: where a file is another one for as long as it takes to read it, and is back
+// then, what was read is not said to be of the version that is there before and after.
+func TestReadMeanwhile(t *testing.T) {
+	folder := t.TempDir()
+	at, a, b := filepath.Join(folder, "t.parquet"), filepath.Join(folder, "a.parquet"), filepath.Join(folder, "b.parquet")
+	owner(t, "", "COPY (SELECT unnest([1, 1]) AS i) TO "+dialect.QuoteText(at))
+	owner(t, "", "COPY (SELECT unnest([7, 7]) AS i) TO "+dialect.QuoteText(b))
+	when := time.Now().Add(-time.Hour)
+	for _, path := range []string{at, b} {
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := open(t, dataset(t, folder, "source: t.parquet\n"+counted))
+	before := version(t, e)
+	q := question(t, e, "SELECT SUM(i) FROM t")
+	run := func() engine.ReadFrom {
+		t.Helper()
+		r, err := e.Run(t.Context(), q)
+		if err != nil {
+			t.Fatal(why(t, e, q))
+		}
+		return r.ReadFrom
+	}
+	if read := run(); read.State != before.Key() {
+		t.Errorf("read from %+v, which has not changed", read)
+	}
+	move(at, a)
+	move(b, at)
+	meanwhile := run()
+	move(at, b)
+	move(a, at)
+	back := run()
+	if after := version(t, e); after != before {
+		t.Errorf("it is back, and is %v and was %v", after, before)
+	}
+	if meanwhile.State == before.Key() || back.State == before.Key() {
+		t.Errorf("read from %+v and from %+v while the file was renamed", meanwhile, back)
+	}
+	if read := run(); read.State != before.Key() {
+		t.Errorf("read from %+v, which is back", read)
+	}
+	var once sync.Once
+	rows := exact.NewCollector(func([]int64) { once.Do(func() { move(at, a); move(a, at) }) })
+	if read, err := e.Fetch(t.Context(), training(t, e, "SELECT i, i + 1 AS k FROM t", "k"), rows); err != nil || read.State == before.Key() {
+		t.Errorf("rows are from %+v while the file was renamed: %v", read, err)
 	}
 }
