@@ -215,8 +215,18 @@ type Balance struct {
 	First dp.Cost `json:"-"`
 }
 
-// Left returns what may still be spent; Unbounded where the account does not limit a claim.
-func (b Balance) Left() dp.Cost { return b.Limit.Sub(b.Spent) }
+// Left returns what may still be spent; Unbounded where the account does not limit a claim. Where more delta was spent than there is by now, it is nothing.
+func (b Balance) Left() dp.Cost {
+	left := b.Limit.Sub(b.Spent)
+	if b.Spent.Delta > b.Limit.Delta {
+		for _, claim := range []*dp.Amount{&left.Epsilon, &left.Rho} {
+			if *claim != dp.Unbounded {
+				*claim = 0
+			}
+		}
+	}
+	return left
+}
 
 // Part returns how much of its limit an account has spent, from 0 to 1; see [dp.Cost.Part].
 func (b Balance) Part() float64 { return b.Spent.Part(b.Limit) }

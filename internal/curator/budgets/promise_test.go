@@ -1,6 +1,7 @@
 package budgets
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -59,6 +60,33 @@ func TestPromiseOfPaidKeys(t *testing.T) {
 	s.charge("keys", keys)
 	s.policy("{epsilon: 1}")
 	s.promise(2, "(epsilon 1)", "(delta 5e-06)")
+}
+
+// TestLeftOfPaidKeys: where private keys were paid more than the policy has by now, an account
+// admits nothing, says so, and says why.
+func TestLeftOfPaidKeys(t *testing.T) {
+	for _, after := range []string{"{epsilon: 2}", "{epsilon: 2, delta: 1e-5, keys_delta: 1e-6}"} {
+		s := newShelf(t, "{epsilon: 2, delta: 1e-5, keys_delta: 5e-6}")
+		keys := laplace("1")
+		keys.Delta = parse("5e-6")
+		s.charge("keys", keys)
+		s.policy(after)
+		_, err := s.ledger.Charge(ctx, ledger.Charge{Request: "more", Analyst: "ana", Dataset: "hospital", Query: ledger.Hash("more"),
+			Window: 1, Cost: laplace("0.1"), Accounts: s.Charged("ana", 1)})
+		var over *ledger.BudgetError
+		if !errors.As(err, &over) {
+			t.Fatalf("%s: %v", after, err)
+		}
+		left := s.account().Left
+		for _, l := range []dp.Cost{left, over.Left} {
+			if l.Epsilon != 0 || l.Rho != 0 && l.Rho != dp.Unbounded {
+				t.Errorf("%s: nothing is admitted, and %v is left", after, l)
+			}
+		}
+		if got := s.Advise(ctx, "ana", err).Error(); !strings.Contains(got, "give the budget its delta back") {
+			t.Errorf("%s: %s", after, got)
+		}
+	}
 }
 
 // TestPromiseOfALoweredLimit: an account promises no less than what was spent.

@@ -103,6 +103,10 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits "+
 				"nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
 		}
+		if b.Spent.Delta > b.Limit.Delta {
+			return fmt.Errorf("%w. For private keys delta %v was spent in %q before the policy was changed, which is more than it has "+
+				"now, so it admits nothing: the owner of the data can give the budget its delta back", err, b.Spent.Delta, b.Account)
+		}
 		least = min(least, pricing.Affordable(b.Left()))
 	}
 	// Shown with two digits, rounded down, so that what is advised can be paid.
