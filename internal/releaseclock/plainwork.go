@@ -117,15 +117,28 @@ func (p *Pace) Planned() time.Duration {
 	return p.planned
 }
 
-// Beside does what is public beside questions: it has its part of the machine while it goes on. It
-// returns how long a processor worked for it.
-func (s *Schedule) Beside(ctx context.Context, do func(context.Context) error) (worked time.Duration, err error) {
+// Beside does what is public beside questions: it has its part of the machine while it goes on.
+// Where it is paced it returns when the schedule has given it its time. It returns how long a
+// processor worked for it.
+func (s *Schedule) Beside(ctx context.Context, paced bool, do func(context.Context) error) (worked time.Duration, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	j, t := &job{}, thisThread()
 	before := t.worked()
 	s.open(j)
-	defer s.close(j, 0, 0)
-	err = do(ctx)
-	return t.worked() - before, err
+	plain := time.Duration(0)
+	func() {
+		defer func() { // also where there was a panic
+			if worked = t.worked() - before; paced {
+				plain = s.close(j, worked, 0)
+			} else {
+				s.close(j, 0, 0)
+			}
+		}()
+		err = do(ctx)
+	}()
+	if plain > 0 {
+		s.wait(j)
+	}
+	return worked, err
 }

@@ -59,12 +59,39 @@ func TestPlainWork(t *testing.T) {
 	}
 }
 
+// The same for what is no question: beside one that works, and beside one that is done and keeps
+// its part, it leaves at the same time.
+func TestPacedBeside(t *testing.T) {
+	for _, beside := range []time.Duration{time.Millisecond, 900 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			s := busy(1)
+			var all sync.WaitGroup
+			all.Go(func() { ask(s, time.Second, takes(beside)) })
+			synctest.Wait()
+			began := time.Now()
+			worked, err := s.Beside(t.Context(), true, func(context.Context) error {
+				burn(thisThread().worked() + 30*time.Millisecond)
+				return nil
+			})
+			left := time.Since(began)
+			if steps := left / 2; err != nil || steps != 64*time.Millisecond && steps != 128*time.Millisecond || steps < worked+worked/2 {
+				t.Errorf("beside %v, %v of work left after %v, %v", beside, worked, left, err)
+			}
+			began = time.Now()
+			if _, err := s.Beside(t.Context(), true, func(context.Context) error { return nil }); err != nil || time.Since(began) != 0 {
+				t.Errorf("what takes no time left after %v, %v", time.Since(began), err)
+			}
+			all.Wait()
+		})
+	}
+}
+
 // keepBusy begins some work on what is public, which goes on for a minute.
 func keepBusy(t *testing.T, s *Schedule, all *sync.WaitGroup, many int) {
 	t.Helper()
 	for range many {
 		all.Go(func() {
-			s.Beside(t.Context(), func(context.Context) error {
+			s.Beside(t.Context(), false, func(context.Context) error {
 				time.Sleep(time.Minute)
 				return nil
 			})

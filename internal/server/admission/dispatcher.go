@@ -150,7 +150,8 @@ func orError[T any](x **T, err error) (*T, error) {
 }
 
 // What looking at the catalogue may take. It is no question: it costs nothing, sees no data, and
-// needs no tick. But clients look often, and hostile ones can make each look cost seconds.
+// needs no tick. But clients look often, and hostile ones can make each look cost seconds, and read
+// off them how busy the machine is: so what takes long leaves when the schedule has given it that.
 const (
 	maxLooksAtOnce   = 2   // at once, and one for each user
 	maxLooksWaiting  = 200 // of one user, who may have a hundred connections
@@ -176,7 +177,7 @@ func (d *Dispatcher) RunLookup(ctx context.Context, user string, look func(conte
 	defer d.runner.underway.Begin("", user)()
 	ctx, stop := context.WithTimeoutCause(ctx, lookTimeout, ErrTimeout)
 	defer stop()
-	worked, err := d.ticks.schedule.Beside(ctx, look)
+	worked, err := d.ticks.schedule.Beside(ctx, d.ticks.anyDeadline(), look)
 	d.lookRate.add(user, int(worked/lookTimePerLook), 2) // one can take longer than what may come at once is worth
 	if err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
 		return err
@@ -210,8 +211,11 @@ func (d *Dispatcher) Read(ctx context.Context, user string, bytes int, read func
 		return err
 	}
 	defer leave()
-	read()
-	return nil
+	_, err = d.ticks.schedule.Beside(ctx, d.ticks.anyDeadline(), func(context.Context) error {
+		read()
+		return nil
+	})
+	return err
 }
 
 // Came counts a request of HTTP of so many bytes, which takes more than to read a text, and does

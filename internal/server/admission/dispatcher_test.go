@@ -112,6 +112,31 @@ func TestFreeRequests(t *testing.T) {
 	})
 }
 
+// What a look at the catalogue and the reading of a text take a processor is on the schedule where
+// answers leave at deadlines, and they leave when they have had it: beside a question that works
+// they would else tell for how long it does.
+func TestLooksAndTextsLeave(t *testing.T) {
+	for release, paced := range map[string]bool{"{deadline: 100ms}": true, "{tick: 100ms}": false, "immediate": false} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDispatcher(people(t, release), takes(time.Hour), Options{})
+			for name, do := range map[string]func(work func()) error{
+				"look": func(work func()) error {
+					return d.Look(t.Context(), "ana", func(context.Context) error { work(); return nil })
+				},
+				"text": func(work func()) error { return d.Read(t.Context(), "ana", 10, work) },
+			} {
+				for work, waits := range map[time.Duration]bool{0: false, 30 * time.Millisecond: paced} {
+					began := time.Now()
+					err := do(func() { burn(work) })
+					if left := time.Since(began); err != nil || waits != (left >= 3*work/2 && left > 0) || !waits && left != 0 {
+						t.Errorf("%s: a %s of %v left after %v, %v", release, name, work, left, err)
+					}
+				}
+			}
+		})
+	}
+}
+
 // Looks are few at once, one for each user, and none takes for ever.
 func TestLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

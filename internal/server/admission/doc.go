@@ -101,10 +101,10 @@
 //     counted, and rounded up to half-octaves. Then one person's rows matter to them where a number is
 //     next to such a step, or where that person has a good part of all rows, of the bytes of a text
 //     column or of its different values: nothing cuts these before they are counted.
-//   - What else the server does meanwhile. Prices, descriptions and queries over answers are on the
-//     schedule by one and a half times their processor time, in doublings, and the catalogue has its
-//     part of the machine. But a processor is slower while another one uses their caches and memory,
-//     and what is not on the schedule (a handshake, a page) comes a little later on a busy machine:
+//   - What else the server does meanwhile. Texts that are read, prices, descriptions, queries over
+//     answers and the catalogue are on the schedule by one and a half times their processor time, in
+//     doublings. But a processor is slower while another one uses their caches and memory, and what
+//     is not on the schedule (a handshake, a page, a password) comes a little later on a busy machine:
 //     who asks very often sees some of how long a question works. Where that matters, the listeners run
 //     on other processors than the engine.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences

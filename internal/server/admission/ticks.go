@@ -50,6 +50,17 @@ func (t *ticks) deadline(dataset string) bool {
 	return ds != nil && ds.Release.Deadline()
 }
 
+// anyDeadline reports whether answers about a dataset leave at deadlines, which work beside them
+// must not tell apart.
+func (t *ticks) anyDeadline() bool {
+	for name := range t.policy.Datasets {
+		if t.deadline(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // roundDeadline rounds when an answer leaves up to a tick.
 func (t *ticks) roundDeadline(x *api.Explanation, dataset string) {
 	tick := t.of(dataset)
