@@ -549,7 +549,8 @@ func TestReadMeanwhile(t *testing.T) {
 	}
 	var once sync.Once
 	rows := exact.NewCollector(func([]int64) { once.Do(func() { move(at, a); move(a, at) }) })
-	if read, err := e.Fetch(t.Context(), training(t, e, "SELECT i, i + 1 AS k FROM t", "k"), rows); err != nil || read.State == before.Key() {
+	read, err := e.Fetch(t.Context(), training(t, e, "SELECT i, i + 1 AS k FROM t", "k"), rows)
+	if err != nil || read.State == before.Key() {
 		t.Errorf("rows are from %+v while the file was renamed: %v", read, err)
 	}
 }
