@@ -59,8 +59,13 @@ func TestStreamsOfStrangers(t *testing.T) {
 			all = append(all, r.unread(t, 100, map[string]string{":path": path, "x": strings.Repeat("x", 7000)}))
 		}
 		until(t, "as many requests as may be", func() bool { return r.requests.Count() == r.requests.Most })
-		time.Sleep(200 * time.Millisecond) // for what is on its way
-		each := (inUse() - before) / int64(connections+r.requests.Most)
+		var each int64
+		for range 20 { // a busy machine takes longer for what is on its way
+			time.Sleep(200 * time.Millisecond)
+			if each = (inUse() - before) / int64(connections+r.requests.Most); each <= 64<<10 {
+				break
+			}
+		}
 		t.Logf("%s: %d bytes for each of the connections and of the requests that there is room for", path, each)
 		if n := r.requests.Count(); n > r.requests.Most || each > 64<<10 {
 			t.Errorf("%s: %d requests, %d bytes each", path, n, each)
