@@ -169,7 +169,7 @@ func AdvancedPerQuery(total Approx, k int, delta float64) (float64, error) {
 // For equal claims this is Kairouz, Oh, Viswanath 2015, Theorem 3.3, here exact
 // for millions of them ([responses]); for claims that differ, Murtagh, Vadhan
 // 2016, Theorem 1.5, which is #P-hard to compute: exact here where the values of L
-// can be enumerated ([outcomes]), and otherwise bracketed (package loss).
+// can be enumerated ([outcomes]), and otherwise bracketed (package privacyloss).
 //
 // The brackets are of spans, so rigorous.
 

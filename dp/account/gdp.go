@@ -134,7 +134,7 @@ func (g GDP) Group(k int) (GDP, error) {
 // (epsilon, delta) claims, enclosed. That is the most that can be known where the law is that of
 // the mechanism's worst pair. The exponential mechanism's worst pair depends on its scores, and its
 // law here is one that dominates them all: the curve is an upper bound, and its lower end is that
-// of the bound and not of the mechanism. See package loss for the laws.
+// of the bound and not of the mechanism. See package privacyloss for the laws.
 //
 // Without sampling the two directions of a neighbouring pair have the same law, and
 // one Sum is enough. With sampling, Remove and Add differ, and the guarantee is the

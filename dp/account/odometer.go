@@ -229,7 +229,7 @@ const minLevel = dp.One >> 10
 // ledger has lost. The levels of [Raised] begin at the first limit. Levels that follow from the
 // limit of today are chosen with it, from the answers: with some that ended there, as there were
 // once, an owner who raises from epsilon 0.4 to 46 in small steps, and stops when it looks best,
-// has a delta of 3.3e-6 where 2e-6 was stated (measured in the tests of package books).
+// has a delta of 3.3e-6 where 2e-6 was stated (measured in the tests of package budgets).
 //
 // The levels here are g_0 = 2^-10 and g_(i+1) = 5/4 g_i, rounded up, with delta_i =
 // delta/((i+1)(i+2)) for i >= 0. They and their parts are the same for everybody, whatever was

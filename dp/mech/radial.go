@@ -250,7 +250,7 @@ const (
 // panics where the scale is not a positive number.
 //
 // The noise alone promises nothing: what the minimiser costs is computed by package
-// learn/calibrate, and that only a function of the exact minimiser leaves is the
+// learn, and that only a function of the exact minimiser leaves is the
 // caller's part. It is recorded as a call without values, whose Parameter is the scale.
 //
 // How many digits are asked for later can depend on private values. So the numbers

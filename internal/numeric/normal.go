@@ -1,6 +1,9 @@
-// Package normal computes tails of the standard normal distribution, and the
-// privacy of Gaussian noise, with small relative error far into the tail; and tails of the discrete
-// Gaussian.
+// Package numeric is the arithmetic that mechanisms and accountants share: tails of the standard
+// normal distribution and of the discrete Gaussian, and the privacy of Gaussian noise, with small
+// relative error far into the tail (normal.go); and where a function of one number changes its
+// sign, its answer or its direction (root.go).
+//
+// # Tails
 //
 // A delta of 1e-12 that is wrong by 1e-15 is fine and one that is wrong by
 // 1e-12 is no guarantee at all, so every bound here is relative. Differences of

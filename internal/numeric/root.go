@@ -1,10 +1,6 @@
-// Package root finds where a function of one number changes: its sign, its answer, or its
-// direction.
 package numeric
 
-import (
-	"math"
-)
+import "math"
 
 // Between narrows [low, high] to a relative width of tolerance around the place
 // where f, decreasing, becomes negative or zero, by the method of Illinois. Two

@@ -1,4 +1,4 @@
-// Package loss computes what many mechanisms lose together, from the distributions
+// Package privacyloss computes what many mechanisms lose together, from the distributions
 // of their privacy losses, with a proven lower and upper bound around every number.
 //
 // # What is computed
@@ -42,7 +42,7 @@
 //     is proven to be below 1e-34.
 //  4. Rounding. Every value carries a bound on its error, from M to the sum. The
 //     bounds rest on Go's elementary functions being within a few units in the
-//     last place, and on the tails of package normal being within 2^-48.
+//     last place, and on the tails of package numeric being within 2^-48.
 //  5. Laws without a closed form (Poisson sampling) are enclosed between two laws
 //     on a lattice, one that dominates and one that is dominated; see enclose.
 //     Each end of the bracket is computed from its own. Their mass beyond 1e-10 of

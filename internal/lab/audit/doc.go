@@ -2,7 +2,7 @@
 // it found.
 //
 // Each mechanism is tested twice. Where its outcomes can be counted, its privacy loss is
-// computed from their probabilities on many pairs of neighbours (package exact), and the
+// computed from their probabilities on many pairs of neighbours (package enumerate), and the
 // code that samples it is held against the same probabilities. Then the code is run as a
 // black box on the worst of these pairs, and its loss is bounded from below with
 // confidence (package stat). The first finds every error of calibration, however small,

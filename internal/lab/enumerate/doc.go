@@ -11,7 +11,8 @@
 // probabilities is constant (Laplace) or has a weight that rounding hides (Gaussian).
 //
 // The laws are written from the definitions of the literature and not from the code
-// that samples them, so that the two can disagree. Package stat compares them.
+// that samples them, so that the two can disagree. Package stat compares them. A [Finding]
+// is what an audit says of one claim.
 //
 // Computations are in float64. All sums are of positive terms, so a relative error
 // is a few units in the last place for each term, below 1e-10 for the laws here; a

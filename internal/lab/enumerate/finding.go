@@ -1,7 +1,5 @@
 package enumerate
 
-// A finding is what an audit says: one line for each claim that was tested.
-
 // Finding is one claim, what was done to break it, and whether it stands.
 type Finding struct {
 	Subject string  `json:"subject"`           // the mechanism, or the question of a policy

@@ -1,5 +1,6 @@
-// Package hospital makes up a hospital: the same people for the same seed. It is
-// for demonstrations, documentation and tests. None of them exists.
+// Package hospital makes up the data of demonstrations, documentation and tests: a [Hospital], and a
+// wholesaler with the shape of TPC-H ([Shop]). The same seed makes the same people. None of them
+// exists.
 package hospital
 
 import (

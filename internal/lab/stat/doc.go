@@ -33,4 +33,8 @@
 // [Fit] compares outcomes to the law that the mechanism should have: by the inequality
 // of Dvoretzky, Kiefer, Wolfowitz with the constant of Massart 1990, and outcome by
 // outcome with binomial tails. Both hold for every number of samples.
+//
+// # Limits that are raised
+//
+// [StoppingDelta] plays an owner who raises a limit in the worst way against what is stated of it.
 package stat

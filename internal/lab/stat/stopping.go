@@ -2,10 +2,7 @@ package stat
 
 import "math"
 
-// What follows plays an owner who raises a limit in the worst way against what is stated of the
-// limits.
-
-// Worth is the least delta that makes a promise true of an owner who raises a limit in the worst
+// StoppingDelta is the least delta that makes a promise true of an owner who raises a limit in the worst
 // way, where every answer has Gaussian noise. At the limit rho_j the owner sees the privacy loss,
 // which is normal with mean rho_j and variance 2 rho_j, and either stops, so that epsilon_j is what
 // was promised, or raises the limit once more. It is the largest expectation of 1 - exp(epsilon_j -

@@ -1,5 +1,7 @@
-// Package calibrate decides, before any data is looked at, how much noise private training needs,
-// and proves what it costs.
+package learn
+
+// How much noise a training needs is decided before any data is looked at ([Problem]). This is the
+// proof of what it costs.
 //
 // # What is minimised
 //
@@ -18,8 +20,8 @@
 // # Output perturbation
 //
 // F is Lambda-strongly convex, so its minimiser moves by at most S/Lambda (Chaudhuri, Monteleoni,
-// Sarwate 2011, Lemma 7), in sum form. What is computed is no minimiser; package learn adds what
-// the difference can be to the sensitivity.
+// Sarwate 2011, Lemma 7), in sum form. What is computed is no minimiser; what
+// the difference can be is added to the sensitivity.
 //
 // # Objective perturbation
 //
@@ -111,4 +113,3 @@
 // Numbers here are float64, of public values only. Each is computed with a relative error far below
 // roundingSlack, and noise is made larger by that factor, so that what is claimed holds for the
 // numbers as they are.
-package learn

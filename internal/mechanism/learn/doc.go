@@ -23,7 +23,7 @@
 // are public and divided by the largest, so that none is above 1.
 //
 // Every row therefore has |x| <= R, proven for the float32 numbers that it consists of (package
-// learn/rows), and adds a gradient of at most G R.
+// learn/solve), and adds a gradient of at most G R.
 //
 // # Methods
 //
@@ -31,7 +31,7 @@
 // G R where a person is substituted, be how far the gradient of the sum moves.
 //
 //   - [Objective]: the minimiser of F(w) + b.w for a random vector b, rounded to a lattice.
-//     Theorems and calibration: package learn/calibrate. b consists of real numbers, drawn digit by
+//     Theorems and calibration: calibrate.go. b consists of real numbers, drawn digit by
 //     digit as they are needed (package noise), and what is released is the rounded minimiser of
 //     the real function, decided by proven bounds and with as many digits as that takes (package
 //     learn/solve). So the theorem for real numbers is the one that holds, with the price that it

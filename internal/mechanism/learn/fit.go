@@ -196,7 +196,7 @@ func (p *Plan) sum(t *collected, candidate, model int) *solve.Problem {
 //
 // The rows are divided into one part for each candidate and one more (Chaudhuri, Monteleoni,
 // Sarwate 2011, Algorithm 3). Every candidate is trained on its part. All of them together are
-// private at the first part of the budget, by the theorem on candidates of package calibrate. Then
+// private at the first part of the budget, by the theorem on candidates of calibrate.go. Then
 // the mistakes that each makes on the last part are counted, and a selector chooses one privately
 // at the second part of the budget: a person has at most m rows there, so every count moves by m at
 // most, also where others take their place, because what leaves and what comes have opposite signs;

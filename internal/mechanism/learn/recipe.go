@@ -40,7 +40,7 @@ type task struct {
 	radius   float64
 }
 
-// problem is what noise is calibrated to. All candidates are one problem, see package calibrate.
+// problem is what noise is calibrated to. All candidates are one problem, see calibrate.go.
 func (t *task) problem(candidates int) Problem {
 	return Problem{
 		Slope: t.loss.Slope(), Curvature: t.loss.Curvature(), OneSided: t.loss.OneSided(), Tapered: t.loss.Name() == "logistic",
@@ -198,7 +198,7 @@ func (t *task) floor() float64 {
 }
 
 // newObjective calibrates objective perturbation. What is released is the exact minimiser, rounded,
-// so its theorem is the one of package calibrate and there is nothing else to pay for. Where a
+// so its theorem is the one of calibrate.go and there is nothing else to pay for. Where a
 // delta is paid for but radial noise is shorter, which is so for few weights, radial noise is taken
 // and no delta is charged.
 func (t *task) newObjective(b Budget) (*recipe, error) {
@@ -245,7 +245,7 @@ func (t *task) length(o *ObjectiveNoise) float64 {
 }
 
 // newMinima calibrates approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta,
-// Wang 2019, Algorithm 1), with Gaussian objective perturbation of package calibrate in place of
+// Wang 2019, Algorithm 1), with Gaussian objective perturbation of calibrate.go in place of
 // theirs.
 //
 // Theorem. Let w be the exact minimiser with the random linear term. It is private at the first

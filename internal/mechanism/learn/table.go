@@ -88,7 +88,7 @@ func (Table) GobEncode() ([]byte, error) { return nil, errors.New("training rows
 // it. Equal rows cannot be told apart, so in what order they come does not matter, and the table is
 // a set of pairs (row, number). A person who adds m rows adds m pairs and changes no other; one who
 // takes others' place takes m away at most and adds m at most. So every row of everybody else is in
-// the same part in both databases, as the theorem on candidates of package calibrate needs. (By a
+// the same part in both databases, as the theorem on candidates of calibrate.go needs. (By a
 // hash of the row alone all equal rows would be in one part, and no part would look like the
 // whole.) It rests on nobody finding two different rows with the same SHA-256.
 type splitter struct {

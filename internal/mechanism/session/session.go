@@ -1,7 +1,8 @@
 // Package session says what an interactive mechanism needs from whoever runs it: somebody who
 // charges, and a journal in which it writes what it has to know after a restart. The mechanisms are
-// in packages stream and holdout. A program of its own runs them on a [Memory]; the curator runs
-// them on its ledger.
+// in packages stream and holdout. The curator runs them on its ledger: a charge is a record there,
+// and a journal is kept beside it (internal/session/sessionhost). Tests and demonstrations run them
+// on a [Memory].
 //
 // # Rules for a mechanism
 //
@@ -108,7 +109,7 @@ func EntriesAfter(ctx context.Context, h Host, entries int) ([][]byte, error) {
 	return nil, nil
 }
 
-// Tries is how often a mechanism begins anew where others are always first, before it gives up.
+// MaxTries is how often a mechanism begins anew where others are always first, before it gives up.
 const MaxTries = 20
 
 var (

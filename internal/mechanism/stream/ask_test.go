@@ -78,7 +78,7 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 		}
 		r := s.Report()
 		if r.Spent != h.Spent() {
-			t.Errorf("the books say %v and the host %v", r.Spent, h.Spent())
+			t.Errorf("the report says %v and the host %v", r.Spent, h.Spent())
 		}
 		if c.Currency == mech.Concentrated && c.Queries <= 100 && r.Paid+r.Marginals > 0 {
 			t.Errorf("seed %d: with %d questions under zCDP it bought %+v", seed, c.Queries, r)

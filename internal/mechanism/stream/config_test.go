@@ -127,7 +127,7 @@ func TestLoader(t *testing.T) {
 }
 
 // Many ask at once, on a journal that fails now and then, so that the state is read anew in
-// between: the same question has one answer, and the books are right. For the race detector.
+// between: the same question has one answer, and the report is right. For the race detector.
 func TestCrowd(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	_, h := open(t, c, data, 1)

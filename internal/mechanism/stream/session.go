@@ -238,10 +238,10 @@ type Answer struct {
 	Receipt session.Receipt // of the charge
 }
 
-// Report is the books of a stream.
+// Report says what a stream has spent, and on what.
 type Report = api.StreamReport
 
-// Report returns the books.
+// Report returns what was spent so far.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()

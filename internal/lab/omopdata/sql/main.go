@@ -1,7 +1,7 @@
 // Command sql prints the statements that make the made-up OMOP database of docs/omop.md:
 //
 //	go run ./internal/lab/omopdata/sql -people 2000 | psql cdm
-package sql
+package main
 
 import (
 	"bufio"

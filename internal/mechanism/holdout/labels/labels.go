@@ -66,7 +66,7 @@ type Labels struct {
 	rows    map[string]int // by identifier; nil where there are none
 	ids     []string
 
-	// Functions and not values, so that nothing prints them; see package exact.
+	// Functions and not values, so that nothing prints them; see package sealed.
 	codes func() []int64          // for each row: the number of its name, or its steps
 	names func() map[string]int64 // the number of a name; nothing where labels are numbers
 }

@@ -1,4 +1,6 @@
-// Package solve minimises strongly convex sums, and proves how near it came.
+// Package solve holds training rows, has the losses that models are trained with, minimises the
+// strongly convex sums of these over those, and proves how near it came. Package learn trains with
+// it; nothing else of the curator does.
 //
 // # What is minimised
 //
@@ -22,7 +24,7 @@
 //
 //  1. z = w.x as computed is within gamma(d) sum |w_j||x_j| <= gamma(d)|w|R of what it is: each
 //     product rounds once and meets at most d-1 sums.
-//  2. phi'(z, y) as computed is within E of what it is at the z computed (package loss has the
+//  2. phi'(z, y) as computed is within E of what it is at the z computed (loss.go has the
 //     proof of E, with an exponential of our own), and phi' moves by at most c for each unit of z.
 //     So it is within E + c gamma(d)|w|R of what it should be. Call what is computed, times the
 //     weight and rounded, t_i.

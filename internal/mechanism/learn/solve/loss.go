@@ -1,5 +1,13 @@
-// Package lossfn has the losses that models are trained with, as functions phi(z, y) of a score z
-// and a target y: their values, and their derivatives in z with proven errors.
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// The losses that models are trained with are functions phi(z, y) of a score z and a target y.
 //
 //	           phi(z, y)                                                            |phi'| <= G   phi'' <= c   sign of phi'
 //	logistic   ln(1 + exp(-yz))                                                          1           1/4       one for each y
@@ -35,14 +43,6 @@
 // Squares is z-y brought into [-q, q]: 2uq.
 //
 // [Loss.Precise] returns phi' within any 2^-bits. See there for why.
-package solve
-
-import (
-	"errors"
-	"fmt"
-	"math"
-	"math/big"
-)
 
 // Loss is a convex function phi(z, y) of a score z = w.x and a target y, with a slope and a
 // curvature in z that are bounded. For classes y is -1 or 1; for numbers it is from -1 to 1.

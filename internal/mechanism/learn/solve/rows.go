@@ -1,5 +1,14 @@
-// Package rows holds training rows: features as float32, each row clipped to a radius, and a target
-// for each. What is in them stays in them: they cannot be printed or encoded, and a test in
+package solve
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/mechanism/learn/vector"
+)
+
+// Training rows are features as float32, each row clipped to a radius, and a target for each. What
+// is in them stays in them: they cannot be printed or encoded, and a test in
 // internal/architecture names the packages that may hold them.
 //
 // # What is proven
@@ -11,14 +20,6 @@
 // itself is at most radius^2. Otherwise it is made shorter, rounded to float32 and looked at again;
 // after a few times that it did not help it is 0. What becomes of a row depends on the row and on
 // nothing else.
-package solve
-
-import (
-	"errors"
-	"fmt"
-
-	"github.com/discreet-dp/discreet/internal/mechanism/learn/vector"
-)
 
 // Rows are training rows. They do not change once they are built.
 type Rows struct {

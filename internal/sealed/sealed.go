@@ -1,4 +1,4 @@
-// Package exact keeps exact aggregates of private data from being printed,
+// Package sealed keeps exact aggregates of private data from being printed,
 // logged or encoded by accident. An engine seals what it computed, a mechanism
 // opens it to add noise, and everything between them passes on a value that shows
 // itself as "[exact]" and nothing else. A test in internal/architecture names the

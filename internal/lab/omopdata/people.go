@@ -1,4 +1,4 @@
-// Package madeup makes up a database of the OMOP common data model: the same people for the same
+// Package omopdata makes up a database of the OMOP common data model: the same people for the same
 // seed, as SQL for PostgreSQL. It is for tests and documentation. None of the people exist; the
 // concepts are those of the published vocabulary.
 package omopdata
