@@ -74,7 +74,7 @@ type HoldoutInfo struct {
 	Total     dp.Cost `json:"total" doc:"What all rounds cost"`
 	Confirmed float64 `json:"confirmed_error" doc:"How far from the mean over the holdout a score may be that it confirms, with probability 0.95"`
 	Answered  float64 `json:"answered_error" doc:"How far from the mean over the holdout a score may be that comes from it, with probability 0.95"`
-	// Promised is [holdout.Promised], nil where nothing is.
+	// Promised is [holdout.PromisedTolerance], nil where nothing is.
 	Promised *float64 `json:"promised_error,omitempty" doc:"How far from the mean over everybody whom the people were drawn from any score may be, with probability 0.95, as long as nothing else was or is told about them; left out where no theorem promises anything"`
 }
 

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Amount is a non-negative amount of privacy loss in units of 2^-40: an
-// epsilon, a rho or a delta.
+// Amount is a non-negative amount of privacy loss in units of 2^-40: an epsilon, a rho or a delta.
 type Amount uint64
 
 const (
@@ -32,8 +31,7 @@ var ErrAmount = errors.New("not an amount of privacy: write a positive decimal n
 // for what somebody asks for.
 func Floor(r *big.Rat) (Amount, error) { return fromRat(r, false) }
 
-// Ceil returns the smallest amount that is not below r. Use it for what a
-// mechanism costs.
+// Ceil returns the smallest amount that is not below r. Use it for what a mechanism costs.
 func Ceil(r *big.Rat) (Amount, error) { return fromRat(r, true) }
 
 func fromRat(r *big.Rat, up bool) (Amount, error) {
@@ -114,8 +112,7 @@ func (a Amount) Add(b Amount) Amount {
 	return a + b
 }
 
-// Sub returns a - b, or 0 where b is larger. What is left of something unbounded
-// stays unbounded.
+// Sub returns a - b, or 0 where b is larger. What is left of something unbounded stays unbounded.
 func (a Amount) Sub(b Amount) Amount {
 	switch {
 	case a == Unbounded:

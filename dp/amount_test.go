@@ -20,8 +20,7 @@ func mustParse(t testing.TB, text string) Amount {
 	return a
 }
 
-// What floating point gets wrong: ten tenths fit into one, and an eleventh does
-// not.
+// What floating point gets wrong: ten tenths fit into one, and an eleventh does not.
 func TestTenTenthsFitIntoOne(t *testing.T) {
 	tenth, sum := mustParse(t, "0.1"), Amount(0)
 	for range 10 {

@@ -13,10 +13,9 @@ import "fmt"
 //
 // An unbounded Delta claims nothing at all.
 //
-// Each claim adds up under adaptive composition, also when the next mechanism's
-// parameters depend on earlier answers (sums of epsilon and delta: Rogers, Roth,
-// Ullman, Vadhan 2016; sums of rho and delta: Whitehouse, Ramdas, Rogers, Wu
-// 2023), so a filter can add any of them.
+// Each claim adds up under adaptive composition, also when the next mechanism's parameters depend
+// on earlier answers (sums of epsilon and delta: Rogers, Roth, Ullman, Vadhan 2016; sums of rho and
+// delta: Whitehouse, Ramdas, Rogers, Wu 2023), so a filter can add any of them.
 //
 // Where Delta is above 0 and both claims are there, they are about the same event: the two outcomes
 // are mixtures of one pair, with weight 1 - Delta, and of anything else, and that pair is both

@@ -1,7 +1,6 @@
-// Package dp is the vocabulary of Discreet: amounts of privacy, what a
-// mechanism costs, how far one person can move a result, and which databases
-// are neighbours. It draws nothing, computes no bound and imports nothing of
-// this project, so that every other package can speak it.
+// Package dp is the vocabulary of Discreet: amounts of privacy, what a mechanism costs, how far one
+// person can move a result, and which databases are neighbours. It draws nothing, computes no bound
+// and imports nothing of this project, so that every other package can speak it.
 //
 // # Units
 //

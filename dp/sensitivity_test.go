@@ -32,8 +32,7 @@ func TestSensitivityKeepsItsNorm(t *testing.T) {
 	}
 }
 
-// A sensitivity cannot be changed through what it was made of or what it
-// returns.
+// A sensitivity cannot be changed through what it was made of or what it returns.
 func TestSensitivityIsImmutable(t *testing.T) {
 	d := big.NewInt(3)
 	s := NewL1(d)

@@ -134,9 +134,8 @@ func AdvancedDelta(terms []Repeated, epsilon float64) (dp.Bracket, error) {
 	return dp.Bracket{Lower: d.lo, Upper: d.hi}, nil
 }
 
-// AdvancedPerQuery returns the largest epsilon such that k mechanisms with it, and
-// with the given delta each, stay within total by [AdvancedEpsilon], its upper
-// end. It is 0 where no epsilon does.
+// AdvancedPerQuery returns the largest epsilon such that k mechanisms with it, and with the given
+// delta each, stay within total by [AdvancedEpsilon], its upper end. It is 0 where no epsilon does.
 func AdvancedPerQuery(total Approx, k int, delta float64) (float64, error) {
 	if err := total.Validate(); err != nil {
 		return 0, err

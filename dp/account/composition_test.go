@@ -285,8 +285,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Forgetting the second term of advanced composition would give 1 where the
-// theorem gives 1.0156.
+// Forgetting the second term of advanced composition would give 1 where the theorem gives 1.0156.
 func TestAdvancedHasItsSecondTerm(t *testing.T) {
 	b, err := AdvancedEpsilon([]Repeated{{Approx{1. / 800, 0}, 10000}}, math.Exp(-32))
 	if err != nil || b.Lower < 1.0156 {

@@ -7,8 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/dp/account"
 )
 
-// An owner writes (epsilon, delta); the filter adds rho; a refused question is
-// free.
+// An owner writes (epsilon, delta); the filter adds rho; a refused question is free.
 func Example() {
 	epsilon, _ := dp.Parse("1")
 	delta, _ := dp.Parse("1e-6")

@@ -11,18 +11,15 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Filter is a privacy filter: the limit on what a sequence of mechanisms may cost
-// when every next mechanism, its parameters included, is chosen after seeing all
-// earlier answers. It keeps no state; what was spent is the ledger's to know, or
-// that of a [Spending].
+// Filter is a privacy filter: the limit on what a sequence of mechanisms may cost when every next
+// mechanism, its parameters included, is chosen after seeing all earlier answers. It keeps no
+// state; what was spent is the ledger's to know, or that of a [Spending].
 //
-// Validity. Sums of pure epsilon, sums of epsilon with sums of delta, and sums of
-// rho with sums of delta are valid stopping rules under fully adaptive choice:
-// for (epsilon, delta) by Rogers, Roth, Ullman, Vadhan 2016 (Theorem 3.6; pure
-// where delta is 0); for zCDP by Feldman, Zrnic 2021 (Theorem 4.3 at every
-// order) and Whitehouse, Ramdas, Rogers, Wu 2023 (Theorem 1, which has the
-// deltas). A refused charge spends nothing and leaves the filter open for
-// smaller ones.
+// Validity. Sums of pure epsilon, sums of epsilon with sums of delta, and sums of rho with sums of
+// delta are valid stopping rules under fully adaptive choice: for (epsilon, delta) by Rogers, Roth,
+// Ullman, Vadhan 2016 (Theorem 3.6; pure where delta is 0); for zCDP by Feldman, Zrnic 2021
+// (Theorem 4.3 at every order) and Whitehouse, Ramdas, Rogers, Wu 2023 (Theorem 1, which has the
+// deltas). A refused charge spends nothing and leaves the filter open for smaller ones.
 //
 // Either of two sums is a filter as well: see [EitherFilter].
 //
@@ -37,10 +34,9 @@ func PureFilter(epsilon dp.Amount) Filter {
 	return Filter{dp.Cost{Epsilon: epsilon, Rho: dp.Unbounded, Delta: 0}}
 }
 
-// BasicFilter returns the filter of an (epsilon, delta) budget under basic
-// composition: the sums of epsilon and of delta stay within it, and what was
-// answered is (epsilon, delta)-differentially private, whatever was chosen
-// when. With a delta of 0 it is [PureFilter].
+// BasicFilter returns the filter of an (epsilon, delta) budget under basic composition: the sums of
+// epsilon and of delta stay within it, and what was answered is (epsilon, delta)-differentially
+// private, whatever was chosen when. With a delta of 0 it is [PureFilter].
 //
 // A delta of 1 or more promises nothing, and its filter admits nothing.
 func BasicFilter(epsilon, delta dp.Amount) Filter {
@@ -95,7 +91,7 @@ func (f Filter) Left(spent dp.Cost) dp.Cost { return f.limit.Sub(spent) }
 //
 //   - t is epsilon-final: each answer is at most exp(its epsilon) times as likely under P as under
 //     Q, given what came before, so P(t) <= exp(sum of epsilon) Q(t) <= exp(e) Q(t). (Of an answer
-//     that sharpens an earlier one the same is true of both together: see mech.Sharpened.)
+//     that sharpens an earlier one the same is true of both together: see mech.NewSharper.)
 //   - t is rho-final: change the interaction so that whatever would take the sum of rho beyond
 //     rho is refused. This is [ZCDPFilter], so all of the changed interaction is rho-zCDP, and its
 //     P'(t) - exp(e) Q'(t), added up where that is above 0, is at most d (the conversion of
@@ -135,10 +131,9 @@ func EitherFilter(epsilon, rho, delta dp.Amount) Filter {
 	return Filter{dp.Cost{Epsilon: epsilon, Rho: rho, Delta: delta}}
 }
 
-// errCharge is returned when a guarantee cannot be charged: it is not a
-// guarantee (NaN, negative, a delta of 1 or more), it is larger than anything
-// that is counted, or it is zero, which is what a guarantee looks like whose
-// author forgot a field, and would be free for ever.
+// errCharge is returned when a guarantee cannot be charged: it is not a guarantee (NaN, negative, a
+// delta of 1 or more), it is larger than anything that is counted, or it is zero, which is what a
+// guarantee looks like whose author forgot a field, and would be free for ever.
 var errCharge = errors.New("this guarantee cannot be charged")
 
 // Charge is what one request costs, in whole units, rounded up. It is made from
@@ -149,8 +144,7 @@ type Charge struct {
 	made bool
 }
 
-// Cost returns the claims that the charge is made of; all of them unbounded for
-// the zero Charge.
+// Cost returns the claims that the charge is made of; all of them unbounded for the zero Charge.
 func (c Charge) Cost() dp.Cost {
 	if !c.made {
 		return dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded, Delta: dp.Unbounded}
@@ -172,14 +166,13 @@ func (g Pure) Charge() (Charge, error) { return Approx{Epsilon: g.Epsilon}.Charg
 
 // Charge returns epsilon and delta, and the rho of pure epsilon with the same delta.
 //
-// Every pair of outputs of an (epsilon, delta)-differentially private mechanism is
-// a randomized function of the pair of outputs of one leaky randomized response
-// (Kairouz, Oh, Viswanath 2015; Murtagh, Vadhan 2016 restate it): with probability
-// delta, the same on both databases, it tells all, and otherwise it is randomized
-// response at epsilon. Given that it does not tell all, which has probability 1 -
-// delta on both sides, it is dp.RhoOfPure(epsilon)-zCDP, so the mechanism is
-// delta-approximately so (Bun, Steinke 2016, Definition 8.1). One and the same
-// event pays for both claims, which is why delta is charged once.
+// Every pair of outputs of an (epsilon, delta)-differentially private mechanism is a randomized
+// function of the pair of outputs of one leaky randomized response (Kairouz, Oh, Viswanath 2015;
+// Murtagh, Vadhan 2016 restate it): with probability delta, the same on both databases, it tells
+// all, and otherwise it is randomized response at epsilon. Given that it does not tell all, which
+// has probability 1 - delta on both sides, it is dp.RhoOfPure(epsilon)-zCDP, so the mechanism is
+// delta-approximately so (Bun, Steinke 2016, Definition 8.1). One and the same event pays for both
+// claims, which is why delta is charged once.
 func (g Approx) Charge() (Charge, error) {
 	if err := checkDelta(g.Delta); err != nil {
 		return Charge{}, err
@@ -202,9 +195,8 @@ func (g Approx) Charge() (Charge, error) {
 // noise loses any amount with some probability.
 func (g ZCDP) Charge() (Charge, error) { return ApproxZCDP{Rho: g.Rho}.Charge() }
 
-// Charge returns rho and delta, and no epsilon. (With delta above zero there is
-// an epsilon at every larger delta; converting is for the caller, who knows the
-// delta: see [Epsilon].)
+// Charge returns rho and delta, and no epsilon. (With delta above zero there is an epsilon at every
+// larger delta; converting is for the caller, who knows the delta: see [Epsilon].)
 func (g ApproxZCDP) Charge() (Charge, error) {
 	if err := checkDelta(g.Delta); err != nil {
 		return Charge{}, err
@@ -219,10 +211,9 @@ func (g ApproxZCDP) Charge() (Charge, error) {
 	return charge(dp.Unbounded, rho, g.Delta)
 }
 
-// Charge returns rho = mu^2/2, computed exactly and then rounded up. A mu-GDP
-// mechanism is a randomized function of the Gaussian mechanism with shift mu
-// (Blackwell 1953; Dong, Roth, Su 2022, Theorem 2.10), whose divergence of
-// order a is a mu^2/2.
+// Charge returns rho = mu^2/2, computed exactly and then rounded up. A mu-GDP mechanism is a
+// randomized function of the Gaussian mechanism with shift mu (Blackwell 1953; Dong, Roth, Su 2022,
+// Theorem 2.10), whose divergence of order a is a mu^2/2.
 func (g GDP) Charge() (Charge, error) {
 	if err := checkLoss("mu", g.Mu, 0); err != nil {
 		return Charge{}, err
@@ -288,9 +279,8 @@ type Spending struct {
 // NewSpending returns a filter from which nothing was spent yet.
 func NewSpending(f Filter) *Spending { return &Spending{filter: f} }
 
-// Spend charges for one answer of a mechanism that answers once. A charge that
-// the filter does not admit is a [*RefusedError], is free, and leaves the filter
-// open for smaller ones.
+// Spend charges for one answer of a mechanism that answers once. A charge that the filter does not
+// admit is a [*RefusedError], is free, and leaves the filter open for smaller ones.
 //
 // A mechanism that keeps private state between answers is a session, and is
 // charged by [Spending.Open].
@@ -380,34 +370,29 @@ func (e *RefusedError) Error() string {
 		strings.Join(want, ", "), strings.Join(left, ", "), strings.Join(most, " and "))
 }
 
-// Interleavable is a guarantee that may be charged for a session: an interactive
-// mechanism, such as the sparse vector, that keeps private state between its
-// answers, while other sessions and other answers run in between, in an order
-// and with prices that the analyst chooses after every message.
+// Interleavable is a guarantee that may be charged for a session: an interactive mechanism, such as
+// the sparse vector, that keeps private state between its answers, while other sessions and other
+// answers run in between, in an order and with prices that the analyst chooses after every message.
 //
-// Only [Pure] and [ZCDP] implement it, and nothing outside of this package can:
-// the charge is made by a method that others cannot name, so a type that embeds
-// one of the two is charged for the one that it embeds, whatever it says
-// of itself. A session with a delta does not compile.
+// Only [Pure] and [ZCDP] implement it, and nothing outside of this package can: the charge is made
+// by a method that others cannot name, so a type that embeds one of the two is charged for the one
+// that it embeds, whatever it says of itself. A session with a delta does not compile.
 //
 // # Why these two
 //
-// Pure: an interactive epsilon-differentially private mechanism is an interactive
-// function of one randomized response (Vadhan, Wang 2021),
-// which is drawn when the session is opened and asked nothing later, so the
-// session is a single answer as far as accounts go. The same reduction gives its
-// rho.
+// Pure: an interactive epsilon-differentially private mechanism is an interactive function of one
+// randomized response (Vadhan, Wang 2021), which is drawn when the session is opened and asked
+// nothing later, so the session is a single answer as far as accounts go. The same reduction gives
+// its rho.
 //
-// zCDP: Lyu 2022, and more simply Vadhan, Zhang 2023, for Renyi divergences of
-// every fixed order; Haney et al. 2023 when the parameters are chosen as one goes.
-// The argument is short. Fix the order a. For a session that is open, let V be the
-// supremum, over all ways of going on with it alone, of E exp((a-1) its further
-// privacy loss) on the first database, given its transcript. V >= 1, because one
-// may stop; V <= exp((a-1) a rho) when it is opened, because it is rho-zCDP.
-// Whatever message is sent next, exp((a-1) loss so far) V falls on average or
-// stays: it is the value of a game. Sessions have independent coins, so given all
-// transcripts a message changes one factor of the product over the sessions, and
-// the product W' of
+// zCDP: Lyu 2022, and more simply Vadhan, Zhang 2023, for Renyi divergences of every fixed order;
+// Haney et al. 2023 when the parameters are chosen as one goes. The argument is short. Fix the
+// order a. For a session that is open, let V be the supremum, over all ways of going on with it
+// alone, of E exp((a-1) its further privacy loss) on the first database, given its transcript. V >=
+// 1, because one may stop; V <= exp((a-1) a rho) when it is opened, because it is rho-zCDP.
+// Whatever message is sent next, exp((a-1) loss so far) V falls on average or stays: it is the
+// value of a game. Sessions have independent coins, so given all transcripts a message changes one
+// factor of the product over the sessions, and the product W' of
 //
 //	exp((a-1) loss so far) V exp(-(a-1) a rho)
 //

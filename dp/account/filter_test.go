@@ -97,8 +97,7 @@ func TestFilterAdaptiveUse(t *testing.T) {
 			if pure {
 				most = left.Epsilon
 			}
-			// Prices around what is left are the interesting ones; wrap-around
-			// is tried too.
+			// Prices around what is left are the interesting ones; wrap-around is tried too.
 			price := dp.Amount(rapid.OneOf(
 				rapid.Uint64Range(0, uint64(most)+2),
 				rapid.Uint64Min(uint64(dp.Unbounded)-uint64(limit)-2),
@@ -122,8 +121,7 @@ func TestFilterAdaptiveUse(t *testing.T) {
 	})
 }
 
-// exactExp is exp(x) to some 300 bits, by halving the argument until Taylor's
-// series is short.
+// exactExp is exp(x) to some 300 bits, by halving the argument until Taylor's series is short.
 func exactExp(x *big.Float) *big.Float {
 	const bits = 400
 	halvings := max(0, x.MantExp(nil)+8)
@@ -257,8 +255,7 @@ func drawFilter(t *rapid.T) Filter {
 	return ZCDPFilter(limit, delta)
 }
 
-// drawClaim draws a price from what is left, above and below it: an adversary
-// who reads everything.
+// drawClaim draws a price from what is left, above and below it: an adversary who reads everything.
 func drawClaim(t *rapid.T, left dp.Cost) Claim {
 	most := min(left.Epsilon, left.Rho)
 	loss := float64(most)*rapid.Float64Range(0, 1.2).Draw(t, "share")*0x1p-40 + 0x1p-44

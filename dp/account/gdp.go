@@ -67,9 +67,8 @@ func (g GDP) EpsilonAt(delta float64) (float64, error) {
 // Approx returns the claim at delta; see EpsilonAt.
 func (g GDP) Approx(delta float64) (Approx, error) { return approxAt(g, delta) }
 
-// ZCDP returns rho = mu^2/2: the divergence of order alpha of the two normal
-// distributions is alpha mu^2/2, and post-processing does not increase it (Dong, Roth,
-// Su 2022, Corollary B.6).
+// ZCDP returns rho = mu^2/2: the divergence of order alpha of the two normal distributions is alpha
+// mu^2/2, and post-processing does not increase it (Dong, Roth, Su 2022, Corollary B.6).
 func (g GDP) ZCDP() (ZCDP, error) {
 	if err := g.Validate(); err != nil {
 		return ZCDP{}, err
@@ -136,9 +135,8 @@ func (g GDP) Group(k int) (GDP, error) {
 // law here is one that dominates them all: the curve is an upper bound, and its lower end is that
 // of the bound and not of the mechanism. See package privacyloss for the laws.
 //
-// Without sampling the two directions of a neighbouring pair have the same law, and
-// one Sum is enough. With sampling, Remove and Add differ, and the guarantee is the
-// larger of both.
+// Without sampling the two directions of a neighbouring pair have the same law, and one Sum is
+// enough. With sampling, Remove and Add differ, and the guarantee is the larger of both.
 type PLD struct{ Directions []privacyloss.Sum }
 
 // Epsilon encloses the smallest epsilon at delta.

@@ -151,8 +151,7 @@ func (p Pure) EpsilonAt(delta float64) (float64, error) { return p.Approx().Epsi
 // DeltaAt returns the smallest delta that is implied at epsilon.
 func (p Pure) DeltaAt(epsilon float64) (float64, error) { return p.Approx().DeltaAt(epsilon) }
 
-// Compose returns the claim of all mechanisms together: the sum (Dwork et al.
-// 2006).
+// Compose returns the claim of all mechanisms together: the sum (Dwork et al. 2006).
 func (p Pure) Compose(others ...Pure) (Pure, error) {
 	if err := checkAll(append([]Pure{p}, others...)); err != nil {
 		return Pure{}, err
@@ -214,12 +213,11 @@ func (p Pure) RDP() (RDP, error) {
 	return NewRDP(func(alpha float64) float64 { return pureCurve(p.Epsilon, alpha) }), nil
 }
 
-// GDP returns the Gaussian claim mu = 2 Phi^-1(exp(epsilon)/(1 + exp(epsilon))).
-// The trade-off function of a pure claim (Wasserman, Zhou 2010) is the polygon through
-// (0, 1), the fixed point (1/(1+exp(epsilon)), same) and (1, 0). The trade-off
-// function of mu-GDP is convex and goes through the same three points, so it lies
-// below the polygon, its chords: a weaker claim (Dong, Roth, Su 2022, Definition
-// 2.3). No smaller mu is below the fixed point.
+// GDP returns the Gaussian claim mu = 2 Phi^-1(exp(epsilon)/(1 + exp(epsilon))). The trade-off
+// function of a pure claim (Wasserman, Zhou 2010) is the polygon through (0, 1), the fixed point
+// (1/(1+exp(epsilon)), same) and (1, 0). The trade-off function of mu-GDP is convex and goes
+// through the same three points, so it lies below the polygon, its chords: a weaker claim (Dong,
+// Roth, Su 2022, Definition 2.3). No smaller mu is below the fixed point.
 func (p Pure) GDP() (GDP, error) {
 	if err := p.Validate(); err != nil {
 		return GDP{}, err
@@ -343,9 +341,8 @@ func (a Approx) Parallel(others ...Approx) (Approx, error) {
 	}, nil
 }
 
-// Group returns the claim for k units at once: k epsilon, and delta times 1 +
-// exp(epsilon) + ... + exp((k-1) epsilon) (Vadhan 2017, Lemma 2.2, before it is
-// simplified).
+// Group returns the claim for k units at once: k epsilon, and delta times 1 + exp(epsilon) + ... +
+// exp((k-1) epsilon) (Vadhan 2017, Lemma 2.2, before it is simplified).
 func (a Approx) Group(k int) (Approx, error) {
 	if err := a.Validate(); err != nil {
 		return Approx{}, err
@@ -368,10 +365,9 @@ func (a Approx) Group(k int) (Approx, error) {
 	return Approx{epsilon, delta}, nil
 }
 
-// ApproxZCDP returns the claim as delta-approximate epsilon tanh(epsilon/2)-zCDP:
-// outside of the event of probability delta the mechanism that dominates it is
-// randomized response; see [Approx.DeltaAt] and [Pure.ZCDP]. (Bun, Steinke 2016, Lemma 8.3,
-// with epsilon^2/2.)
+// ApproxZCDP returns the claim as delta-approximate epsilon tanh(epsilon/2)-zCDP: outside of the
+// event of probability delta the mechanism that dominates it is randomized response; see
+// [Approx.DeltaAt] and [Pure.ZCDP]. (Bun, Steinke 2016, Lemma 8.3, with epsilon^2/2.)
 func (a Approx) ApproxZCDP() (ApproxZCDP, error) {
 	if err := a.Validate(); err != nil {
 		return ApproxZCDP{}, err

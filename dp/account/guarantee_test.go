@@ -119,9 +119,8 @@ func TestConversionsOnlyWeaken(t *testing.T) {
 	})
 }
 
-// The divergence of randomized response at every order is within alpha times
-// epsilon tanh(epsilon/2), and at order 1 equal to it: the conversion is valid and
-// the best.
+// The divergence of randomized response at every order is within alpha times epsilon
+// tanh(epsilon/2), and at order 1 equal to it: the conversion is valid and the best.
 func TestPureToZCDPIsTheBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Pure{logDraw(t, "epsilon", 1e-6, 1e3)}

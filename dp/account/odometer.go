@@ -8,11 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Odometer says what has been spent so far, and its readings hold at all times at
-// once: an analyst who watches it, chooses every next mechanism and its price
-// from all answers so far, and stops when it looks best, still has what it reads.
-// (Rogers, Roth, Ullman, Vadhan 2016 define odometers, by tail bounds of the privacy
-// loss. The promise below is what such a tail bound is wanted for.)
+// Odometer says what has been spent so far, and its readings hold at all times at once: an analyst
+// who watches it, chooses every next mechanism and its price from all answers so far, and stops
+// when it looks best, still has what it reads. (Rogers, Roth, Ullman, Vadhan 2016 define odometers,
+// by tail bounds of the privacy loss. The promise below is what such a tail bound is wanted for.)
 //
 // # The promise
 //
@@ -22,11 +21,10 @@ import (
 //
 //	P_A[S]  <=  E_B[exp(R) 1_S] + delta,
 //
-// with delta fixed before the first answer. In particular P_A[S] <= exp(e)
-// P_B[S] + delta for every S in which the reading is at most e. A and B change
-// places. It follows from: outside of an event of probability delta under A, the
-// privacy loss ln(P_A/P_B) of the transcript is at most the reading *at every
-// step*. The proofs for the three kinds:
+// with delta fixed before the first answer. In particular P_A[S] <= exp(e) P_B[S] + delta for every
+// S in which the reading is at most e. A and B change places. It follows from: outside of an event
+// of probability delta under A, the privacy loss ln(P_A/P_B) of the transcript is at most the
+// reading *at every step*. The proofs for the three kinds:
 //
 //   - [PureOdometer]: the loss of each answer is at most its epsilon, with
 //     certainty, so the running sum bounds the running loss.
@@ -39,17 +37,15 @@ import (
 //
 // # Why the conversion at the time of stopping is no odometer
 //
-// Each answer's loss L_i under A is, for Gaussian noise, normal with mean rho_i and
-// variance 2 rho_i; the running sum is a random walk. [Epsilon] at the rho spent
-// and delta bounds that walk at a time that was fixed beforehand: about rho + 2
-// sqrt(rho ln(1/delta)), some fixed number of standard deviations above the mean.
-// By the law of the iterated logarithm the walk crosses every such curve, sooner
-// or later, with probability 1. An analyst who knows what the two databases would
-// have answered sees the walk, stops when it is above the curve, and has lost more
-// than the curve says with probability far above delta, even where all prices are
-// fixed. It is measured in the tests. The conversion is right for a limit that was
-// fixed at the start, which is what a [Filter] has, and where both the prices and
-// the moment were.
+// Each answer's loss L_i under A is, for Gaussian noise, normal with mean rho_i and variance 2
+// rho_i; the running sum is a random walk. [Epsilon] at the rho spent and delta bounds that walk at
+// a time that was fixed beforehand: about rho + 2 sqrt(rho ln(1/delta)), some fixed number of
+// standard deviations above the mean. By the law of the iterated logarithm the walk crosses every
+// such curve, sooner or later, with probability 1. An analyst who knows what the two databases
+// would have answered sees the walk, stops when it is above the curve, and has lost more than the
+// curve says with probability far above delta, even where all prices are fixed. It is measured in
+// the tests. The conversion is right for a limit that was fixed at the start, which is what a
+// [Filter] has, and where both the prices and the moment were.
 //
 // # The zero-concentrated odometer
 //
@@ -58,23 +54,20 @@ import (
 //
 //	L_1 + ... + L_k  <=  a (rho_1 + ... + rho_k) + ln(1/d)/(a-1)   for all k at once.
 //
-// Proof. W_k = exp((a-1) sum L_i - (a-1) a sum rho_i) is positive, W_0 = 1, and
-// E[exp((a-1) L_k) | answers before] = exp((a-1) D_a) <= exp((a-1) a rho_k), so
-// E[W_k | answers before] <= W_(k-1): a supermartingale, since rho_k is known
-// before the k-th answer. By Ville's inequality (1939) P[some W_k >= 1/d] <= d.
-// Take logarithms. (With a delta_k, let W_k be 0 from the first leak on; leaks
+// Proof. W_k = exp((a-1) sum L_i - (a-1) a sum rho_i) is positive, W_0 = 1, and E[exp((a-1) L_k) |
+// answers before] = exp((a-1) D_a) <= exp((a-1) a rho_k), so E[W_k | answers before] <= W_(k-1): a
+// supermartingale, since rho_k is known before the k-th answer. By Ville's inequality (1939) P[some
+// W_k >= 1/d] <= d. Take logarithms. (With a delta_k, let W_k be 0 from the first leak on; leaks
 // have probability at most the sum of delta_k in all, as above.)
 //
-// One a gives a line in the spent rho, best at rho = ln(1/d)/(a-1)^2, where it is
-// rho + 2 sqrt(rho ln(1/d)): what Bun, Steinke 2016 (Proposition 1.3) say of one
-// moment, now said of all. We take the lines that are best at the levels rho_j =
-// first 2^j of a public grid, j = 0, 1, ..., with d_j = delta/((j+1)(j+2)), whose
-// sum is at most delta, so that all lines hold at once; the reading is the lowest
-// line. (Feldman, Zrnic 2021 make an odometer of levels; Whitehouse, Ramdas,
-// Rogers, Wu 2023 stitch time-uniform bounds. Up to its level a line is never
-// above the level's own bound.) Half way between two levels a line is 1.5 % above
-// the root that it touches at its level. The price of watching is d_j in place of
-// delta, ln((j+1)(j+2)) under the root.
+// One a gives a line in the spent rho, best at rho = ln(1/d)/(a-1)^2, where it is rho + 2 sqrt(rho
+// ln(1/d)): what Bun, Steinke 2016 (Proposition 1.3) say of one moment, now said of all. We take
+// the lines that are best at the levels rho_j = first 2^j of a public grid, j = 0, 1, ..., with d_j
+// = delta/((j+1)(j+2)), whose sum is at most delta, so that all lines hold at once; the reading is
+// the lowest line. (Feldman, Zrnic 2021 make an odometer of levels; Whitehouse, Ramdas, Rogers, Wu
+// 2023 stitch time-uniform bounds. Up to its level a line is never above the level's own bound.)
+// Half way between two levels a line is 1.5 % above the root that it touches at its level. The
+// price of watching is d_j in place of delta, ln((j+1)(j+2)) under the root.
 //
 // An Odometer may be used by many goroutines at once.
 type Odometer struct {
@@ -98,9 +91,8 @@ func PureOdometer() *Odometer {
 	return &Odometer{spending: NewSpending(PureFilter(dp.Unbounded - 1))}
 }
 
-// BasicOdometer returns an odometer that reads the sum of epsilon at a delta,
-// fixed now, within which the sum of deltas stays: what would take it beyond is
-// refused.
+// BasicOdometer returns an odometer that reads the sum of epsilon at a delta, fixed now, within
+// which the sum of deltas stays: what would take it beyond is refused.
 func BasicOdometer(delta dp.Amount) (*Odometer, error) {
 	if delta == 0 || delta >= dp.One {
 		return nil, errOdometer
@@ -108,11 +100,10 @@ func BasicOdometer(delta dp.Amount) (*Odometer, error) {
 	return &Odometer{spending: NewSpending(BasicFilter(dp.Unbounded-1, delta)), delta: delta}, nil
 }
 
-// ZCDPOdometer returns an odometer that adds up rho and reads epsilon. The first
-// level of its grid is the rho from which on readings should be good; below it
-// they stay valid and are about what they are at the first level. The delta of the
-// conversion and the most that the deltas of mechanisms add up to are fixed now;
-// readings are at their sum.
+// ZCDPOdometer returns an odometer that adds up rho and reads epsilon. The first level of its grid
+// is the rho from which on readings should be good; below it they stay valid and are about what
+// they are at the first level. The delta of the conversion and the most that the deltas of
+// mechanisms add up to are fixed now; readings are at their sum.
 func ZCDPOdometer(first, conversion, mechanisms dp.Amount) (*Odometer, error) {
 	delta := conversion.Add(mechanisms)
 	if first == 0 || first == dp.Unbounded || conversion == 0 || delta >= dp.One {

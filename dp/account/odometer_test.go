@@ -161,10 +161,9 @@ func walk(r *rand.Rand, spent []float64, visit func(k int, loss float64) bool) {
 	}
 }
 
-// TestStoppingWhenItLooksBest shows the cheat and that it fails: an analyst who
-// stops as soon as the loss is above the conversion of what was spent so far, at
-// delta 0.05, breaks that reading several times more often than delta, while the
-// odometer keeps its promise.
+// TestStoppingWhenItLooksBest shows the cheat and that it fails: an analyst who stops as soon as
+// the loss is above the conversion of what was spent so far, at delta 0.05, breaks that reading
+// several times more often than delta, while the odometer keeps its promise.
 //
 // The promise P_A[S] <= E_B[exp(R) 1_S] + delta, for the best S, says E_A[max(0,
 // 1 - exp(R - loss))] <= delta at the stopping time: that is measured, and

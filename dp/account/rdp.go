@@ -92,12 +92,11 @@ func (r RDP) DeltaAt(epsilon float64) (float64, error) {
 	return math.Min(1, roundExpUp(math.Exp(log))), nil
 }
 
-// minimise returns about the smallest value of f at t = alpha - 1 between exp(-30)
-// and exp(40): a scan of ln t, and golden section around the best point. Every alpha is
-// a valid choice, so an inexact minimum costs accuracy and never privacy. (For a curve that
-// is a divergence, (alpha - 1) r is convex in alpha; then the relation between
-// delta and t is convex for each epsilon, both functions have one valley, and nothing is
-// lost.)
+// minimise returns about the smallest value of f at t = alpha - 1 between exp(-30) and exp(40): a
+// scan of ln t, and golden section around the best point. Every alpha is a valid choice, so an
+// inexact minimum costs accuracy and never privacy. (For a curve that is a divergence, (alpha - 1)
+// r is convex in alpha; then the relation between delta and t is convex for each epsilon, both
+// functions have one valley, and nothing is lost.)
 func minimise(f func(alpha, t float64) float64) float64 {
 	const (
 		first, last = -30, 40
@@ -308,11 +307,10 @@ func SubsampledLaplaceRDP(epsilon, rate float64) (RDP, error) {
 	return subsampled(l, rate)
 }
 
-// subsampled returns the curve of a Poisson sample of rate q from the curve of
-// noise Q and its shift P. Removing a unit compares (1-q) Q + q P with Q. For
-// noise that a reflection carries into its shift, as all symmetric noise, that
-// divergence is at least the one of adding a unit (Mironov, Talwar, Zhang 2019,
-// Theorem 5), so it is the only one to compute. At a whole order a, with B
+// subsampled returns the curve of a Poisson sample of rate q from the curve of noise Q and its
+// shift P. Removing a unit compares (1-q) Q + q P with Q. For noise that a reflection carries into
+// its shift, as all symmetric noise, that divergence is at least the one of adding a unit (Mironov,
+// Talwar, Zhang 2019, Theorem 5), so it is the only one to compute. At a whole order a, with B
 // binomial with a trials of probability q,
 //
 //	E_Q[((1-q) + q P/Q)^a] = E[M(B)], M(j) = E_Q[(P/Q)^j] = exp((j-1) r(j)),

@@ -20,9 +20,8 @@ type computation struct {
 	// apart is the same not relative to the value, for results that are
 	// differences; it is multiplied by the first argument, or by 1.
 	apart float64
-	// inverse, where there is one, is asked when an end is further away: a
-	// result that hangs on the last digits of its argument is good if the
-	// argument comes back within 1e-10.
+	// inverse, where there is one, is asked when an end is further away: a result that hangs on the
+	// last digits of its argument is good if the argument comes back within 1e-10.
 	inverse func(in []float64, end float64) (dp.Bracket, error)
 }
 

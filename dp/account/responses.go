@@ -12,10 +12,9 @@ import (
 // responses is the privacy loss of k randomized responses with one epsilon: with
 // j lies it is (k - 2j) epsilon, and j is binomial with probability 1/(1 + exp(epsilon)).
 //
-// It is walked upward in j from where the probability of fewer lies no longer
-// matters. The probability there comes from binomialLog, with its error bound, and
-// the next ones by recurrence. In all some 20 standard deviations, 10 sqrt(k), steps
-// are made.
+// It is walked upward in j from where the probability of fewer lies no longer matters. The
+// probability there comes from binomialLog, with its error bound, and the next ones by recurrence.
+// In all some 20 standard deviations, 10 sqrt(k), steps are made.
 type responses struct {
 	each float64
 	k    int
@@ -69,9 +68,8 @@ func (r responses) mode() int {
 	return int(float64(r.k) * q)
 }
 
-// fewer bounds the logarithm of the probability of fewer than j lies, j at most
-// the mode: going down, the ratio of neighbours only gets smaller, so the sum is below
-// that of a geometric series.
+// fewer bounds the logarithm of the probability of fewer than j lies, j at most the mode: going
+// down, the ratio of neighbours only gets smaller, so the sum is below that of a geometric series.
 func (r responses) fewer(j int) float64 {
 	if j == 0 {
 		return math.Inf(-1)
@@ -93,8 +91,7 @@ func (w *lieWalk) more() float64 {
 	return up(up(up(w.probability.hi*ratio)/down(1-ratio)) * (1 + 0x1p-50))
 }
 
-// start begins at the largest number of lies such that fewer have at most
-// probability exp(log).
+// start begins at the largest number of lies such that fewer have at most probability exp(log).
 func (r responses) start(log float64) *lieWalk {
 	low, _ := numeric.BisectWhole(0, r.mode()+1, func(j int) bool { return r.fewer(j) <= log })
 	missing := 0.0
@@ -313,8 +310,7 @@ func (o outcomes) epsilon(x span) span {
 	return span{down(at - s.hi - slack), upper(at - s.lo + slack)}
 }
 
-// inversion is the privacy loss of randomized responses whose values are too many
-// to enumerate.
+// inversion is the privacy loss of randomized responses whose values are too many to enumerate.
 type inversion struct{ sum privacyloss.Sum }
 
 func invertLosses(groups []Repeated) (losses, error) {
@@ -357,8 +353,7 @@ func (i inversion) epsilon(x span) span {
 	return span{least.Lower, most.Upper}
 }
 
-// A tally walks down the values l of a privacy loss L and holds, at the value
-// where it stands,
+// A tally walks down the values l of a privacy loss L and holds, at the value where it stands,
 //
 //	high = E[max(0, 1 - exp(l - L))], the delta at epsilon = l,
 //	mass = E[exp(l - L); L >= l].
@@ -367,9 +362,8 @@ func (i inversion) epsilon(x span) span {
 //
 //	delta(l - s) = high + (1 - exp(-s)) mass,
 //
-// which is linear in exp(epsilon), so epsilon is solved for in closed form. The
-// right-hand side is a lower bound for every s, since it leaves positive parts
-// out, or takes negative ones in.
+// which is linear in exp(epsilon), so epsilon is solved for in closed form. The right-hand side is
+// a lower bound for every s, since it leaves positive parts out, or takes negative ones in.
 type tally struct{ high, mass span }
 
 // descend goes down by a gap, given 1 - exp(-gap) and exp(-gap), to a value of

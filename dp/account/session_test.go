@@ -9,8 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/dp/account"
 )
 
-// Which guarantees may pay for a session is for the compiler to say, so the
-// compiler is asked.
+// Which guarantees may pay for a session is for the compiler to say, so the compiler is asked.
 func TestOnlyPureAndZCDPOpenSessions(t *testing.T) {
 	for program, compiles := range map[string]bool{"pure": true, "zcdp": true, "approx": false, "approxzcdp": false, "gdp": false} {
 		out, err := exec.Command("go", "build", "-o", t.TempDir(), "./testdata/open/"+program).CombinedOutput()

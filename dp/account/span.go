@@ -6,15 +6,13 @@ import (
 
 const maxFloat = math.MaxFloat64
 
-// A span encloses a number that is not negative. Every operation rounds its ends
-// outward, so that what comes out encloses the exact result for every choice of
-// numbers inside the operands: no error analysis is needed where a formula is
-// written in spans.
+// A span encloses a number that is not negative. Every operation rounds its ends outward, so that
+// what comes out encloses the exact result for every choice of numbers inside the operands: no
+// error analysis is needed where a formula is written in spans.
 //
-// The four operations and the square root of IEEE 754 are within half a unit in
-// the last place, so one step outward is enough for them. Of Go's functions Log,
-// Log1p and Expm1 are within one unit; Exp, which is assembly on some machines,
-// was seen to err by 1.6. All four are allowed four units.
+// The four operations and the square root of IEEE 754 are within half a unit in the last place, so
+// one step outward is enough for them. Of Go's functions Log, Log1p and Expm1 are within one unit;
+// Exp, which is assembly on some machines, was seen to err by 1.6. All four are allowed four units.
 type span struct{ lo, hi float64 }
 
 func exactly(x float64) span { return span{x, x} }
@@ -43,10 +41,9 @@ func upper(x float64) float64 {
 	return up(x)
 }
 
-// addUp and mulUp round a sum and a product of numbers that are not negative
-// upward, and are exact where the result is a float64: half and half is one.
-// What is added or multiplied exactly must stay so, or a budget that is divided
-// by a power of two would not add up again.
+// addUp and mulUp round a sum and a product of numbers that are not negative upward, and are exact
+// where the result is a float64: half and half is one. What is added or multiplied exactly must
+// stay so, or a budget that is divided by a power of two would not add up again.
 func addUp(a, b float64) float64 {
 	s := a + b
 	v := s - a
@@ -145,10 +142,9 @@ const roundoff = 0x1p-53
 // ln n!, which lose six digits at n = 10^6, do not occur. The caller gives q,
 // the probability of success, and p = 1 - q, each within 8 roundoff, relative.
 //
-// The error has three parts. The operations on terms: 8 roundoff of their sizes, with
-// the caller's one of adding the bound. The
-// errors of q and p: the derivative of D(j, m) in m is 1 - j/m, so 9 roundoff in
-// m are worth 9 roundoff |j - m|, twice. And what deviance says of itself.
+// The error has three parts. The operations on terms: 8 roundoff of their sizes, with the caller's
+// one of adding the bound. The errors of q and p: the derivative of D(j, m) in m is 1 - j/m, so 9
+// roundoff in m are worth 9 roundoff |j - m|, twice. And what deviance says of itself.
 func binomialLog(n, j, q, p float64) (value, bound float64) {
 	off := math.Abs(j - n*q)
 	switch {
@@ -184,9 +180,8 @@ func deviance(x, m float64) (value, bound float64) {
 		value = x*math.Log(x/m) - d
 		return value, roundoff * (8*value + 16*(x+m))
 	}
-	// With v = (x-m)/(x+m) the logarithm is 2 atanh(v) = 2 (v + v^3/3 + ...), and
-	// the first term and -d make d v. All terms have one sign, or the first, the
-	// largest, is positive.
+	// With v = (x-m)/(x+m) the logarithm is 2 atanh(v) = 2 (v + v^3/3 + ...), and the first term
+	// and -d make d v. All terms have one sign, or the first, the largest, is positive.
 	v := d / (x + m)
 	sum, power := d*v, 2*x*v
 	for i := 3.0; ; i += 2 {

@@ -21,8 +21,7 @@ func (z ZCDP) EpsilonAt(delta float64) (float64, error) {
 	return z.convert(delta, tightEpsilon)
 }
 
-// convert checks what every conversion needs, and answers where there is nothing to
-// convert.
+// convert checks what every conversion needs, and answers where there is nothing to convert.
 func (z ZCDP) convert(delta float64, by func(rho, delta float64) float64) (float64, error) {
 	if err := z.Validate(); err != nil {
 		return 0, err
@@ -78,8 +77,7 @@ func (z ZCDP) rdp() RDP {
 	return NewRDP(func(alpha float64) float64 { return mulUp(alpha, z.Rho) })
 }
 
-// Compose returns the claim of all mechanisms together: the sum (Bun, Steinke
-// 2016, Lemma 1.7).
+// Compose returns the claim of all mechanisms together: the sum (Bun, Steinke 2016, Lemma 1.7).
 func (z ZCDP) Compose(others ...ZCDP) (ZCDP, error) {
 	if err := checkAll(append([]ZCDP{z}, others...)); err != nil {
 		return ZCDP{}, err
@@ -97,8 +95,7 @@ func (z ZCDP) Parallel(others ...ZCDP) (ZCDP, error) {
 	return ZCDP{largestOf(z, others, func(z ZCDP) float64 { return z.Rho })}, nil
 }
 
-// Group returns the claim for k units at once: k^2 rho (Bun, Steinke 2016,
-// Proposition 1.9).
+// Group returns the claim for k units at once: k^2 rho (Bun, Steinke 2016, Proposition 1.9).
 func (z ZCDP) Group(k int) (ZCDP, error) {
 	if err := z.Validate(); err != nil {
 		return ZCDP{}, err
@@ -163,8 +160,7 @@ func (z ApproxZCDP) DeltaAt(epsilon float64) (float64, error) {
 // Approx returns the claim at delta; see EpsilonAt.
 func (z ApproxZCDP) Approx(delta float64) (Approx, error) { return approxAt(z, delta) }
 
-// Compose returns the claim of all mechanisms together: the sums (Bun, Steinke
-// 2016, Lemma 8.2).
+// Compose returns the claim of all mechanisms together: the sums (Bun, Steinke 2016, Lemma 8.2).
 func (z ApproxZCDP) Compose(others ...ApproxZCDP) (ApproxZCDP, error) {
 	if err := checkAll(append([]ApproxZCDP{z}, others...)); err != nil {
 		return ApproxZCDP{}, err
@@ -195,14 +191,12 @@ var (
 	errUnbounded = errors.New("this amount of privacy loss is unbounded and has no conversion")
 )
 
-// maxAmount is the largest amount that conversions speak of, the largest that
-// anybody can ask for.
+// maxAmount is the largest amount that conversions speak of, the largest that anybody can ask for.
 const maxAmount = dp.One << 20
 
-// Epsilon returns an epsilon such that every rho-zCDP mechanism is (epsilon,
-// delta)-differentially private: the tight conversion of Canonne, Kamath,
-// Steinke 2020 (Corollary 13 of the full version), the minimum over alpha > 1
-// of
+// Epsilon returns an epsilon such that every rho-zCDP mechanism is (epsilon, delta)-differentially
+// private: the tight conversion of Canonne, Kamath, Steinke 2020 (Corollary 13 of the full
+// version), the minimum over alpha > 1 of
 //
 //	rho alpha + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1),
 //
@@ -219,8 +213,7 @@ func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 	}
 	e := tightEpsilon(rho.Float(), delta.Float())
 	if e <= 0 {
-		// A negative epsilon is a claim stronger than we can write down; zero
-		// follows.
+		// A negative epsilon is a claim stronger than we can write down; zero follows.
 		return 0, nil
 	}
 	a, err := dp.CeilFloat(e)
@@ -230,9 +223,8 @@ func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 	return a, nil
 }
 
-// Rho returns the largest rho that [Epsilon] says is within epsilon at delta.
-// It is found by bisection on whole units with Epsilon itself as the judge, so
-// the two cannot disagree.
+// Rho returns the largest rho that [Epsilon] says is within epsilon at delta. It is found by
+// bisection on whole units with Epsilon itself as the judge, so the two cannot disagree.
 func Rho(epsilon, delta dp.Amount) (dp.Amount, error) {
 	switch {
 	case delta == 0 || delta >= dp.One:
@@ -251,14 +243,13 @@ func Rho(epsilon, delta dp.Amount) (dp.Amount, error) {
 	return rho, nil
 }
 
-// The conversion is evaluated at t = alpha - 1 on a fixed grid of float64
-// numbers, 2^18 to each power of two. Every point of the grid is a valid choice
-// of alpha, so a coarse grid costs accuracy and never privacy. In ln t the
-// second derivative at the minimum is 1/alpha + 2 rho t, so the nearest point
-// is too high by at most (2^-18)^2/8 = 1.8e-12 of that. A grid that does not
-// depend on rho is what makes the result monotone in rho to the last bit: at
-// each point the expression is a chain of correctly rounded, monotone
-// operations on rho, and a minimum of monotone functions is monotone.
+// The conversion is evaluated at t = alpha - 1 on a fixed grid of float64 numbers, 2^18 to each
+// power of two. Every point of the grid is a valid choice of alpha, so a coarse grid costs accuracy
+// and never privacy. In ln t the second derivative at the minimum is 1/alpha + 2 rho t, so the
+// nearest point is too high by at most (2^-18)^2/8 = 1.8e-12 of that. A grid that does not depend
+// on rho is what makes the result monotone in rho to the last bit: at each point the expression is
+// a chain of correctly rounded, monotone operations on rho, and a minimum of monotone functions is
+// monotone.
 const (
 	gridBits = 18
 	gridLow  = -64 << gridBits // t = 2^-64
@@ -270,8 +261,7 @@ func gridPoint(i int) float64 {
 	return math.Ldexp(1+mantissa, i>>gridBits)
 }
 
-// tightEpsilon is an upper bound on the conversion for finite rho > 0 and 0 <
-// delta < 1.
+// tightEpsilon is an upper bound on the conversion for finite rho > 0 and 0 < delta < 1.
 //
 // The derivative in alpha is rho + (ln delta + ln alpha)/(alpha-1)^2: the two
 // terms 1/(alpha(alpha-1)) cancel. It has the sign of rho t^2 + ln(1+t) + ln
@@ -292,10 +282,9 @@ func tightEpsilon(rho, delta float64) float64 {
 	return best
 }
 
-// epsilonAt bounds the expression at alpha = 1 + t from above. Go's Log and
-// Log1p are within one unit in the last place, so each of the three terms, made
-// of at most four rounded operations on positive parts, is within 8 * 2^-53 of
-// the sum of its parts; the margin allows 32.
+// epsilonAt bounds the expression at alpha = 1 + t from above. Go's Log and Log1p are within one
+// unit in the last place, so each of the three terms, made of at most four rounded operations on
+// positive parts, is within 8 * 2^-53 of the sum of its parts; the margin allows 32.
 func epsilonAt(t, rho, logDelta float64) float64 {
 	linear := rho + rho*t
 	shrink := math.Log1p(1 / t) // -ln(1 - 1/alpha)

@@ -38,9 +38,8 @@ func TestTightEpsilonGolden(t *testing.T) {
 }
 
 func TestEpsilonGolden(t *testing.T) {
-	// At public amounts rho and delta are the units below 0.5 and 1e-5. The
-	// derivative in ln delta is about -0.2, so delta's rounding by at most
-	// 2^-40 is worth 2e-8.
+	// At public amounts rho and delta are the units below 0.5 and 1e-5. The derivative in ln delta
+	// is about -0.2, so delta's rounding by at most 2^-40 is worth 2e-8.
 	got, err := Epsilon(amount(t, "0.5"), amount(t, "1e-5"))
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +77,7 @@ func TestEpsilonEdges(t *testing.T) {
 	if e, err := Epsilon(0, 1); e != 0 || err != nil {
 		t.Errorf("nothing is worth %v, %v", e, err)
 	}
-	// The largest delta makes a small rho worth nothing: zero, not a negative
-	// number.
+	// The largest delta makes a small rho worth nothing: zero, not a negative number.
 	if e, err := Epsilon(dp.One/1000, dp.One-1); e != 0 || err != nil {
 		t.Errorf("epsilon %v, %v", e, err)
 	}

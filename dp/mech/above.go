@@ -26,7 +26,7 @@ type AboveThresholdConfig struct {
 	// Threshold is what the noise on the threshold costs, and Question the noise on the questions.
 	// A round costs the sum.
 	Threshold, Question dp.Amount
-	// OneSided has both noises at or above 0; see [Above].
+	// OneSided has both noises at or above 0; see [AboveThreshold].
 	OneSided bool
 }
 
@@ -69,7 +69,8 @@ type AboveThresholdConfig struct {
 // With N >= 0 a value at the threshold and above is missed only where Z is large, and its own N
 // small besides: what a round says is "below" is below threshold + Z, all of it at once. The false
 // alarms are what a union over questions is needed for, and they cost budget and no accuracy.
-// [Above.Missed] has the probability that a round misses anything, for noise of either kind.
+// [AboveThreshold.MissProbability] has the probability that a round misses anything, for noise of
+// either kind.
 type AboveThreshold struct {
 	config              AboveThresholdConfig
 	cost                dp.Cost
@@ -307,7 +308,8 @@ func (a *AboveThreshold) MissProbability(margin int64) float64 {
 // then is decided. Given Z the probability of that rises with Z, and that of "above" at question i
 // falls with Z. So the expectation over Z of their product is at most the product of their
 // expectations (Chebyshev's sum inequality): a round that has lasted has fewer false alarms and not
-// more. The second is P(N >= Z + short), which is the law of [Above.Missed] with Z and N exchanged.
+// more. The second is P(N >= Z + short), which is the law of [AboveThreshold.MissProbability] with
+// Z and N exchanged.
 func (a *AboveThreshold) AlarmProbability(short int64) float64 {
 	if short < 1 {
 		return 1

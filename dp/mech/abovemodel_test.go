@@ -291,7 +291,8 @@ func TestAlarmedLater(t *testing.T) {
 					p[k] -= above
 				}
 				if ask(i) == -short && alarm > a.AlarmProbability(short)*come {
-					t.Errorf("%s, %s: question %d alarms %v of %v, the bound is %v", sides[one], name, i, alarm, come, a.AlarmProbability(short))
+					t.Errorf("%s, %s: question %d alarms %v of %v, the bound is %v",
+						sides[one], name, i, alarm, come, a.AlarmProbability(short))
 				}
 			}
 		}

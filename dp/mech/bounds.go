@@ -10,8 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// errBounds is returned when a private range is asked for in a way that has no
-// answer.
+// errBounds is returned when a private range is asked for in a way that has no answer.
 var errBounds = errors.New("these bounds cannot be estimated")
 
 // BoundsBins is the number of bins of the integers: 64 of negative numbers, one
@@ -20,9 +19,8 @@ const BoundsBins = 129
 
 const zeroBin = BoundsBins / 2
 
-// BoundsBin returns the bin of v, from 0 to 128. Bins end at powers of two: bin 64
-// holds 0, bin 65 holds 1, and bin 65+k holds the integers above 2^(k-1) up to
-// 2^k. Negative numbers mirror them.
+// BoundsBin returns the bin of v, from 0 to 128. Bins end at powers of two: bin 64 holds 0, bin 65
+// holds 1, and bin 65+k holds the integers above 2^(k-1) up to 2^k. Negative numbers mirror them.
 func BoundsBin(v int64) int {
 	switch {
 	case v > 0:
@@ -61,19 +59,16 @@ type BoundsConfig struct {
 	RowsPerUnit int64
 	// Neighbours is the relation of the policy.
 	Neighbours dp.Neighbours
-	// Epsilon or Rho is the budget: Laplace noise for the one, Gaussian noise
-	// for the other.
+	// Epsilon or Rho is the budget: Laplace noise for the one, Gaussian noise for the other.
 	Epsilon dp.Amount
 	Rho     dp.Amount
-	// Beta is the probability, at most, that an end of the range is where no
-	// value is.
+	// Beta is the probability, at most, that an end of the range is where no value is.
 	Beta float64
 }
 
-// Bounds estimates the range of a column of integers whose range nobody knows
-// (Wilson et al. 2020, "approximate bounds"; here on signed
-// integers with exact tails): count the values in bins that end at powers of
-// two, add noise to the counts, and take the lowest and the highest bin whose
+// Bounds estimates the range of a column of integers whose range nobody knows (Wilson et al. 2020,
+// "approximate bounds"; here on signed integers with exact tails): count the values in bins that
+// end at powers of two, add noise to the counts, and take the lowest and the highest bin whose
 // noisy count reaches a threshold.
 //
 // What is private is the vector of noisy counts; the range is read off it. A
@@ -125,24 +120,22 @@ func (b *Bounds) Cost() dp.Cost { return b.noise.Cost() }
 // Threshold is the noisy number of rows from which on a bin counts as occupied.
 func (b *Bounds) Threshold() int64 { return b.tau }
 
-// Missed returns a number such that, with probability at least 1 - beta, every
+// MissedRows returns a number such that, with probability at least 1 - beta, every
 // bin outside of the range holds fewer rows than that, and so, if no range is
 // found, every bin does. Of units there are not more than of rows.
-func (b *Bounds) Missed(beta float64) int64 {
+func (b *Bounds) MissedRows(beta float64) int64 {
 	// All of them are found where no noise is below -w, and by symmetry one is
 	// with half the probability that it is beyond w on either side.
 	w := b.noise.HalfWidth(2 * beta / BoundsBins * (1 - 0x1p-50))
 	return addClamped(b.tau, w)
 }
 
-// Range is an estimated range: values are from Low to High, but for those that
-// were missed.
+// Range is an estimated range: values are from Low to High, but for those that were missed.
 type Range struct{ Low, High int64 }
 
-// EstimateBounds returns a range whose ends are powers of two, with a sign, or
-// 0, out of the exact numbers of rows in each of the BoundsBins bins. The
-// second result is false where no bin is occupied enough to be seen, which is
-// the likely answer for few rows; it costs the same.
+// EstimateBounds returns a range whose ends are powers of two, with a sign, or 0, out of the exact
+// numbers of rows in each of the BoundsBins bins. The second result is false where no bin is
+// occupied enough to be seen, which is the likely answer for few rows; it costs the same.
 func (r *Releaser) EstimateBounds(counts Exact, b *Bounds) (Range, bool, error) {
 	if n := counts.Len(); n != BoundsBins {
 		return Range{}, false, fmt.Errorf("%w from %d bins: count rows by BoundsBin, which has %d", errBounds, n, BoundsBins)

@@ -220,7 +220,7 @@ func TestBoundsKeepTheirPromises(t *testing.T) {
 		if b.anyPassProbability(0, BoundsBins) > beta || lower.anyPassProbability(0, BoundsBins) <= beta {
 			t.Errorf("threshold %d has tail %v", b.tau, b.anyPassProbability(0, BoundsBins))
 		}
-		missed := b.Missed(beta)
+		missed := b.MissedRows(beta)
 		h := histogram()
 		h[BoundsBin(-1000)], h[BoundsBin(70)] = missed, missed
 		want := Range{-1024, 128}

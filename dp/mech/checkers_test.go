@@ -14,14 +14,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/sealed"
 )
 
-// The checkers return an error where a claim is wrong. The same functions are
-// run on the mechanisms, which they must pass, and on planted bugs, which they
-// must catch.
+// The checkers return an error where a claim is wrong. The same functions are run on the
+// mechanisms, which they must pass, and on planted bugs, which they must catch.
 
-// checkPure enumerates moves (i, j) with |i| + |j| <= d of two coordinates and
-// outputs around them, and compares the log of the ratio of probabilities of
-// Laplace noise of the given scale to epsilon, in exact rationals. The bound
-// must also be attained, or the noise is too large.
+// checkPure enumerates moves (i, j) with |i| + |j| <= d of two coordinates and outputs around them,
+// and compares the log of the ratio of probabilities of Laplace noise of the given scale to
+// epsilon, in exact rationals. The bound must also be attained, or the noise is too large.
 func checkPure(scale *big.Rat, d int64, epsilon dp.Amount) error {
 	worst := new(big.Rat)
 	for i := -d; i <= d; i++ {
@@ -45,8 +43,7 @@ func checkPure(scale *big.Rat, d int64, epsilon dp.Amount) error {
 
 func abs(x int64) int64 { return max(x, -x) }
 
-// logs returns the logarithms of the probabilities of a distribution on
-// -half..half, normalised.
+// logs returns the logarithms of the probabilities of a distribution on -half..half, normalised.
 func logs(half int, weight func(k float64) float64) []float64 {
 	p, total := make([]float64, 2*half+1), 0.0
 	for i := range p {
@@ -69,10 +66,9 @@ func gaussianLogs(sigma2 *big.Rat) []float64 {
 	return logs(int(40*math.Sqrt(s2))+700, func(k float64) float64 { return -k * k / (2 * s2) })
 }
 
-// renyi is the Renyi divergence of order alpha between a distribution and
-// itself moved by d. Mass that moves out of the array is too small to matter.
-// The sum is taken relative to its largest term, which may be far beyond a
-// float64.
+// renyi is the Renyi divergence of order alpha between a distribution and itself moved by d. Mass
+// that moves out of the array is too small to matter. The sum is taken relative to its largest
+// term, which may be far beyond a float64.
 func renyi(p []float64, d int64, alpha float64) float64 {
 	term := func(i int) float64 { return alpha*p[i-int(d)] + (1-alpha)*p[i] }
 	largest, sum := math.Inf(-1), 0.0
@@ -102,9 +98,8 @@ func checkConcentrated(p []float64, splits [][2]int64, rho dp.Amount) error {
 	return nil
 }
 
-// checkReplay runs f on neighbours with the same random bytes. Calls and bytes
-// must be the same, and the answers must differ as the inputs do, which must be
-// within the declared sensitivity.
+// checkReplay runs f on neighbours with the same random bytes. Calls and bytes must be the same,
+// and the answers must differ as the inputs do, which must be within the declared sensitivity.
 func checkReplay(f releaseFunc, x, y []int64, norm dp.Norm) error {
 	type trace struct {
 		calls []Call
@@ -256,8 +251,7 @@ func (s answers) check(claims map[float64]float64) error {
 	return nil
 }
 
-// hockeyStick is the exact delta at epsilon between a distribution and itself
-// moved by d.
+// hockeyStick is the exact delta at epsilon between a distribution and itself moved by d.
 func hockeyStick(p []float64, d int64, epsilon float64) float64 {
 	sum := 0.0
 	for i := range p {
@@ -299,8 +293,7 @@ func bisect(below func(float64) bool) float64 {
 	return low
 }
 
-// beta is the regularised incomplete beta function by Lentz's continued
-// fraction.
+// beta is the regularised incomplete beta function by Lentz's continued fraction.
 func beta(a, b, x float64) float64 {
 	if x <= 0 || x >= 1 {
 		return math.Max(0, math.Min(1, x))
@@ -370,13 +363,16 @@ func gaussian(t testing.TB, d2 int64, rho string) *Gaussian {
 	return m
 }
 
-func radial(t testing.TB, d2 int64, n int, epsilon string) *Radial {
+func radial(t testing.TB, d2 int64, n int, epsilon string) *radialNoise {
 	t.Helper()
-	m, err := NewRadial(l2squared(d2), n, amount(t, epsilon))
+	return must(NewRadial(l2squared(d2), n, amount(t, epsilon))).(*radialNoise)
+}
+
+func must[T any](v T, err error) T {
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	return m
+	return v
 }
 
 // stream is a deterministic stream of random bytes that counts what was read.

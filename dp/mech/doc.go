@@ -1,6 +1,5 @@
-// Package mech turns exact integer vectors into noisy ones, chooses among public
-// candidates by exact scores, and says what that costs and how wrong the result
-// may be.
+// Package mech turns exact integer vectors into noisy ones, chooses among public candidates by
+// exact scores, and says what that costs and how wrong the result may be.
 //
 // # The promise
 //
@@ -14,7 +13,7 @@
 //   - [Gaussian] (s in the l2 norm): P(noise = k) ~ exp(-k^2/(2 sigma^2)) with
 //     sigma^2 = D2^2/(2 rho). It is rho-zCDP (Canonne, Kamath, Steinke 2020,
 //     Theorem 4; Theorem 14 for vectors), and no pure claim is made.
-//   - [Radial] (s in the l2 norm): round(b) for a real vector b of density
+//   - [NewRadial] (s in the l2 norm): round(b) for a real vector b of density
 //     exp(-|b|/s), up to a constant, with s = D2/epsilon. It is epsilon-differentially private
 //     (Hardt, Talwar 2010; Chaudhuri, Monteleoni, Sarwate 2011), because x + round(b) =
 //     round(x + b) for integer x. Its coordinates depend on each other.
@@ -36,11 +35,11 @@
 // each moves by at most D = [Scoring].Sensitivity between neighbours. Let b =
 // 2D/epsilon, or b = D/epsilon where all scores move the same way.
 //
-//   - [Exponential]: P(i) ~ exp(s_i/b). Pure epsilon, and epsilon^2/8-zCDP.
-//   - [PermuteAndFlip]: uniformly among those that win a coin of probability
+//   - [NewExponential]: P(i) ~ exp(s_i/b). Pure epsilon, and epsilon^2/8-zCDP.
+//   - [NewPermuteAndFlip]: uniformly among those that win a coin of probability
 //     exp((s_i - max)/b). Pure epsilon, never worse, but no better than
 //     epsilon tanh(epsilon/2)-zCDP in general. [ChooseSelector] chooses between them.
-//   - [NoisyMax]: the first of the highest s_i + noise. Pure epsilon.
+//   - [NewNoisyMax]: the first of the highest s_i + noise. Pure epsilon.
 //   - [TopK]: one of these, again and again, without what has been chosen.
 //   - [Quantiles]: Exponential on the points of a lattice, scored by rank.
 //
@@ -55,7 +54,7 @@
 //  8. Only the index leaves, never the score or the noisy score of the chosen.
 //
 // How long a selection takes depends on the number of candidates, and by a few
-// nanoseconds for each on the scores. [Releaser.Quantiles] sorts private values, and
+// nanoseconds for each on the scores. [Releaser.ReleaseQuantiles] sorts private values, and
 // under add-remove their number is private too; so its time is no secret kept here.
 // A server answers at a time that does not depend on it.
 //
@@ -64,7 +63,7 @@
 //   - [Sparse]: any number of questions "is this at or above that?" in one session,
 //     priced in full when it is opened, which ends with the c-th "above". All noise
 //     of a question is drawn before its value is looked at.
-//   - [Above]: one round of that, until the first "above", for sessions that pay round by
+//   - [AboveThreshold]: one round of that, until the first "above", for sessions that pay round by
 //     round and outlive their process.
 //   - [KeyThreshold] and [KeySelection]: which group keys may leave, where the keys
 //     themselves are private. One function is both the test and the tail that delta
@@ -78,22 +77,21 @@
 //
 //   - [Residuals]: marginals of one table, as of GROUP BY CUBE, from the residuals of all sets below
 //     them ([Releaser.ReleaseMarginals]).
-//   - [Running]: a sequence of which running totals are made ([Releaser.ReleaseRunning]).
+//   - [RunningTotals]: a sequence of which running totals are made ([Releaser.ReleaseRunningTotals]).
 //
 // The proof of each is that of the Gaussian mechanism, at the sensitivity of what is released; the
-// rest is post-processing. [Marginal] has the error bars.
+// rest is post-processing. [MarginalNoise] has the error bars.
 //
 // # Noise that is not added
 //
-// [Releaser.Reals] draws real noise for a function that is minimised (objective
+// [Releaser.DrawReals] draws real noise for a function that is minimised (objective
 // perturbation). No claim is made of it here: that is the part of package learn.
 //
 // # Error bars
 //
-// HalfWidth(beta) is a k with P(|noise| > k) <= beta for the discrete
-// distribution itself, not for its continuous limit. [HalfWidthOfSum] is the
-// same for weighted sums of independent noises and [RatioInterval] for a
-// quotient. These functions compute in floating point with all errors counted
-// on one side: a stated half width is never too small. They read scales and
-// noisy values only, so they are free.
+// HalfWidth(beta) is a k with P(|noise| > k) <= beta for the discrete distribution itself, not for
+// its continuous limit. [HalfWidthOfSum] is the same for weighted sums of independent noises and
+// [RatioInterval] for a quotient. These functions compute in floating point with all errors counted
+// on one side: a stated half width is never too small. They read scales and noisy values only, so
+// they are free.
 package mech

@@ -79,7 +79,7 @@ func must[T any](v T, err error) T {
 func theorem(n int, gap, b float64) float64 { return float64(n) * math.Exp(-gap/b) }
 
 // The most common hair colour: one person more moves one count by one.
-func ExampleExponential() {
+func ExampleNewExponential() {
 	m := must(mech.NewExponential(mech.Scoring{Sensitivity: 1}, must(dp.Parse("0.1"))))
 	counts := mech.Seal(500, 400, 60, 40)
 	i := must(mech.NewReleaser(noise.NewSource()).Select(counts, m))
@@ -97,7 +97,7 @@ func ExampleExponential() {
 
 // The best meeting date: everybody names all the dates that suit, and one person
 // more lowers no count. However many dates somebody names, each count moves by one.
-func ExamplePermuteAndFlip() {
+func ExampleNewPermuteAndFlip() {
 	m := must(mech.NewPermuteAndFlip(mech.Scoring{Sensitivity: 1, Monotone: true}, must(dp.Parse("0.5"))))
 	dates := mech.Seal(31, 44, 40, 12, 38)
 	i := must(mech.NewReleaser(noise.NewSource()).Select(dates, m))
@@ -116,10 +116,9 @@ func ExamplePermuteAndFlip() {
 	// people left out on average: 0.42, and 0.72
 }
 
-// Which price earns most from sealed bids? 300 people bid 1.00 and 100 bid 3.01. A
-// price a little too high earns next to nothing, so noise on the price would not do;
-// the exponential mechanism scores each price by what it earns. One bidder
-// moves that by the price at most, 302 cents.
+// Which price earns most from sealed bids? 300 people bid 1.00 and 100 bid 3.01. A price a little
+// too high earns next to nothing, so noise on the price would not do; the exponential mechanism
+// scores each price by what it earns. One bidder moves that by the price at most, 302 cents.
 func ExampleReleaser_Select_price() {
 	prices := []int64{100, 101, 301, 302}
 	earned := []int64{400 * 100, 100 * 101, 100 * 301, 0}
@@ -203,7 +202,7 @@ func ExampleScoring_histogram() {
 
 func ExampleNewNoisyMax() {
 	s := mech.Scoring{Sensitivity: 1}
-	for _, form := range []mech.MaxNoise{mech.LaplaceNoise, mech.GeometricNoise, mech.GumbelNoise} {
+	for _, form := range []mech.NoisyMaxForm{mech.LaplaceNoise, mech.GeometricNoise, mech.GumbelNoise} {
 		m := must(mech.NewNoisyMax(form, s, dp.One))
 		fmt.Printf("%s: b = %s, rho %.4f\n", m.Name(), m.Parameter().RatString(), m.Cost().Rho.Float())
 	}
@@ -219,7 +218,7 @@ func ExampleTopK() {
 	fmt.Printf("%s: epsilon %v, rho %v\n", top.Name(), top.Cost().Epsilon, top.Cost().Rho)
 	// The counts are so far apart that another order has a probability below 1e-8.
 	names := []string{"tea", "coffee", "water", "juice"}
-	for _, i := range must(mech.NewReleaser(noise.NewSource()).Top(mech.Seal(700, 900, 500, 100), top)) {
+	for _, i := range must(mech.NewReleaser(noise.NewSource()).SelectTop(mech.Seal(700, 900, 500, 100), top)) {
 		fmt.Println(names[i])
 	}
 	// Output:
@@ -231,7 +230,7 @@ func ExampleTopK() {
 
 func ExampleChooseSelector() {
 	s := mech.Scoring{Sensitivity: 1}
-	for _, b := range []mech.Budget{mech.Pure, mech.Concentrated} {
+	for _, b := range []mech.Currency{mech.Pure, mech.Concentrated} {
 		_, why, err := mech.ChooseSelector(b, dp.One/8, s)
 		fmt.Println(why, err)
 	}
@@ -253,7 +252,7 @@ func ExampleQuantiles() {
 	for i := range int64(2001) {
 		ages = append(ages, i*80/2000)
 	}
-	out := mech.NewReleaser(noise.NewSource()).Quantiles(mech.Seal(ages...), q)
+	out := mech.NewReleaser(noise.NewSource()).ReleaseQuantiles(mech.Seal(ages...), q)
 	// There are 25 people of every age, so that alpha makes two years.
 	fmt.Println(len(out), "ages in order:", out[0] <= out[1] && out[1] <= out[2])
 	// Output:
@@ -270,7 +269,7 @@ func ExampleReleaser_ReleaseKeys() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(k.Why())
+	fmt.Println(k.Reason())
 
 	diagnoses := []string{"influenza", "kuru", "asthma"}
 	patients := mech.Seal(812, 1, 345)
@@ -285,8 +284,7 @@ func ExampleReleaser_ReleaseKeys() {
 	// [asthma influenza]
 }
 
-// Without counts, keys are cheaper: these probabilities are the largest there
-// are.
+// Without counts, keys are cheaper: these probabilities are the largest there are.
 func ExampleReleaser_SelectKeys() {
 	epsilon, _ := dp.Parse("1")
 	delta, _ := dp.Parse("1e-6")
@@ -307,8 +305,7 @@ func ExampleReleaser_SelectKeys() {
 	// kept: [0 2]
 }
 
-// Nobody knows how long patients stay. The range is estimated before a sum over
-// it is asked for.
+// Nobody knows how long patients stay. The range is estimated before a sum over it is asked for.
 func ExampleReleaser_EstimateBounds() {
 	epsilon, _ := dp.Parse("0.5")
 	b, err := mech.NewBounds(mech.BoundsConfig{RowsPerUnit: 1, Epsilon: epsilon, Beta: 1e-9})
@@ -323,16 +320,15 @@ func ExampleReleaser_EstimateBounds() {
 	r, ok, err := mech.NewReleaser(noise.NewSource()).EstimateBounds(mech.Seal(bins...), b)
 	fmt.Println(r.Low, "to", r.High, ok, err)
 	fmt.Println("costs", b.Cost().Epsilon)
-	fmt.Println("a bin outside has fewer rows than", b.Missed(1e-9))
+	fmt.Println("a bin outside has fewer rows than", b.MissedRows(1e-9))
 	// Output:
 	// 1 to 128 true <nil>
 	// costs 0.5
 	// a bin outside has fewer rows than 101
 }
 
-// A ward is watched for a year. On which two days are there too many patients?
-// All days together cost one epsilon, because all but two of the answers are
-// "below".
+// A ward is watched for a year. On which two days are there too many patients? All days together
+// cost one epsilon, because all but two of the answers are "below".
 func ExampleReleaser_OpenSparse() {
 	epsilon, _ := dp.Parse("1")
 	m, err := mech.NewSparse(mech.SparseConfig{

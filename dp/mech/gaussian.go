@@ -22,11 +22,10 @@ type Gaussian struct {
 // NewGaussian calibrates Gaussian noise to an l2 sensitivity: sigma^2 = D2^2/(2
 // rho), as an exact rational, so that the cost is exactly rho.
 //
-// Canonne, Kamath, Steinke 2020, Theorem 4: an integer query of sensitivity D
-// is D^2/(2 sigma^2)-zCDP; Theorem 14: so is an integer vector of l2
-// sensitivity D with independent noise in its coordinates, because Renyi
-// divergences add and D^2 = sum of D_i^2. It is the *square* of D that is
-// divided. The discrete Gaussian has no pure epsilon.
+// Canonne, Kamath, Steinke 2020, Theorem 4: an integer query of sensitivity D is D^2/(2
+// sigma^2)-zCDP; Theorem 14: so is an integer vector of l2 sensitivity D with independent noise in
+// its coordinates, because Renyi divergences add and D^2 = sum of D_i^2. It is the *square* of D
+// that is divided. The discrete Gaussian has no pure epsilon.
 func NewGaussian(s dp.Sensitivity, rho dp.Amount) (*Gaussian, error) {
 	if s.Norm() != dp.L2 {
 		return nil, fmt.Errorf("%w: Gaussian noise needs l2, not %v", errNorm, s)
@@ -72,10 +71,9 @@ func (m *Gaussian) Parameter() *big.Rat { return new(big.Rat).Set(m.sigma2) }
 // Tail bounds P(|noise| > k) from above.
 func (m *Gaussian) Tail(k int64) float64 { return m.dist.tail(k) }
 
-// HalfWidth returns the smallest k with P(|noise| > k) <= beta. The result can
-// be one too large where beta is within 1e-11 of itself to the probability at
-// k-1, within 4/sigma^4 or k 2^-46 where those are larger, and a few parts in a
-// thousand too large for beta below 1e-290.
+// HalfWidth returns the smallest k with P(|noise| > k) <= beta. The result can be one too large
+// where beta is within 1e-11 of itself to the probability at k-1, within 4/sigma^4 or k 2^-46 where
+// those are larger, and a few parts in a thousand too large for beta below 1e-290.
 func (m *Gaussian) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
 func (m *Gaussian) fill(src *noise.Source, out []int64) { m.sampler.Fill(src, out) }
@@ -98,11 +96,11 @@ func (l gaussianLaw) tail(k int64) float64 {
 	if k < 0 {
 		return 1
 	}
-	if float64(k) >= numeric.Farthest*l.S {
+	if float64(k) >= numeric.LastDeviation*l.S {
 		return l.subgaussian(float64(k))
 	}
 	var p float64
-	if l.S >= numeric.SumsBelow {
+	if l.S >= numeric.SummedBelowSigma {
 		p = l.TailBeyond(float64(k))
 	} else {
 		var sum float64
@@ -114,8 +112,7 @@ func (l gaussianLaw) tail(k int64) float64 {
 	return math.Min(1, p)
 }
 
-// subgaussian is P(|X| >= k) <= 2 exp(-k^2/(2 s^2)): Chernoff's bound with
-// logMGF.
+// subgaussian is P(|X| >= k) <= 2 exp(-k^2/(2 s^2)): Chernoff's bound with logMGF.
 func (l gaussianLaw) subgaussian(k float64) float64 {
 	x := k * k / (2 * l.S2)
 	return math.Min(1, 2*math.Exp(-x)*(1+(x+4)*0x1p-49)+2*math.SmallestNonzeroFloat64)
@@ -133,7 +130,7 @@ func (l gaussianLaw) halfWidth(beta float64) int64 {
 	switch {
 	case beta < smallestTail:
 		return upper
-	case l.S < numeric.SumsBelow:
+	case l.S < numeric.SummedBelowSigma:
 		return l.HalfWidth(beta)
 	}
 	_, high := numeric.BisectWhole(-1, upper, func(k int64) bool { return !(l.tail(k) <= beta) })
@@ -156,22 +153,20 @@ func (l gaussianLaw) block(lo, hi int64) (mass, err float64) {
 		mass = sum / l.Z
 		return mass, mass*numeric.SumError + 1e-300
 	}
-	a, errA := l.Beyond(float64(lo - 1))
-	b, errB := l.Beyond(float64(hi))
+	a, errA := l.SumBeyond(float64(lo - 1))
+	b, errB := l.SumBeyond(float64(hi))
 	mass = math.Max(0, a-b) / l.Z
 	return mass, (errA+errB)/l.Z + mass*0x1p-50
 }
 
-// logMGF: E exp(tX) is exp(t^2 s^2/2) times the quotient of the sum of g over
-// the integers shifted by t s^2 and the sum over the integers, and no shift
-// makes that sum larger (Poisson summation; Canonne, Kamath, Steinke 2020 say
-// it of their discrete Gaussian's tails).
+// logMGF: E exp(tX) is exp(t^2 s^2/2) times the quotient of the sum of g over the integers shifted
+// by t s^2 and the sum over the integers, and no shift makes that sum larger (Poisson summation;
+// Canonne, Kamath, Steinke 2020 say it of their discrete Gaussian's tails).
 func (l gaussianLaw) logMGF(t float64) float64 { return t * t * l.S2 / 2 * (1 + 0x1p-50) }
 
 func (l gaussianLaw) horizon() float64 { return math.Inf(1) }
 
-// variance is that of the continuous Gaussian from s = 1 up, and the sum of the
-// first terms below.
+// variance is that of the continuous Gaussian from s = 1 up, and the sum of the first terms below.
 func (l gaussianLaw) variance() float64 {
 	if l.S >= 1 {
 		return l.S2

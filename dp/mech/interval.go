@@ -11,22 +11,19 @@ type Noisy struct {
 	HalfWidth int64
 }
 
-// RatioInterval estimates the quotient of two exact integers from their noisy
-// values, where the quotient is known to lie in the public range from low to
-// high: the mean of values that were clamped to it. It returns an estimate in
-// the range, and a half width, such that
+// RatioInterval estimates the quotient of two exact integers from their noisy values, where the
+// quotient is known to lie in the public range from low to high: the mean of values that were
+// clamped to it. It returns an estimate in the range, and a half width, such that
 //
 //	|exact sum / exact count - estimate| <= half width
 //
-// whenever the exact sum is within its half width of the noisy sum, the exact
-// count within its own, and the quotient in the range. If each half width holds
-// with probability 1 - beta/2, the interval holds with probability 1 - beta;
-// the noises need not be independent.
+// whenever the exact sum is within its half width of the noisy sum, the exact count within its own,
+// and the quotient in the range. If each half width holds with probability 1 - beta/2, the interval
+// holds with probability 1 - beta; the noises need not be independent.
 //
-// It is conservative: a rectangle around (sum, count) stands for what is nearer
-// to an ellipse, and beta is split evenly. Where the exact count may be zero or
-// less nothing is known but the public range, and that is the answer. The
-// interval is computed in exact rationals and rounded outwards.
+// It is conservative: a rectangle around (sum, count) stands for what is nearer to an ellipse, and
+// beta is split evenly. Where the exact count may be zero or less nothing is known but the public
+// range, and that is the answer. The interval is computed in exact rationals and rounded outwards.
 func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth float64) {
 	if !(low <= high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
 		panic("mech: the public range of a ratio must be finite, and not empty")
@@ -52,9 +49,8 @@ func RatioOfIntervals(sum, count Interval, lo, hi *big.Rat) (estimate, halfWidth
 	from, to := lo, hi
 	if countMin.Sign() > 0 {
 		sumMin, sumMax := sum.ends()
-		// The smallest quotient divides the smallest sum: by the largest count
-		// where it is positive, by the smallest where it is negative. The
-		// largest likewise.
+		// The smallest quotient divides the smallest sum: by the largest count where it is
+		// positive, by the smallest where it is negative. The largest likewise.
 		least, most := quotient(sumMin, countMax, countMin), quotient(sumMax, countMin, countMax)
 		from, to = larger(lo, least), smaller(hi, most)
 	}
@@ -64,9 +60,8 @@ func RatioOfIntervals(sum, count Interval, lo, hi *big.Rat) (estimate, halfWidth
 		middle.Quo(sum.Value, count.Value)
 	}
 	if from.Cmp(to) > 0 {
-		// The rectangle misses the public range, so one of the errors is larger
-		// than its half width, which has probability beta. Say the range, not
-		// nothing.
+		// The rectangle misses the public range, so one of the errors is larger than its half
+		// width, which has probability beta. Say the range, not nothing.
 		from, to = lo, hi
 	}
 	estimate, _ = smaller(hi, larger(lo, middle)).Float64()
@@ -75,8 +70,7 @@ func RatioOfIntervals(sum, count Interval, lo, hi *big.Rat) (estimate, halfWidth
 	return estimate, floatUp(larger(below, above))
 }
 
-// quotient divides x by one positive number where x is positive, by the other
-// where not.
+// quotient divides x by one positive number where x is positive, by the other where not.
 func quotient(x, ifPositive, ifNegative *big.Rat) *big.Rat {
 	if x.Sign() >= 0 {
 		return new(big.Rat).Quo(x, ifPositive)

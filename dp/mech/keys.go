@@ -10,12 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// errKeys is returned when group keys are asked for in a way that cannot be
-// made private.
+// errKeys is returned when group keys are asked for in a way that cannot be made private.
 var errKeys = errors.New("these group keys cannot be released")
 
-// KeyConfig says who is protected when group keys come from the data, and at
-// what price.
+// KeyConfig says who is protected when group keys come from the data, and at what price.
 type KeyConfig struct {
 	// GroupsPerUnit is C: a unit is counted in at most so many groups, and once
 	// in each. Which of its groups those are is chosen for each unit alone.
@@ -32,8 +30,7 @@ type KeyConfig struct {
 	Noise string
 }
 
-// movedGroups is in how many groups the count of units can differ by one between
-// neighbours.
+// movedGroups is in how many groups the count of units can differ by one between neighbours.
 func (c KeyConfig) movedGroups() int64 {
 	if c.Neighbours == dp.Substitute {
 		return 2 * int64(c.GroupsPerUnit)
@@ -67,46 +64,41 @@ func (c KeyConfig) check() error {
 //
 // # Proof
 //
-// Let y be x with one unit more, and C0 of its C groups be new: nobody else is
-// in them. Let E be the event that one of the new ones is released on y. The
-// noise of the new groups is independent of that of the others, so given that E
-// does not happen, y's release is a release of the same groups as x's, with
-// noise on counts that differ by one in at most C - C0 of them. That costs what
-// the noise was calibrated to. P(E) = 1 - (1-p)^C0 <= 1 - (1-p)^C <= delta,
-// where p is the probability that a group of one unit is released. This is
-// delta-approximate zCDP as Bun, Steinke 2016, Definition 8.1, have it, with the
-// event on y's side. In epsilon: with A = P_y(S | not E),
+// Let y be x with one unit more, and C0 of its C groups be new: nobody else is in them. Let E be
+// the event that one of the new ones is released on y. The noise of the new groups is independent
+// of that of the others, so given that E does not happen, y's release is a release of the same
+// groups as x's, with noise on counts that differ by one in at most C - C0 of them. That costs what
+// the noise was calibrated to. P(E) = 1 - (1-p)^C0 <= 1 - (1-p)^C <= delta, where p is the
+// probability that a group of one unit is released. This is delta-approximate zCDP as Bun, Steinke
+// 2016, Definition 8.1, have it, with the event on y's side. In epsilon: with A = P_y(S | not E),
 //
 //	P_y(S) <= P(E) + (1 - P(E)) A       <= delta + exp(epsilon) P_x(S)
 //	P_x(S) <= P(E) P_x(S) + (1-P(E)) exp(epsilon) A <= delta + exp(epsilon) P_y(S).
 //
-// Under substitution both sides have such an event, each at most delta, and the
-// noise is calibrated to 2C groups. With a = P_x(S | not E_x) and b likewise,
-// a <= exp(epsilon) b,
+// Under substitution both sides have such an event, each at most delta, and the noise is calibrated
+// to 2C groups. With a = P_x(S | not E_x) and b likewise, a <= exp(epsilon) b,
 //
 //	P_x(S) - exp(epsilon) P_y(S) <= d_x + (1-d_x) a - (1-d_y) a <= max(d_x, d_y).
 //
 // Where the noise itself has a delta, it is added.
 //
-// The number that is compared with the threshold is the number that is released:
-// S is any set of keys with their noisy numbers, and the proof draws the noise
-// of a group once. So whoever wants keys and counts pays for one release of the
-// counts, and not for a second one with noise of its own. What is released is the
-// number plus noise, *given* that this passed. The noise of a group that is
-// released is therefore not centred: P(|noise| > HalfWidth(beta)) <= beta
-// holds of all groups together, those that are hidden too.
+// The number that is compared with the threshold is the number that is released: S is any set of
+// keys with their noisy numbers, and the proof draws the noise of a group once. So whoever wants
+// keys and counts pays for one release of the counts, and not for a second one with noise of its
+// own. What is released is the number plus noise, *given* that this passed. The noise of a group
+// that is released is therefore not centred: P(|noise| > HalfWidth(beta)) <= beta holds of all
+// groups together, those that are hidden too.
 //
 // (Korolova, Kenthapadi, Mishra, Ntoulas 2009; Wilson et al. 2020 for C groups.)
 //
 // # The edge
 //
-// Counts are whole, and the tail of the noise falls by a factor from one of them
-// to the next: the lowest threshold leaves a part of delta unspent. So a noisy
-// number of one less is released too, with a probability r, by a draw of its
-// own: a function of the noisy number and of nothing else. A group of one unit is
-// then released with probability p = (1-r) P(noise >= k) + r P(noise >= k-1),
-// where k is what it takes to pass, and p is what the proof above is about. r is
-// a multiple of 2^-63, and the draw has 63 bits.
+// Counts are whole, and the tail of the noise falls by a factor from one of them to the next: the
+// lowest threshold leaves a part of delta unspent. So a noisy number of one less is released too,
+// with a probability r, by a draw of its own: a function of the noisy number and of nothing else. A
+// group of one unit is then released with probability p = (1-r) P(noise >= k) + r P(noise >= k-1),
+// where k is what it takes to pass, and p is what the proof above is about. r is a multiple of
+// 2^-63, and the draw has 63 bits.
 type KeyThreshold struct {
 	countThreshold
 	edge  uint64 // r, in units of 2^-63
@@ -114,15 +106,13 @@ type KeyThreshold struct {
 	other *countThreshold // what was not chosen
 }
 
-// NewKeyThreshold calibrates noise and threshold. Laplace and Gaussian noise
-// are compared where both can pay in the budget's currency, and the lower
-// threshold is taken: a group with as many units as the threshold is released
-// every other time.
+// NewKeyThreshold calibrates noise and threshold. Laplace and Gaussian noise are compared where
+// both can pay in the budget's currency, and the lower threshold is taken: a group with as many
+// units as the threshold is released every other time.
 //
-// Laplace noise has to cover C groups in l1 and Gaussian noise in l2, that is,
-// the square root of C. But the Laplace tail is the heavier one, and the
-// Gaussian needs a share of delta where the budget is an epsilon. Why tells
-// what came out.
+// Laplace noise has to cover C groups in l1 and Gaussian noise in l2, that is, the square root of
+// C. But the Laplace tail is the heavier one, and the Gaussian needs a share of delta where the
+// budget is an epsilon. Why tells what came out.
 func NewKeyThreshold(c KeyConfig) (*KeyThreshold, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -239,8 +229,7 @@ func (k *KeyThreshold) keeps(n, noise int64, draw uint64) bool {
 	return n > 0 && (k.passes(n, noise) || noise == k.leastNoise(n)-1 && draw < k.edge)
 }
 
-// largestAmount returns the largest amount up to most that fits, where all
-// smaller ones do.
+// largestAmount returns the largest amount up to most that fits, where all smaller ones do.
 func largestAmount(most dp.Amount, fits func(dp.Amount) bool) dp.Amount {
 	low, _ := numeric.BisectWhole(0, most+1, fits)
 	return low
@@ -255,13 +244,13 @@ func (k *KeyThreshold) Noise() Mechanism { return k.noise }
 // Threshold is the smallest noisy number of units that is released for certain.
 func (k *KeyThreshold) Threshold() int64 { return k.tau }
 
-// Edge is the probability with which the number before that is released.
-func (k *KeyThreshold) Edge() *big.Rat {
+// EdgeProbability is the probability with which the number before that is released.
+func (k *KeyThreshold) EdgeProbability() *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(k.edge), new(big.Int).SetUint64(probabilityOne))
 }
 
-// Why says which noise was taken, and what the other would have done.
-func (k *KeyThreshold) Why() string {
+// Reason says which noise was taken, and what the other would have done.
+func (k *KeyThreshold) Reason() string {
 	if k.other == nil {
 		return fmt.Sprintf("%s noise: threshold %d", k.noise.Name(), k.tau)
 	}
@@ -324,9 +313,8 @@ func (c countThreshold) leastNoise(n int64) int64 { return c.tau - max(n, 0) }
 // passes reports whether a count of n passes with this noise.
 func (c countThreshold) passes(n, noise int64) bool { return noise >= c.leastNoise(n) }
 
-// passProbability is an upper bound on the probability that a count of n passes: the
-// noise is symmetric, so P(noise >= k) is half of P(|noise| > k-1) for k > 0.
-// Halving is exact.
+// passProbability is an upper bound on the probability that a count of n passes: the noise is
+// symmetric, so P(noise >= k) is half of P(|noise| > k-1) for k > 0. Halving is exact.
 func (c countThreshold) passProbability(n int64) float64 {
 	k := c.leastNoise(n)
 	if k <= 0 {
@@ -350,10 +338,9 @@ func probabilityOfAny(p float64, k int) float64 {
 	return math.Min(1, -math.Expm1(float64(k)*math.Log1p(-p))*(1+0x1p-48)+math.SmallestNonzeroFloat64)
 }
 
-// newCountThreshold returns the lowest threshold above n that k counts of n pass with
-// a probability of at most beta. The tail is a proven upper bound for every
-// threshold that is tried, so the one that is found holds, even if rounding
-// should make it one too high.
+// newCountThreshold returns the lowest threshold above n that k counts of n pass with a probability
+// of at most beta. The tail is a proven upper bound for every threshold that is tried, so the one
+// that is found holds, even if rounding should make it one too high.
 func newCountThreshold(m Mechanism, n int64, k int, beta float64) (countThreshold, error) {
 	at := func(tau int64) countThreshold { return countThreshold{m, tau} }
 	// The union bound is enough up to rounding, for which one step more is.
@@ -374,9 +361,8 @@ func newCountThreshold(m Mechanism, n int64, k int, beta float64) (countThreshol
 //
 //	delta = exp((a-1)(a rho - epsilon)) (1-1/a)^a/(a-1)
 //
-// is one (Canonne, Kamath, Steinke 2020, Proposition 12 with a rho as the Renyi
-// divergence). A search finds a good order; that it is the best is of no
-// importance to the claim.
+// is one (Canonne, Kamath, Steinke 2020, Proposition 12 with a rho as the Renyi divergence). A
+// search finds a good order; that it is the best is of no importance to the claim.
 func deltaOfRho(rho, epsilon dp.Amount) float64 {
 	r, e := rho.Float(), epsilon.Float()
 	if r == 0 {

@@ -47,7 +47,7 @@ func lawOfKeys(k *KeyThreshold, passes func(n, noise int64) bool) keyLaw {
 			case passes != nil && passes(n, z), passes == nil && k.keeps(n, z, probabilityOne-1):
 				p = 1
 			case passes == nil && k.keeps(n, z, 0): // at the edge
-				p, _ = k.Edge().Float64()
+				p, _ = k.EdgeProbability().Float64()
 			}
 			if p > 0 {
 				out[n+z] += p * at(z)
@@ -61,10 +61,9 @@ func lawOfKeys(k *KeyThreshold, passes func(n, noise int64) bool) keyLaw {
 // honestKeys is the test of ReleaseKeys, with its edge.
 func honestKeys(*KeyThreshold) func(n, noise int64) bool { return nil }
 
-// checkKeys computes the exact delta at epsilon between two vectors of groups
-// in which one unit is in all of one or two groups or in none, in both
-// directions. With groups = swapped it is replaced: it leaves one group and
-// enters the other.
+// checkKeys computes the exact delta at epsilon between two vectors of groups in which one unit is
+// in all of one or two groups or in none, in both directions. With groups = swapped it is replaced:
+// it leaves one group and enters the other.
 func checkKeys(law keyLaw, groups int, starts []int64, epsilon, delta float64) error {
 	for _, a := range starts {
 		for _, b := range starts {
@@ -119,8 +118,7 @@ func TestKeyThresholdIsPrivateExactly(t *testing.T) {
 	}
 }
 
-// Under substitution both sides can have a group of their own, and delta is paid
-// once.
+// Under substitution both sides can have a group of their own, and delta is paid once.
 func TestKeyThresholdIsPrivateUnderSubstitution(t *testing.T) {
 	c := KeyConfig{GroupsPerUnit: 1, Neighbours: dp.Substitute, Epsilon: dp.One, Delta: amount(t, "0.01")}
 	k := keyThreshold(t, c)
@@ -135,8 +133,7 @@ func TestKeyThresholdIsPrivateUnderSubstitution(t *testing.T) {
 	}
 }
 
-// The threshold is the lowest that delta pays for, and what is charged is what
-// the tail comes to.
+// The threshold is the lowest that delta pays for, and what is charged is what the tail comes to.
 func TestKeyThresholdIsLowest(t *testing.T) {
 	for _, groups := range []int{1, 2, 5, 100} {
 		for _, rho := range []bool{false, true} {
@@ -155,7 +152,7 @@ func TestKeyThresholdIsLowest(t *testing.T) {
 			}
 			// With its edge it spends nearly all of it, and never more.
 			if got := probabilityOfAny(k.probabilityAlone()(k.edge), groups); got > pays.Float() || got < pays.Float()*0.999 {
-				t.Errorf("%d groups: threshold %d with edge %v has tail %v of %v", groups, k.tau, k.Edge(), got, pays)
+				t.Errorf("%d groups: threshold %d with edge %v has tail %v of %v", groups, k.tau, k.EdgeProbability(), got, pays)
 			}
 			if k.Cost().Delta > c.Delta || k.Cost().Delta == 0 {
 				t.Errorf("%d groups: %v is charged", groups, k.Cost())
@@ -197,14 +194,14 @@ func TestKeyThresholdChooses(t *testing.T) {
 			}
 			k := keyThreshold(t, c)
 			if k.other == nil || k.other.tau < k.tau {
-				t.Errorf("%d groups: %s", groups, k.Why())
+				t.Errorf("%d groups: %s", groups, k.Reason())
 			}
 			if now := k.noise.Name(); now != was {
 				if was == "gaussian" {
 					t.Errorf("%d groups: back to %s", groups, now)
 				}
 				was, first[rho] = now, groups
-				t.Logf("rho %v, from %d groups: %s", rho, groups, k.Why())
+				t.Logf("rho %v, from %d groups: %s", rho, groups, k.Reason())
 			}
 		}
 	}
@@ -256,8 +253,7 @@ func TestEmptyKeysStayHidden(t *testing.T) {
 	}
 }
 
-// keysUnder is a release of keys as the checkers of Release know it: hidden
-// groups are 0.
+// keysUnder is a release of keys as the checkers of Release know it: hidden groups are 0.
 func keysUnder(release func(*Releaser, Exact) []Key) releaseFunc {
 	return func(r *Releaser, x []int64) []int64 {
 		out := make([]int64, len(x))

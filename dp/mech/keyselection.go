@@ -9,12 +9,10 @@ import (
 	"github.com/discreet-dp/discreet/dp/noise"
 )
 
-// KeySelection releases keys and nothing but keys. Among all private ways of
-// doing that it keeps every group with the largest probability (Desfontaines,
-// Voss, Gipson 2020), up to rounding.
+// KeySelection releases keys and nothing but keys. Among all private ways of doing that it keeps
+// every group with the largest probability (Desfontaines, Voss, Gipson 2020), up to rounding.
 //
-// With p(n) the probability that a group of n units is kept, privacy of one
-// group is
+// With p(n) the probability that a group of n units is kept, privacy of one group is
 //
 //	p(n+1)     <= exp(e) p(n) + d
 //	1 - p(n)   <= exp(e) (1 - p(n+1)) + d
@@ -23,15 +21,13 @@ import (
 // because groups without units are not even known. The table starts there and
 // takes every time the largest next probability that both allow.
 //
-// A unit is in C groups, so that a group gets e = epsilon/C and d = delta/C, or
-// half of that under substitution, and the C groups compose to (epsilon,
-// delta).
+// A unit is in C groups, so that a group gets e = epsilon/C and d = delta/C, or half of that under
+// substitution, and the C groups compose to (epsilon, delta).
 //
-// Everything here is exact. The table is of integers in units of 2^-63, every
-// entry rounded down before the next is made from it, which keeps both
-// inequalities. In the place of exp(e) stands a rational that is not above
-// it: the inequalities hold for a slightly smaller epsilon. A draw compares 63
-// random bits to an entry.
+// Everything here is exact. The table is of integers in units of 2^-63, every entry rounded down
+// before the next is made from it, which keeps both inequalities. In the place of exp(e) stands a
+// rational that is not above it: the inequalities hold for a slightly smaller epsilon. A draw
+// compares 63 random bits to an entry.
 type KeySelection struct {
 	keep []uint64 // keep[n] is p(n) in units of 2^-63; from the last one on it is 1
 	rate *big.Rat // epsilon of one group
@@ -66,10 +62,9 @@ func NewKeySelection(c KeyConfig) (*KeySelection, error) {
 	return k, err
 }
 
-// selectionCost: any pair of outputs that is (e, d)-close is made from
-// randomized response of e that fails with probability d (Kairouz, Oh,
-// Viswanath 2015), which is d-approximate zCDP with e tanh(e/2). The groups of
-// one unit are independent and add up.
+// selectionCost: any pair of outputs that is (e, d)-close is made from randomized response of e
+// that fails with probability d (Kairouz, Oh, Viswanath 2015), which is d-approximate zCDP with e
+// tanh(e/2). The groups of one unit are independent and add up.
 func selectionCost(c KeyConfig, rate *big.Rat) (dp.Cost, error) {
 	e, _ := rate.Float64()
 	rho, err := dp.CeilFloat(float64(c.movedGroups()) * dp.RhoOfPure(e) * (1 + 0x1p-50))
@@ -121,10 +116,9 @@ func selectionTable(rate, delta *big.Rat) ([]uint64, error) {
 
 const expBits = 128
 
-// expBelow returns a number not above exp(x), in units of 2^-128, and close to
-// it up to x = 40. The argument is halved until it is small, its series, of
-// which all terms are positive, is cut off, and the result squared as often; all
-// is rounded down.
+// expBelow returns a number not above exp(x), in units of 2^-128, and close to it up to x = 40. The
+// argument is halved until it is small, its series, of which all terms are positive, is cut off,
+// and the result squared as often; all is rounded down.
 func expBelow(x *big.Rat) *big.Int {
 	if most := big.NewRat(40, 1); x.Cmp(most) > 0 {
 		x = most // 2^-57 is left of what was 1; nothing is won beyond

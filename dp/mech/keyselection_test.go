@@ -20,9 +20,8 @@ func expSeries(x *big.Rat) *big.Rat {
 	return sum
 }
 
-// checkKeySelection checks a table in exact rationals: both inequalities and their
-// mirror images, from the first entry, which must be 0, to the last, which must
-// be 1.
+// checkKeySelection checks a table in exact rationals: both inequalities and their mirror images,
+// from the first entry, which must be 0, to the last, which must be 1.
 func checkKeySelection(keep []uint64, e, d *big.Rat) error {
 	unit := new(big.Int).SetUint64(probabilityOne)
 	at := func(n int) *big.Rat { return new(big.Rat).SetFrac(new(big.Int).SetUint64(keep[n]), unit) }

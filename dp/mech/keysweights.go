@@ -11,31 +11,28 @@ import (
 	"github.com/discreet-dp/discreet/internal/sealed"
 )
 
-// KeyWeights releases the keys of groups whose noisy weight is at or above a
-// threshold. It is for units that are in several groups each: a unit in few of
-// them weighs more in each than one in many, and what a group has no need of any
-// more goes to the other groups of the same units. The idea is that of Chen,
-// Cohen-Addad, Epasto, Zadimoghaddam 2025 (MaxAdaptiveDegree), of which this is
-// a variant in whole numbers, with a proof of its own.
+// KeyWeights releases the keys of groups whose noisy weight is at or above a threshold. It is for
+// units that are in several groups each: a unit in few of them weighs more in each than one in
+// many, and what a group has no need of any more goes to the other groups of the same units. The
+// idea is that of Chen, Cohen-Addad, Epasto, Zadimoghaddam 2025 (MaxAdaptiveDegree), of which this
+// is a variant in whole numbers, with a proof of its own.
 //
 // # What is added up
 //
-// All weights are whole numbers of small steps. A unit in d groups gives each of
-// them a(d) tokens, of D steps each, and x(d) steps beside. Units come one after
-// the other, in an order in which any two of them stand the same way whoever else
-// is there. A group takes the tokens that come first, T of them; what comes later
-// goes back to its unit. For every token that comes back, a unit gives one step
-// to each of its groups. Units in more than W groups have no tokens, and D >= W.
+// All weights are whole numbers of small steps. A unit in d groups gives each of them a(d) tokens,
+// of D steps each, and x(d) steps beside. Units come one after the other, in an order in which any
+// two of them stand the same way whoever else is there. A group takes the tokens that come first, T
+// of them; what comes later goes back to its unit. For every token that comes back, a unit gives
+// one step to each of its groups. Units in more than W groups have no tokens, and D >= W.
 //
 // # How far one unit moves the weights
 //
 // Let y be x with a unit v more, in d groups, and a = a(d), N = d a.
 //
-// Tokens: in each of its groups, v's tokens stand in line, and move those of
-// later units back by a places. So the group takes t more, 0 <= t <= a, and
-// a - t more go back to v and to units after it; to nobody fewer. Let n be how
-// many more go back, from all groups together: the t of all groups add up to
-// N - n. Each of the n adds one step to each group of a unit that has at most D
+// Tokens: in each of its groups, v's tokens stand in line, and move those of later units back by a
+// places. So the group takes t more, 0 <= t <= a, and a - t more go back to v and to units after
+// it; to nobody fewer. Let n be how many more go back, from all groups together: the t of all
+// groups add up to N - n. Each of the n adds one step to each group of a unit that has at most D
 // groups: a vector r with r(i) <= n and sum r(i) <= n D.
 //
 // So the weights rise by t(i) D + x in v's groups, and by r everywhere; nothing
@@ -58,13 +55,12 @@ import (
 //
 // # Groups that are new
 //
-// Let v be alone in s of its d groups. They take all its tokens, because T >= a,
-// so at most (d - s) a of them go back, and a new group weighs at most
-// a D + x + (d - s) a. The probability that one of s such groups is released is
-// computed for every d and s, or bounded by that of more groups of more weight,
-// and the largest of them is within delta. The rest is the proof of KeyThreshold:
-// given that no new group is released, both releases are of the same groups, with
-// noise on weights that are no further apart than the noise is made for.
+// Let v be alone in s of its d groups. They take all its tokens, because T >= a, so at most (d - s)
+// a of them go back, and a new group weighs at most a D + x + (d - s) a. The probability that one
+// of s such groups is released is computed for every d and s, or bounded by that of more groups of
+// more weight, and the largest of them is within delta. The rest is the proof of KeyThreshold:
+// given that no new group is released, both releases are of the same groups, with noise on weights
+// that are no further apart than the noise is made for.
 type KeyWeights struct {
 	countThreshold
 	cost           dp.Cost
@@ -162,10 +158,9 @@ func newWeightsInNorm(c KeyConfig, norm dp.Norm, steps int64) (*KeyWeights, erro
 	return k, k.setThreshold(delta)
 }
 
-// tokenSteps returns D for units that are in at most so many groups. In l1 it is
-// that number: more would share less. In l2 let the weights be 1/sqrt(d) and the
-// tokens 1/d of it, and m = n/N the part that goes back. The bound of KeyWeights is 1 at m = 0, and
-// stays below where
+// tokenSteps returns D for units that are in at most so many groups. In l1 it is that number: more
+// would share less. In l2 let the weights be 1/sqrt(d) and the tokens 1/d of it, and m = n/N the
+// part that goes back. The bound of KeyWeights is 1 at m = 0, and stays below where
 //
 //	(2 sqrt(d) - m)/D <= (2 sqrt(d) - 1)/d, so for D >= d + d/(2 sqrt(d) - 1),
 //
@@ -306,14 +301,14 @@ func (k *KeyWeights) Cost() dp.Cost { return k.cost }
 // Noise is the mechanism whose noise is added to the weights.
 func (k *KeyWeights) Noise() Mechanism { return k.noise }
 
-// Steps is what a unit weighs that is in one group, up to rounding.
-func (k *KeyWeights) Steps() int64 { return k.weight(1) }
+// StepsAlone is what a unit weighs that is in one group, up to rounding.
+func (k *KeyWeights) StepsAlone() int64 { return k.weight(1) }
 
 // Threshold is the smallest noisy weight that is released.
 func (k *KeyWeights) Threshold() int64 { return k.tau }
 
-// Why says which weights were taken.
-func (k *KeyWeights) Why() string { return k.why }
+// Reason says which weights were taken.
+func (k *KeyWeights) Reason() string { return k.why }
 
 // KeptFrom returns a number of units from which on a group is released with probability at least
 // 1 - beta, where each of them is in as many groups as it may be and gets nothing
@@ -380,11 +375,10 @@ func (k *KeyWeights) weigh(m Members, groups int) Exact {
 // and room for a group is less than 2^61 steps, so no sum overflows before.
 const maxWeight = 1 << 61
 
-// ReleaseWeighed returns the groups that may be released, out of so many, of which units are in
-// those that members says. What is said at ReleaseKeys of indices and of time
-// holds here too. Units of a Key is the noisy weight, of which 2^22 steps
-// are one unit that is in no other group.
-func (r *Releaser) ReleaseWeighed(members Members, groups int, k *KeyWeights) []Key {
+// ReleaseWeighedKeys returns the groups that may be released, out of so many, of which units are in
+// those that members says. What is said at ReleaseKeys of indices and of time holds here too. Units
+// of a Key is the noisy weight, of which 2^22 steps are one unit that is in no other group.
+func (r *Releaser) ReleaseWeighedKeys(members Members, groups int, k *KeyWeights) []Key {
 	weights := k.weigh(members, groups)
 	noise := make([]int64, groups)
 	r.draw(weights, k.noise, noise)

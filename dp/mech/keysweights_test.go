@@ -296,7 +296,7 @@ func TestKeyWeights(t *testing.T) {
 			units = append(units, []int32{0, 1})
 			kept := 0
 			for range 200 {
-				keys := r.ReleaseWeighed(MembersOf(units...), 2, k)
+				keys := r.ReleaseWeighedKeys(MembersOf(units...), 2, k)
 				if len(keys) > 1 || len(keys) == 1 && keys[0].Index != 0 {
 					t.Fatalf("%+v: %v", c, keys)
 				}
@@ -342,7 +342,7 @@ func TestReleaseWeighedReplay(t *testing.T) {
 			for _, u := range [][][]int32{units, other} {
 				r := NewReleaser(entropy.FromReader(rand.NewChaCha8([32]byte{9})))
 				r.Record(func(c Call) { calls = append(calls, c) })
-				r.ReleaseWeighed(MembersOf(u...), 6, k)
+				r.ReleaseWeighedKeys(MembersOf(u...), 6, k)
 			}
 			a, b := calls[0], calls[1]
 			move, ok := sealed.Between(a.Values, b.Values)

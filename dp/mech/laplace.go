@@ -21,10 +21,9 @@ type Laplace struct {
 // NewLaplace calibrates Laplace noise to an l1 sensitivity: b = D1/epsilon, as
 // an exact rational, so that the cost is exactly epsilon.
 //
-// Between neighbours x and y the probability of any output z changes by the
-// factor exp((|z-y| - |z-x|)/b) summed over the coordinates, at most exp(D1/b)
-// = exp(epsilon): Dwork, McSherry, Nissim, Smith 2006, Theorem 1, on the
-// integers (Ghosh, Roughgarden, Sundararajan 2009).
+// Between neighbours x and y the probability of any output z changes by the factor exp((|z-y| -
+// |z-x|)/b) summed over the coordinates, at most exp(D1/b) = exp(epsilon): Dwork, McSherry, Nissim,
+// Smith 2006, Theorem 1, on the integers (Ghosh, Roughgarden, Sundararajan 2009).
 func NewLaplace(s dp.Sensitivity, epsilon dp.Amount) (*Laplace, error) {
 	if s.Norm() != dp.L1 {
 		return nil, fmt.Errorf("%w: Laplace noise needs l1, not %v", errNorm, s)
@@ -54,22 +53,19 @@ func NewLaplace(s dp.Sensitivity, epsilon dp.Amount) (*Laplace, error) {
 	}, nil
 }
 
-// rhoOfLaplace returns the zCDP cost of Laplace noise with b = D/epsilon,
-// rounded up.
+// rhoOfLaplace returns the zCDP cost of Laplace noise with b = D/epsilon, rounded up.
 //
 // One coordinate that moves D steps costs, with a = 1/b and q = exp(-a),
 //
 //	rho(D) = a (D - 2q/(1-q^2) (1 - q^D)) = epsilon - (a/sinh a) (1 - exp(-epsilon)),
 //
-// the Kullback-Leibler divergence, which is the largest of D_alpha/alpha
-// (Harrison, Manurangsi 2025, the tight bound for discrete Laplace; our tests
-// compute D_alpha/alpha besides).
+// the Kullback-Leibler divergence, which is the largest of D_alpha/alpha (Harrison, Manurangsi
+// 2025, the tight bound for discrete Laplace; our tests compute D_alpha/alpha besides).
 //
-// A vector can move in several coordinates, D = sum of D_i, and Renyi
-// divergences of independent coordinates add. rho is convex in D, because q^D
-// is, and rho(0) = 0, so it is superadditive: rho(D_1) + ... + rho(D_n) <=
-// rho(D_1 + ... + D_n). The worst split is no split, and rho(D) holds for all
-// vectors. rho also increases in D, so moving less costs less.
+// A vector can move in several coordinates, D = sum of D_i, and Renyi divergences of independent
+// coordinates add. rho is convex in D, because q^D is, and rho(0) = 0, so it is superadditive:
+// rho(D_1) + ... + rho(D_n) <= rho(D_1 + ... + D_n). The worst split is no split, and rho(D) holds
+// for all vectors. rho also increases in D, so moving less costs less.
 //
 // Whatever has a pure epsilon costs dp.RhoOfPure at most. At D = 1 the two are
 // equal; rounding takes the smaller.
@@ -102,9 +98,8 @@ func (m *Laplace) Parameter() *big.Rat { return new(big.Rat).Set(m.scale) }
 // Tail bounds P(|noise| > k) from above, by its closed form.
 func (m *Laplace) Tail(k int64) float64 { return m.dist.tail(k) }
 
-// HalfWidth returns the smallest k with P(|noise| > k) <= beta. The result can
-// be one too large where beta is within k 2^-48 of itself to the probability at
-// k-1.
+// HalfWidth returns the smallest k with P(|noise| > k) <= beta. The result can be one too large
+// where beta is within k 2^-48 of itself to the probability at k-1.
 func (m *Laplace) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
 func (m *Laplace) fill(src *noise.Source, out []int64) { m.sampler.Fill(src, out) }
@@ -131,8 +126,7 @@ func (l laplaceLaw) tail(k int64) float64 {
 	return math.Min(1, p*(1+(x+4)*0x1p-50)+2*math.SmallestNonzeroFloat64)
 }
 
-// halfWidth solves 2 q^(k+1)/(1+q) <= beta: k+1 >= b (ln 2 - ln beta -
-// ln(1+q)).
+// halfWidth solves 2 q^(k+1)/(1+q) <= beta: k+1 >= b (ln 2 - ln beta - ln(1+q)).
 func (l laplaceLaw) halfWidth(beta float64) int64 {
 	if !(beta > 0) {
 		return math.MaxInt64
@@ -141,8 +135,7 @@ func (l laplaceLaw) halfWidth(beta float64) int64 {
 		return 0
 	}
 	up, down := -math.Log(beta)+math.Ln2, math.Log1p(l.q)
-	// Every operation is within 2^-52 of the parts it adds; we allow 2^-49 of
-	// their sum.
+	// Every operation is within 2^-52 of the parts it adds; we allow 2^-49 of their sum.
 	x := l.b * ((up - down) + (up+down)*0x1p-49)
 	return roundUp(math.Max(0, math.Ceil(x)-1))
 }
@@ -152,8 +145,7 @@ func (l laplaceLaw) halfWidth(beta float64) int64 {
 func (l laplaceLaw) block(lo, hi int64) (mass, err float64) {
 	if lo <= 0 {
 		out := 2 * math.Exp(-(float64(hi)+1)/l.b) / (1 + l.q)
-		// Near one side of 1 or the other, both differences are exact to a few
-		// 2^-53.
+		// Near one side of 1 or the other, both differences are exact to a few 2^-53.
 		if hi == 0 {
 			return math.Tanh(1 / (2 * l.b)), 0x1p-50
 		}
@@ -186,8 +178,7 @@ func (l laplaceLaw) variance() float64 {
 	return 1 / (2 * s * s)
 }
 
-// roundUp turns a non-negative float64 into the nearest int64 that is not below
-// it.
+// roundUp turns a non-negative float64 into the nearest int64 that is not below it.
 func roundUp(f float64) int64 {
 	if !(f < 0x1p63) {
 		return math.MaxInt64

@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Marginal is the noise in one cell of a marginal that is released by [Residuals], or in one number
-// of another release of which everything else is post-processing. It has error bars and a
+// MarginalNoise is the noise in one cell of a marginal that is released by [Residuals], or in one
+// number of another release of which everything else is post-processing. It has error bars and a
 // variance, and is drawn with all others and never by itself. The cells of a marginal are not
 // independent.
 //
@@ -38,7 +38,7 @@ import (
 // + 1/(2 s^2).
 //
 // Both the exact value and what is shown are integers.
-type Marginal struct {
+type MarginalNoise struct {
 	name        string
 	sensitivity dp.Sensitivity
 	cost        dp.Cost
@@ -51,9 +51,9 @@ type Marginal struct {
 // errAlone is what a panic says where the noise of a marginal is drawn by itself.
 var errAlone = errors.New("the noise of a marginal is drawn with that of all others")
 
-// NewMarginal is the noise of a number that was released before, of which these are what [Marginal]
-// says.
-func NewMarginal(name string, s dp.Sensitivity, cost dp.Cost, variance, reach *big.Rat) (*Marginal, error) {
+// NewMarginalNoise is the noise of a number that was released before, of which these are what
+// [MarginalNoise] says.
+func NewMarginalNoise(name string, s dp.Sensitivity, cost dp.Cost, variance, reach *big.Rat) (*MarginalNoise, error) {
 	if s.Norm() != dp.L2 || variance == nil || reach == nil || variance.Sign() <= 0 || reach.Sign() < 0 {
 		return nil, fmt.Errorf("%w: a marginal has a variance, and a bound in l2", ErrScale)
 	}
@@ -62,7 +62,7 @@ func NewMarginal(name string, s dp.Sensitivity, cost dp.Cost, variance, reach *b
 	if math.IsInf(v, 0) || math.IsInf(r, 0) || v < 1e-300 {
 		return nil, ErrScale
 	}
-	return &Marginal{name: name, sensitivity: s, cost: cost, variance: variance, reach: reach, deviation: math.Sqrt(v) * (1 + 0x1p-50),
+	return &MarginalNoise{name: name, sensitivity: s, cost: cost, variance: variance, reach: reach, deviation: math.Sqrt(v) * (1 + 0x1p-50),
 		far: r*(1+0x1p-50) + roundingSteps}, nil
 }
 
@@ -71,7 +71,7 @@ func NewMarginal(name string, s dp.Sensitivity, cost dp.Cost, variance, reach *b
 const roundingSteps = 1
 
 // marginal makes the noise of the i-th marginal: see [Residuals].
-func (m *Residuals) marginal(i int) *Marginal {
+func (m *Residuals) marginal(i int) *MarginalNoise {
 	set := m.of.mask(m.of.Sets[i])
 	n := int64(m.table.marginal(m.of.Sets[i]).cells())
 	variance, reach := new(big.Rat), new(big.Rat)
@@ -92,7 +92,7 @@ func (m *Residuals) marginal(i int) *Marginal {
 		larger.Set(m.of.High)
 	}
 	variance, reach = roundUpRat(variance), roundUpRat(reach)
-	out, err := NewMarginal("residuals", dp.NewL2Squared(larger.Mul(larger, larger)), m.cost, variance, reach)
+	out, err := NewMarginalNoise("residuals", dp.NewL2Squared(larger.Mul(larger, larger)), m.cost, variance, reach)
 	if err != nil {
 		panic(err) // every residual has a variance that is neither zero nor infinite
 	}
@@ -100,25 +100,25 @@ func (m *Residuals) marginal(i int) *Marginal {
 }
 
 // Name returns "residuals", or what else it was released by.
-func (m *Marginal) Name() string { return m.name }
+func (m *MarginalNoise) Name() string { return m.name }
 
 // Norm returns l2.
-func (*Marginal) Norm() dp.Norm { return dp.L2 }
+func (*MarginalNoise) Norm() dp.Norm { return dp.L2 }
 
 // Sensitivity is how far one person moves a cell.
-func (m *Marginal) Sensitivity() dp.Sensitivity { return m.sensitivity }
+func (m *MarginalNoise) Sensitivity() dp.Sensitivity { return m.sensitivity }
 
 // Cost is that of everything it was released with.
-func (m *Marginal) Cost() dp.Cost { return m.cost }
+func (m *MarginalNoise) Cost() dp.Cost { return m.cost }
 
 // Parameter returns the variance.
-func (m *Marginal) Parameter() *big.Rat { return new(big.Rat).Set(m.variance) }
+func (m *MarginalNoise) Parameter() *big.Rat { return new(big.Rat).Set(m.variance) }
 
 // Reach is how far the noise is from a normal at most, before it is rounded.
-func (m *Marginal) Reach() *big.Rat { return new(big.Rat).Set(m.reach) }
+func (m *MarginalNoise) Reach() *big.Rat { return new(big.Rat).Set(m.reach) }
 
 // Tail bounds P(|noise| > k) from above.
-func (m *Marginal) Tail(k int64) float64 {
+func (m *MarginalNoise) Tail(k int64) float64 {
 	x := (float64(k) + 1 - m.far) / m.deviation * (1 - 0x1p-50)
 	if x <= 0 {
 		return 1
@@ -128,7 +128,7 @@ func (m *Marginal) Tail(k int64) float64 {
 
 // HalfWidth returns a k with P(|noise| > k) <= beta: it is at most reach and one more than the
 // smallest.
-func (m *Marginal) HalfWidth(beta float64) int64 {
+func (m *MarginalNoise) HalfWidth(beta float64) int64 {
 	if !(beta > 0) {
 		return math.MaxInt64
 	}
@@ -138,12 +138,12 @@ func (m *Marginal) HalfWidth(beta float64) int64 {
 	return roundUp(math.Floor((numeric.LogQuantile(math.Min(-1.3862944, math.Log(beta/2)))*m.deviation + m.far) * (1 + 1e-9)))
 }
 
-func (m *Marginal) fill(*noise.Source, []int64) { panic(errAlone) }
+func (m *MarginalNoise) fill(*noise.Source, []int64) { panic(errAlone) }
 
-func (m *Marginal) law() law { return marginalLaw{m} }
+func (m *MarginalNoise) law() law { return marginalLaw{m} }
 
 // marginalLaw is what error bars of sums ask for. Sums of cells are refused before (newNoiseSum).
-type marginalLaw struct{ *Marginal }
+type marginalLaw struct{ *MarginalNoise }
 
 func (l marginalLaw) tail(k int64) float64                  { return l.Tail(k) }
 func (l marginalLaw) halfWidth(beta float64) int64          { return l.HalfWidth(beta) }

@@ -12,9 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/sealed"
 )
 
-// Mechanism is a calibrated way of adding noise to an integer vector.
-// Mechanisms are made by this package only and are immutable, so they may be
-// shared.
+// Mechanism is a calibrated way of adding noise to an integer vector. Mechanisms are made by this
+// package only and are immutable, so they may be shared.
 type Mechanism interface {
 	// Name is "laplace", "gaussian" or "radial".
 	Name() string
@@ -30,35 +29,29 @@ type Mechanism interface {
 	// Tail returns an upper bound on the probability that one coordinate's
 	// noise is beyond k in absolute value.
 	Tail(k int64) float64
-	// HalfWidth returns the smallest k >= 0 with P(|noise| > k) <= beta, for
-	// one coordinate. It is never too small; see the implementations for when
-	// it can be one too large. A beta that nothing satisfies (zero, NaN) gives
-	// the largest int64.
+	// HalfWidth returns the smallest k >= 0 with P(|noise| > k) <= beta, for one coordinate. It is
+	// never too small; see the implementations for when it can be one too large. A beta that
+	// nothing satisfies (zero, NaN) gives the largest int64.
 	HalfWidth(beta float64) int64
 
-	// fill draws the noise of a vector: an independent one for each element, or a radial
-	// vector.
+	// fill draws the noise of a vector: an independent one for each element, or a radial vector.
 	fill(src *noise.Source, out []int64)
 	// law is the distribution of one coordinate's noise.
 	law() law
 }
 
-// The noise package samples scales in this range; outside of it there is no
-// mechanism.
+// The noise package samples scales in this range; outside of it there is no mechanism.
 var (
 	smallestScale = big.NewRat(1, 1<<20)
 	largestScale  = big.NewRat(1<<40, 1)
 )
 
 var (
-	// errNorm is returned when a sensitivity is in another norm than the
-	// mechanism needs.
+	// errNorm is returned when a sensitivity is in another norm than the mechanism needs.
 	errNorm = errors.New("this mechanism needs a sensitivity in another norm")
-	// ErrNoPrivacy is returned when a mechanism is asked for without an amount
-	// of privacy to spend.
+	// ErrNoPrivacy is returned when a mechanism is asked for without an amount of privacy to spend.
 	ErrNoPrivacy = errors.New("noise needs a privacy loss above zero: ask for an epsilon such as 0.1")
-	// ErrScale is returned when the noise would be larger or smaller than can
-	// be drawn.
+	// ErrScale is returned when the noise would be larger or smaller than can be drawn.
 	ErrScale = errors.New("the noise cannot be drawn at this scale")
 )
 
@@ -86,23 +79,20 @@ func checkScale(scale, smallest, largest *big.Rat) error {
 	return nil
 }
 
-// Exact is a vector of exact integers that cannot be printed, logged or
-// encoded.
+// Exact is a vector of exact integers that cannot be printed, logged or encoded.
 type Exact = sealed.Vector
 
 // Exactly seals a copy of v.
 func Seal(v ...int64) Exact { return sealed.Seal(append([]int64(nil), v...)) }
 
-// Releaser owns a source of randomness and adds noise from it. It is safe for
-// concurrent use.
+// Releaser owns a source of randomness and adds noise from it. It is safe for concurrent use.
 type Releaser struct {
 	mu     sync.Mutex
 	src    *noise.Source
 	record func(Call)
 }
 
-// NewReleaser returns a releaser that draws from src, which must not be used by
-// anybody else.
+// NewReleaser returns a releaser that draws from src, which must not be used by anybody else.
 func NewReleaser(src *noise.Source) *Releaser { return &Releaser{src: src} }
 
 // Call is what a release or a selection was asked to do.
@@ -125,20 +115,17 @@ func (r *Releaser) Record(f func(Call)) {
 	r.record = f
 }
 
-// Release returns x with fresh noise of m added to every coordinate. It and the
-// other methods of Releaser (Select, Top, Quantiles, ReleaseKeys, SelectKeys,
-// EstimateBounds, and Ask of a session that it opened) are the only functions of
-// the project that turn exact values into an answer.
+// Release returns x with fresh noise of m added to every coordinate. It and the other methods of
+// Releaser (Select, Top, Quantiles, ReleaseKeys, SelectKeys, EstimateBounds, and Ask of a session
+// that it opened) are the only functions of the project that turn exact values into an answer.
 //
-// The promise of m's Cost holds for the vector as a whole, provided that x
-// moves by at most m.Sensitivity() between neighbouring databases. Proving that
-// is the caller's part.
+// The promise of m's Cost holds for the vector as a whole, provided that x moves by at most
+// m.Sensitivity() between neighbouring databases. Proving that is the caller's part.
 //
-// All noise is drawn first, so neither what is drawn nor how long it takes can
-// depend on a value. A sum outside of int64 becomes the nearest end. That is
-// the function clamp applied to the unbounded integer that the theorems speak
-// of, one coordinate at a time and without looking at the exact value, so it is
-// post-processing.
+// All noise is drawn first, so neither what is drawn nor how long it takes can depend on a value. A
+// sum outside of int64 becomes the nearest end. That is the function clamp applied to the unbounded
+// integer that the theorems speak of, one coordinate at a time and without looking at the exact
+// value, so it is post-processing.
 func (r *Releaser) Release(x Exact, m Mechanism) []int64 {
 	out := make([]int64, x.Len())
 	r.draw(x, m, out)
@@ -172,19 +159,19 @@ func addClamped(a, b int64) int64 {
 // Described is noise that somebody else has drawn, of which its name and its parameter are known.
 // It has error bars and a variance, alone and in [HalfWidthOfSum], and is never drawn here. It
 // claims nothing about privacy: what it cost is known where it was drawn.
-type DescribedNoise struct {
+type describedNoise struct {
 	name      string
 	parameter *big.Rat
 	dist      law
 }
 
-// NewDescribed returns noise by the name and the parameter that [Mechanism] has: "laplace" with its
-// scale, or "gaussian" with its variance, in lattice steps.
-func NewDescribed(name string, parameter *big.Rat) (*DescribedNoise, error) {
+// NewDescribedNoise returns noise by the name and the parameter that [Mechanism] has: "laplace"
+// with its scale, or "gaussian" with its variance, in lattice steps.
+func NewDescribedNoise(name string, parameter *big.Rat) (Mechanism, error) {
 	if parameter == nil {
 		return nil, fmt.Errorf("%w: it has no parameter", ErrScale)
 	}
-	m := &DescribedNoise{name: name, parameter: new(big.Rat).Set(parameter)}
+	m := &describedNoise{name: name, parameter: new(big.Rat).Set(parameter)}
 	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
 	var err error
 	switch name {
@@ -206,10 +193,10 @@ func NewDescribed(name string, parameter *big.Rat) (*DescribedNoise, error) {
 }
 
 // Name returns the name that it was described by.
-func (m *DescribedNoise) Name() string { return m.name }
+func (m *describedNoise) Name() string { return m.name }
 
 // Norm returns that of the noise of this name.
-func (m *DescribedNoise) Norm() dp.Norm {
+func (m *describedNoise) Norm() dp.Norm {
 	if m.name == "laplace" {
 		return dp.L1
 	}
@@ -217,33 +204,32 @@ func (m *DescribedNoise) Norm() dp.Norm {
 }
 
 // Sensitivity is not known: it is zero.
-func (*DescribedNoise) Sensitivity() dp.Sensitivity { return dp.Sensitivity{} }
+func (*describedNoise) Sensitivity() dp.Sensitivity { return dp.Sensitivity{} }
 
 // Cost is not known, and no limit admits that.
-func (*DescribedNoise) Cost() dp.Cost {
+func (*describedNoise) Cost() dp.Cost {
 	return dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded, Delta: dp.Unbounded}
 }
 
 // Parameter returns the parameter that it was described by.
-func (m *DescribedNoise) Parameter() *big.Rat { return new(big.Rat).Set(m.parameter) }
+func (m *describedNoise) Parameter() *big.Rat { return new(big.Rat).Set(m.parameter) }
 
 // Tail bounds P(|noise| > k) from above.
-func (m *DescribedNoise) Tail(k int64) float64 { return m.dist.tail(k) }
+func (m *describedNoise) Tail(k int64) float64 { return m.dist.tail(k) }
 
 // HalfWidth returns a k with P(|noise| > k) <= beta.
-func (m *DescribedNoise) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
+func (m *describedNoise) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
-func (*DescribedNoise) fill(*noise.Source, []int64) { panic(errAlone) }
+func (*describedNoise) fill(*noise.Source, []int64) { panic(errAlone) }
 
-func (m *DescribedNoise) law() law { return m.dist }
+func (m *describedNoise) law() law { return m.dist }
 
 // Variance is that of one coordinate's noise, in steps squared. It is computed from the law, in
 // floating point.
 func Variance(m Mechanism) float64 { return m.law().variance() }
 
-// law is the distribution of one coordinate's noise: symmetric, and falling to
-// both sides. Everything that error bars need is here; nothing that privacy
-// needs is.
+// law is the distribution of one coordinate's noise: symmetric, and falling to both sides.
+// Everything that error bars need is here; nothing that privacy needs is.
 type law interface {
 	// tail is an upper bound on P(|X| > k).
 	tail(k int64) float64
@@ -256,8 +242,7 @@ type law interface {
 	logMGF(t float64) float64
 	// horizon is the supremum of the t for which logMGF is finite.
 	horizon() float64
-	// variance is an approximation, for choosing lattices and never for a
-	// bound.
+	// variance is an approximation, for choosing lattices and never for a bound.
 	variance() float64
 }
 

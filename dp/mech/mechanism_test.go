@@ -251,8 +251,7 @@ func TestGaussianRefusals(t *testing.T) {
 	}
 }
 
-// slowTail is P(|X| > k) for the discrete Gaussian, term by term from the far
-// end.
+// slowTail is P(|X| > k) for the discrete Gaussian, term by term from the far end.
 func slowTail(s2 float64, k int64) float64 {
 	sum, z := 0.0, 0.0
 	for j := int64(39*math.Sqrt(s2)) + 2; j > 0; j-- {

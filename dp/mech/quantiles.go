@@ -39,7 +39,7 @@ type Quantiles struct {
 // quantile is one of them, at a/b.
 type quantile struct {
 	a, b uint64
-	m    *Exponential
+	m    *exponentialSelector
 }
 
 // ErrQuantiles is returned when quantiles are asked for that there are not.
@@ -56,7 +56,7 @@ const (
 
 // NewQuantiles calibrates the release of quantiles to an amount of a budget, which
 // they share equally.
-func NewQuantiles(q QuantileQuery, b Budget, amount dp.Amount) (*Quantiles, error) {
+func NewQuantiles(q QuantileQuery, b Currency, amount dp.Amount) (*Quantiles, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func NewQuantiles(q QuantileQuery, b Budget, amount dp.Amount) (*Quantiles, erro
 		if err != nil {
 			return nil, err
 		}
-		out.parts = append(out.parts, quantile{at.Num().Uint64(), at.Denom().Uint64(), m})
+		out.parts = append(out.parts, quantile{at.Num().Uint64(), at.Denom().Uint64(), m.(*exponentialSelector)})
 		out.cost = out.cost.Add(m.Cost())
 	}
 	return out, nil
@@ -107,10 +107,9 @@ func (q QuantileQuery) check() error {
 	return nil
 }
 
-// scoring returns how the rank losses of a quantile move; for the proof see
-// rankLoss. A unit with several values moves them several times as far. Added or removed
-// together, they move the same way where one would; replaced, one value can rise and
-// another fall.
+// scoring returns how the rank losses of a quantile move; for the proof see rankLoss. A unit with
+// several values moves them several times as far. Added or removed together, they move the same way
+// where one would; replaced, one value can rise and another fall.
 func (q QuantileQuery) scoring(at *big.Rat) Scoring {
 	a, b := at.Num().Int64(), at.Denom().Int64()
 	extreme := a == 0 || a == b
@@ -141,11 +140,10 @@ func (p quantile) ranks() *big.Rat {
 // answer y has fewer than q n + alpha values below it and more than q n - alpha values
 // at or below it, out of n clamped ones. It needs no data.
 //
-// Some lattice point has no loss, so for N points and a width of b ranks the loss
-// is b (ln N + t) or more with probability at most exp(-t) (McSherry, Talwar
-// 2007; Dwork, Roth 2014, Theorem 3.11); t is ln(k/beta) for k quantiles. Sorting the
-// answers keeps the bound: both conditions hold for all y up to a point, or from a
-// point on, and these points rise with q.
+// Some lattice point has no loss, so for N points and a width of b ranks the loss is b (ln N + t)
+// or more with probability at most exp(-t) (McSherry, Talwar 2007; Dwork, Roth 2014, Theorem 3.11);
+// t is ln(k/beta) for k quantiles. Sorting the answers keeps the bound: both conditions hold for
+// all y up to a point, or from a point on, and these points rise with q.
 func (q *Quantiles) RankError(beta float64) float64 {
 	if !(beta > 0) {
 		return math.Inf(1)
@@ -160,7 +158,7 @@ func (q *Quantiles) RankError(beta float64) float64 {
 	return worst * (1 + 1e-12) // more than all rounding errors together
 }
 
-// Quantiles returns q's quantiles of the values, in any order, in rising order.
+// ReleaseQuantiles returns q's quantiles of the values, in any order, in rising order.
 //
 // The points of the lattice are the candidates, so they are not private, and neither is
 // the number of answers. Points between two neighbouring values have the same score:
@@ -168,10 +166,9 @@ func (q *Quantiles) RankError(beta float64) float64 {
 // exactly (see [noise.Pick]), and then a point of it uniformly. No values at all are no
 // error, because whether there are any is private: all points have the same score.
 //
-// Each quantile is drawn by itself, and the answers are sorted, which is
-// post-processing. A million values take a million runs; how many random bits are
-// drawn does not depend on them.
-func (r *Releaser) Quantiles(values Exact, q *Quantiles) []int64 {
+// Each quantile is drawn by itself, and the answers are sorted, which is post-processing. A million
+// values take a million runs; how many random bits are drawn does not depend on them.
+func (r *Releaser) ReleaseQuantiles(values Exact, q *Quantiles) []int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	runs := pointRuns(values.Open(), q.query.Low, q.query.High)
@@ -206,15 +203,14 @@ func (r *Releaser) Quantiles(values Exact, q *Quantiles) []int64 {
 //	(b-a) below - a (at + above)    the point is too high,
 //	a above - (b-a) (below + at)    the point is too low.
 //
-// Adding a value changes the first by b-a or by -a, and the second by a or by
-// -(b-a), so none by more than max(a, b-a), and the largest of them by no more either.
-// Replacing a value changes each of them by at most b, because what one value adds
-// and another takes away is b in all. n is not used in any other way, so this holds
-// whether n is public or not. These are the bounds of scoring: max(q, 1-q) of a rank
-// under add-remove and one rank under substitution. Where the smallest or the
-// largest value is asked for, a is 0 or b, the loss is the number of values below
-// the point, or above it. Adding a value lowers no such number, and replacing one
-// value by another moves none of them or all the same way: these scores are monotone.
+// Adding a value changes the first by b-a or by -a, and the second by a or by -(b-a), so none by
+// more than max(a, b-a), and the largest of them by no more either. Replacing a value changes each
+// of them by at most b, because what one value adds and another takes away is b in all. n is not
+// used in any other way, so this holds whether n is public or not. These are the bounds of scoring:
+// max(q, 1-q) of a rank under add-remove and one rank under substitution. Where the smallest or the
+// largest value is asked for, a is 0 or b, the loss is the number of values below the point, or
+// above it. Adding a value lowers no such number, and replacing one value by another moves none of
+// them or all the same way: these scores are monotone.
 func rankLoss(a, b, below, at, above uint64) uint64 {
 	rank, left, right := a*(below+at+above), b*below, b*(below+at)
 	switch {
@@ -234,8 +230,7 @@ type pointRun struct {
 	below, at uint64
 }
 
-// pointRuns returns the runs of low..high for values that are clamped to it, from low
-// to high.
+// pointRuns returns the runs of low..high for values that are clamped to it, from low to high.
 func pointRuns(values []int64, low, high int64) []pointRun {
 	sorted := make([]int64, len(values))
 	for i, v := range values {

@@ -35,8 +35,7 @@ func quantiles(t testing.TB, q QuantileQuery, epsilon string) *Quantiles {
 	return out
 }
 
-// lossAt is the definition of rankLoss: b times the distance between q n and the
-// ranks of y.
+// lossAt is the definition of rankLoss: b times the distance between q n and the ranks of y.
 func lossAt(y int64, values []int64, low, high, a, b int64) int64 {
 	below, upTo := int64(0), int64(0)
 	for _, v := range values {
@@ -94,9 +93,8 @@ func neighbourDatabases(d []int64, relation dp.Neighbours, low, high int64) [][]
 
 var askedQuantiles = []string{"0", "1/4", "1/3", "1/2", "9/10", "1"}
 
-// checkRankSensitivity goes through all databases of up to four values on five points
-// and all their neighbours, and compares how the losses move to what is declared. The
-// bound must be attained.
+// checkRankSensitivity goes through all databases of up to four values on five points and all their
+// neighbours, and compares how the losses move to what is declared. The bound must be attained.
 func checkRankSensitivity(losses func(d []int64, a, b int64) []int64, at *big.Rat, relation dp.Neighbours, s Scoring) error {
 	const low, high = -2, 2
 	a, b := at.Num().Int64(), at.Denom().Int64()
@@ -195,7 +193,7 @@ func quantileLaw(q *Quantiles, d []int64) []float64 {
 		low, high := uint64(0), uint64(1)<<fine
 		for low < high {
 			mid := low + (high-low)/2
-			if y := NewReleaser(sourceOfWords(mid<<(64-fine))).Quantiles(Seal(d...), q)[0]; y <= last {
+			if y := NewReleaser(sourceOfWords(mid<<(64-fine))).ReleaseQuantiles(Seal(d...), q)[0]; y <= last {
 				low = mid + 1
 			} else {
 				high = mid
@@ -205,7 +203,7 @@ func quantileLaw(q *Quantiles, d []int64) []float64 {
 		first := uint64(math.Ldexp(before+(end-before)/2, 64))
 		for k := range g.count {
 			at, _ := bits.Div64(2*k+1, 0, 2*g.count)
-			y := NewReleaser(sourceOfWords(first, at)).Quantiles(Seal(d...), q)[0]
+			y := NewReleaser(sourceOfWords(first, at)).ReleaseQuantiles(Seal(d...), q)[0]
 			out[y-q.query.Low] += (end - before) / float64(g.count)
 		}
 		before = end
@@ -258,7 +256,7 @@ func TestQuantilesReplay(t *testing.T) {
 		s := newStream(3)
 		r := NewReleaser(entropy.FromReader(s))
 		r.Record(func(c Call) { calls = append(calls, c) })
-		if got := r.Quantiles(Seal(d...), q); len(got) != 4 || !slices.IsSorted(got) || got[0] < 0 || got[3] > 1000 {
+		if got := r.ReleaseQuantiles(Seal(d...), q); len(got) != 4 || !slices.IsSorted(got) || got[0] < 0 || got[3] > 1000 {
 			t.Errorf("quantiles %v", got)
 		}
 		return calls, s.read
@@ -287,7 +285,7 @@ func TestQuantilesReplay(t *testing.T) {
 
 func TestQuantilesStatistical(t *testing.T) {
 	q := quantiles(t, QuantileQuery{At: rats("1/2"), Low: 0, High: 4, PerUnit: 1}, "1")
-	f := func(r *Releaser, d []int64) []int64 { return r.Quantiles(Seal(d[1:]...), q) }
+	f := func(r *Releaser, d []int64) []int64 { return r.ReleaseQuantiles(Seal(d[1:]...), q) }
 	// The first element says where to look; one value is removed.
 	x, y := []int64{2, 0, 0, 0, 4, 4}, []int64{2, 0, 0, 0, 4}
 	pad := func(z []int64) []int64 { return append(z, 0) }
@@ -312,7 +310,7 @@ func TestRankError(t *testing.T) {
 	r := seeded(4)
 	for range runs {
 		far := 0.0
-		for i, y := range r.Quantiles(Seal(d...), q) {
+		for i, y := range r.ReleaseQuantiles(Seal(d...), q) {
 			a, b := at[i].Num().Int64(), at[i].Denom().Int64()
 			far = math.Max(far, float64(lossAt(y, d, 0, 9999, a, b))/float64(b))
 		}
@@ -340,7 +338,7 @@ func TestRankError(t *testing.T) {
 
 func TestQuantilesCost(t *testing.T) {
 	q := QuantileQuery{At: rats("0.25", "0.5", "0.75"), Low: 0, High: 9, PerUnit: 1}
-	for _, b := range []Budget{Pure, Concentrated} {
+	for _, b := range []Currency{Pure, Concentrated} {
 		m, err := NewQuantiles(q, b, amount(t, "0.3"))
 		if err != nil {
 			t.Fatal(err)
@@ -365,7 +363,7 @@ func TestQuantilesRefusals(t *testing.T) {
 	change := func(f func(*QuantileQuery)) QuantileQuery { q := ok; f(&q); return q }
 	for name, c := range map[string]struct {
 		q    QuantileQuery
-		b    Budget
+		b    Currency
 		a    dp.Amount
 		want error
 	}{
@@ -382,7 +380,7 @@ func TestQuantilesRefusals(t *testing.T) {
 		"too much":       {change(func(q *QuantileQuery) { q.PerUnit = math.MaxInt64 }), Pure, dp.One, ErrQuantiles},
 		"no epsilon":     {ok, Pure, 0, ErrNoPrivacy},
 		"unbounded":      {ok, Concentrated, dp.Unbounded, ErrNoPrivacy},
-		"no budget":      {ok, 0, dp.One, ErrBudget},
+		"no budget":      {ok, 0, dp.One, ErrCurrency},
 		"split to zero":  {change(func(q *QuantileQuery) { q.At = rats("0.5", "0.75") }), Pure, 1, ErrNoPrivacy},
 	} {
 		if _, err := NewQuantiles(c.q, c.b, c.a); !errors.Is(err, c.want) {
@@ -391,7 +389,7 @@ func TestQuantilesRefusals(t *testing.T) {
 	}
 	// A lattice of one point has one answer, and the widest one has an answer.
 	one := quantiles(t, QuantileQuery{At: rats("0", "1"), Low: 7, High: 7, PerUnit: 1}, "1")
-	if got := seeded(1).Quantiles(Seal(1, 2, 3), one); !slices.Equal(got, []int64{7, 7}) {
+	if got := seeded(1).ReleaseQuantiles(Seal(1, 2, 3), one); !slices.Equal(got, []int64{7, 7}) {
 		t.Errorf("one point: %v", got)
 	}
 	wide := quantiles(t, QuantileQuery{At: rats("0.5"), Low: -maxLatticePoints / 2, High: maxLatticePoints/2 - 1, PerUnit: 1}, "1")
@@ -399,7 +397,7 @@ func TestQuantilesRefusals(t *testing.T) {
 	for i := range d {
 		d[i] = int64(i) << 40
 	}
-	if got := seeded(1).Quantiles(Seal(d...), wide)[0]; got < 300<<40 || got > 700<<40 {
+	if got := seeded(1).ReleaseQuantiles(Seal(d...), wide)[0]; got < 300<<40 || got > 700<<40 {
 		t.Errorf("the median of 0 to 1000 is %d 2^-40", got>>40)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Radial adds a random vector of density ~ exp(-|b|/s), |b| its Euclidean norm,
+// radialNoise adds a random vector of density ~ exp(-|b|/s), |b| its Euclidean norm,
 // rounded to integers: pure privacy for an l2 sensitivity.
-type Radial struct {
+type radialNoise struct {
 	sensitivity dp.Sensitivity
 	cost        dp.Cost
 	scale       *big.Rat
@@ -46,7 +46,7 @@ const maxRadialLen = 1 << 20
 //
 // The square root of D2^2 is the only number here that need not be rational. A
 // larger s is more private, so it is rounded up, by a part in 2^64 at most.
-func NewRadial(s dp.Sensitivity, n int, epsilon dp.Amount) (*Radial, error) {
+func NewRadial(s dp.Sensitivity, n int, epsilon dp.Amount) (Mechanism, error) {
 	if s.Norm() != dp.L2 {
 		return nil, fmt.Errorf("%w: radial noise needs l2, not %v", errNorm, s)
 	}
@@ -65,7 +65,7 @@ func NewRadial(s dp.Sensitivity, n int, epsilon dp.Amount) (*Radial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Radial{
+	return &radialNoise{
 		sensitivity: s,
 		cost:        dp.Cost{Epsilon: epsilon, Rho: rho},
 		scale:       scale,
@@ -85,34 +85,34 @@ func rootUp(square *big.Int) *big.Rat {
 }
 
 // Name returns "radial".
-func (*Radial) Name() string { return "radial" }
+func (*radialNoise) Name() string { return "radial" }
 
 // Norm returns l2.
-func (*Radial) Norm() dp.Norm { return dp.L2 }
+func (*radialNoise) Norm() dp.Norm { return dp.L2 }
 
 // Sensitivity returns the l2 bound.
-func (m *Radial) Sensitivity() dp.Sensitivity { return m.sensitivity }
+func (m *radialNoise) Sensitivity() dp.Sensitivity { return m.sensitivity }
 
 // Cost returns the pure epsilon, and the rho that follows from every pure epsilon.
-func (m *Radial) Cost() dp.Cost { return m.cost }
+func (m *radialNoise) Cost() dp.Cost { return m.cost }
 
 // Parameter returns the scale s.
-func (m *Radial) Parameter() *big.Rat { return new(big.Rat).Set(m.scale) }
+func (m *radialNoise) Parameter() *big.Rat { return new(big.Rat).Set(m.scale) }
 
 // Tail bounds P(|noise| > k) of one coordinate from above, for vectors of the length that
 // the mechanism was made for, and for shorter ones.
-func (m *Radial) Tail(k int64) float64 { return m.dist.tail(k) }
+func (m *radialNoise) Tail(k int64) float64 { return m.dist.tail(k) }
 
 // HalfWidth returns a k with P(|noise| > k) <= beta for one coordinate. It is the smallest for odd
 // lengths up to 16,000, but for rounding; for an even length n it is that of n + 1, too large by a
 // share of about 1/(2n); for longer vectors it is Chernoff's, some tenths too large.
-func (m *Radial) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
+func (m *radialNoise) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
-func (m *Radial) fill(src *noise.Source, out []int64) {
+func (m *radialNoise) fill(src *noise.Source, out []int64) {
 	copy(out, noise.NewRadial(src, len(out)).Round(m.scale))
 }
 
-func (m *Radial) law() law { return m.dist }
+func (m *radialNoise) law() law { return m.dist }
 
 // radialLaw is the law of round(s b), where b is one coordinate of a vector of n real
 // numbers with density ~ exp(-|x|).
@@ -229,23 +229,22 @@ func (l radialLaw) horizon() float64 { return 1 / l.s }
 
 func (l radialLaw) variance() float64 { return 2*float64(l.m)*l.s*l.s + 1.0/12 }
 
-// Reals is a vector of real noise for objective perturbation: it enters a function that
-// is minimised, and the minimiser is released. Its digits are drawn as they are
-// asked for; the numbers are those that they are from the beginning. It is safe
-// for concurrent use, and prints as [noise].
+// Reals is a vector of real noise for objective perturbation: it enters a function that is
+// minimised, and the minimiser is released. Its digits are drawn as they are asked for; the numbers
+// are those that they are from the beginning. It is safe for concurrent use, and prints as [noise].
 type Reals struct {
 	scale float64
 	mu    sync.Mutex
 	reals *noise.Reals
 }
 
-// Names of the calls that [Releaser.Reals] is recorded as.
+// Names of the calls that [Releaser.DrawReals] is recorded as.
 const (
 	objectiveRadial   = "objective radial"
 	objectiveGaussian = "objective gaussian"
 )
 
-// Reals draws n real numbers: of density ~ exp(-|b|/scale) with the Euclidean norm,
+// DrawReals draws n real numbers: of density ~ exp(-|b|/scale) with the Euclidean norm,
 // or independent normal ones of standard deviation scale where gaussian is true. It
 // panics where the scale is not a positive number.
 //
@@ -255,7 +254,7 @@ const (
 //
 // How many digits are asked for later can depend on private values. So the numbers
 // have a source of their own, and nothing that this releaser draws for others depends on it.
-func (r *Releaser) Reals(n int, gaussian bool, scale float64) *Reals {
+func (r *Releaser) DrawReals(n int, gaussian bool, scale float64) *Reals {
 	if !(scale > 0) || math.IsInf(scale, 1) {
 		panic("mech: real noise needs a positive scale")
 	}

@@ -194,7 +194,7 @@ func TestRadialStatistical(t *testing.T) {
 
 // shape draws another vector than radial noise of the same scale.
 type shape struct {
-	*Radial
+	*radialNoise
 	draw func(src *noise.Source, scale *big.Rat, out []int64)
 }
 
@@ -202,7 +202,7 @@ func (s shape) fill(src *noise.Source, out []int64) { s.draw(src, s.Parameter(),
 
 // rescaled is radial noise with another scale than it claims.
 type rescaled struct {
-	*Radial
+	*radialNoise
 	scale *big.Rat
 }
 
@@ -215,8 +215,8 @@ func TestRadialPlantedBugs(t *testing.T) {
 	const n = 25_000
 	good := radial(t, 9, 1, "0.5") // s = 6
 	two := radial(t, 8, 2, "1")    // s = sqrt 8
-	of := func(m *Radial, s *big.Rat) rescaled { return rescaled{m, s} }
-	exact := func(m *Radial, d2 int64, s *big.Rat) func() error {
+	of := func(m *radialNoise, s *big.Rat) rescaled { return rescaled{m, s} }
+	exact := func(m *radialNoise, d2 int64, s *big.Rat) func() error {
 		return func() error { return checkRadial(of(m, s).Parameter(), d2, m.Cost().Epsilon) }
 	}
 	// A length of Gamma(n-1), one dimension's for a vector of two.

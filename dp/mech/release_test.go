@@ -104,9 +104,9 @@ func TestReleaserIsSafeForConcurrentUse(t *testing.T) {
 // Scaled numbers are within their bound of better ones, for large and small scales.
 func TestRealsApproximate(t *testing.T) {
 	for _, gaussian := range []bool{false, true} {
-		unit := seeded(4).Reals(5, gaussian, 1).Approximate(2000)
+		unit := seeded(4).DrawReals(5, gaussian, 1).Approximate(2000)
 		for _, scale := range []float64{1, 0.7, 1e-300, 3e5, 1.5e300, math.SmallestNonzeroFloat64} {
-			r := seeded(4).Reals(5, gaussian, scale)
+			r := seeded(4).DrawReals(5, gaussian, scale)
 			if r.Len() != 5 || r.scale != scale {
 				t.Errorf("%d numbers of scale %v", r.Len(), r.scale)
 			}
@@ -128,7 +128,7 @@ func TestRealsApproximate(t *testing.T) {
 					t.Errorf("scale %v was accepted", bad)
 				}
 			}()
-			seeded(1).Reals(1, false, bad)
+			seeded(1).DrawReals(1, false, bad)
 		}()
 	}
 }
@@ -139,11 +139,11 @@ func TestRealsAreApart(t *testing.T) {
 	m := laplace(t, 1, "0.01")
 	run := func(bits []uint, between bool) (noisy []int64, a, b []*big.Float) {
 		r := seeded(6)
-		x := r.Reals(3, false, 2)
+		x := r.DrawReals(3, false, 2)
 		for _, n := range bits {
 			x.Approximate(n)
 		}
-		y := r.Reals(3, true, 2)
+		y := r.DrawReals(3, true, 2)
 		if between {
 			x.Approximate(400)
 		}
@@ -172,8 +172,8 @@ func TestRealsRecord(t *testing.T) {
 	r := seeded(1)
 	var calls []Call
 	r.Record(func(c Call) { calls = append(calls, c) })
-	x := r.Reals(3, false, 0.75)
-	r.Reals(4, true, 3)
+	x := r.DrawReals(3, false, 0.75)
+	r.DrawReals(4, true, 3)
 	x.Approximate(1000)
 	if len(calls) != 2 || calls[0].Mechanism != objectiveRadial || calls[1].Mechanism != objectiveGaussian {
 		t.Fatalf("calls %v", calls)
@@ -192,7 +192,7 @@ func TestRealsRecord(t *testing.T) {
 // TestRealsConcurrent is for the race detector.
 func TestRealsConcurrent(t *testing.T) {
 	r := seeded(1)
-	x, m := r.Reals(10, false, 3), laplace(t, 1, "1")
+	x, m := r.DrawReals(10, false, 3), laplace(t, 1, "1")
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
@@ -241,8 +241,7 @@ func TestPlantedBugs(t *testing.T) {
 			return out
 		}
 	}
-	// Noise on the multiples of five, added to a value that is not rounded to
-	// them.
+	// Noise on the multiples of five, added to a value that is not rounded to them.
 	offLattice := func(r *Releaser, x []int64) []int64 {
 		out := append([]int64(nil), x...)
 		for i, z := range r.Release(Seal(make([]int64, len(x))...), good) {

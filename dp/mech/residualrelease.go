@@ -8,14 +8,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/sealed"
 )
 
-// Margins are marginals with noise. They are sums of one table of integers, so they agree with each
-// other: a cell is the sum of the cells of any finer marginal that it is made of.
-type Margins struct {
+// NoisyMarginals are marginals with noise. They are sums of one table of integers, so they agree
+// with each other: a cell is the sum of the cells of any finer marginal that it is made of.
+type NoisyMarginals struct {
 	// Values are the cells that are shown of each marginal.
 	Values [][]int64
-	// Off is by how much more than one step rounding has moved a cell of each marginal. It follows
-	// from what was released.
-	Off []int64
+	// ExtraSteps is by how much more than one step rounding has moved a cell of each marginal. It
+	// follows from what was released.
+	ExtraSteps []int64
 }
 
 // ReleaseMarginals releases the marginals of a table. The promise of m's Cost holds for all of them
@@ -24,7 +24,7 @@ type Margins struct {
 //
 // All noise is drawn before the first value is looked at, as in [Releaser.Release]. What comes
 // after the noise is computed exactly, in integers of any size.
-func (r *Releaser) ReleaseMarginals(x Exact, m *Residuals) Margins {
+func (r *Releaser) ReleaseMarginals(x Exact, m *Residuals) NoisyMarginals {
 	if x.Len() != m.Len() {
 		panic(errMarginals)
 	}
@@ -108,7 +108,7 @@ func nearest(v []big.Int) []int64 {
 // half and a total by the root of how many they are; so all are off by about one. It is a function
 // of what was released, and how well it does is said in Off, so nothing rests on where the search
 // ends.
-func (m *Residuals) round(whole []big.Int) Margins {
+func (m *Residuals) round(whole []big.Int) NoisyMarginals {
 	n := big.NewInt(int64(m.Len()))
 	n.Mul(n, n)
 	twice := new(big.Int).Lsh(n, 1)
@@ -131,8 +131,8 @@ func (m *Residuals) round(whole []big.Int) Margins {
 	return m.margins(cells, s)
 }
 
-func (m *Residuals) margins(cells []big.Int, s *roundingSearch) Margins {
-	var out Margins
+func (m *Residuals) margins(cells []big.Int, s *roundingSearch) NoisyMarginals {
+	var out NoisyMarginals
 	for i, set := range m.of.Sets {
 		sums := make([]big.Int, m.table.marginal(set).cells())
 		for cell, at := range s.cellIndex[s.marginalOfSet[i]] {
@@ -146,7 +146,7 @@ func (m *Residuals) margins(cells []big.Int, s *roundingSearch) Margins {
 			}
 		}
 		out.Values = append(out.Values, values)
-		out.Off = append(out.Off, int64(math.Max(0, math.Ceil(worst-roundingSteps+1e-6))))
+		out.ExtraSteps = append(out.ExtraSteps, int64(math.Max(0, math.Ceil(worst-roundingSteps+1e-6))))
 	}
 	return out
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Marginals asks for several marginals of one table of counts or sums, to which one person adds to
-// one cell: what GROUP BY CUBE (a, b) counts, where nobody has more than one row.
-type Marginals struct {
+// ResidualsConfig asks for several marginals of one table of counts or sums, to which one person
+// adds to one cell: what GROUP BY CUBE (a, b) counts, where nobody has more than one row.
+type ResidualsConfig struct {
 	// Sizes is how many values each attribute has. The cells of the table are all combinations,
 	// and the last attribute changes fastest.
 	Sizes []int
@@ -28,8 +28,8 @@ type Marginals struct {
 	Neighbours dp.Neighbours
 }
 
-// Residuals is calibrated noise for [Marginals]: ResidualPlanner (Xiao, He, Zhang, Kifer 2023), in
-// integers.
+// Residuals is calibrated noise for [ResidualsConfig]: ResidualPlanner (Xiao, He, Zhang, Kifer
+// 2023), in integers.
 //
 // Let x be the table, of attributes with n_1, ..., n_d values, and let x_A be its marginal over a
 // set A of attributes, of n_A = product of n_i cells. With J the matrix of ones, let
@@ -65,8 +65,8 @@ type Marginals struct {
 // P_B (v_B + z_B)/n_B is r_B with noise, and the sum of those spread evenly is x_A with noise, the
 // same sum for all A, so that marginals agree with each other, and unbiased, because z_B is
 // symmetric. The noise of a cell of x_A is the sum over B of an entry of P_B z_B over n_A, of
-// variance V_A = sum of p_B s_B^2/n_A^2 at most, where s_B^2 = D_B^2/(2 rho_B); see [Marginal] for
-// its error bars.
+// variance V_A = sum of p_B s_B^2/n_A^2 at most, where s_B^2 = D_B^2/(2 rho_B); see [MarginalNoise]
+// for its error bars.
 //
 // # How the price is divided
 //
@@ -77,10 +77,10 @@ type Marginals struct {
 // is linear has a smaller sum (theorem 5 there; a test holds it against the bound by singular
 // values of Li and Miklau 2013, which knows nothing of residuals).
 type Residuals struct {
-	of        Marginals
+	of        ResidualsConfig
 	table     table
 	parts     []residual
-	marginals []*Marginal
+	marginals []*MarginalNoise
 	cost      dp.Cost
 }
 
@@ -101,7 +101,7 @@ const (
 )
 
 // NewResiduals divides rho among the residuals that the marginals are made of.
-func NewResiduals(of Marginals, rho dp.Amount) (*Residuals, error) {
+func NewResiduals(of ResidualsConfig, rho dp.Amount) (*Residuals, error) {
 	if err := of.check(); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func NewResiduals(of Marginals, rho dp.Amount) (*Residuals, error) {
 }
 
 // check refuses what is no marginal of a table.
-func (of Marginals) check() error {
+func (of ResidualsConfig) check() error {
 	cells := 1
 	for _, n := range of.Sizes {
 		if n < 1 || n > maxTableCells/cells {
@@ -154,7 +154,7 @@ func (of Marginals) check() error {
 
 // subsets are the subsets of all sets, each once. An attribute of one value says nothing: its
 // residuals are zero, and are left out.
-func (of Marginals) subsets() [][]int {
+func (of ResidualsConfig) subsets() [][]int {
 	seen := map[uint]bool{}
 	var out [][]int
 	for _, set := range of.Sets {
@@ -179,7 +179,7 @@ func (of Marginals) subsets() [][]int {
 }
 
 // mask is a set as bits, without attributes of one value.
-func (of Marginals) mask(set []int) uint {
+func (of ResidualsConfig) mask(set []int) uint {
 	m := uint(0)
 	for _, axis := range set {
 		if of.Sizes[axis] > 1 {
@@ -198,7 +198,7 @@ func axesOfMask(mask uint) []int {
 }
 
 // sensitivity is D_B^2: see [Residuals].
-func (of Marginals) sensitivity(b []int) *big.Int {
+func (of ResidualsConfig) sensitivity(b []int) *big.Int {
 	cells := int64(table{of.Sizes}.marginal(b).cells())
 	// inner is n_B times the entry of P_B for two cells that agree where the bits are set.
 	inner := func(agree int) *big.Int {
@@ -244,7 +244,7 @@ func (of Marginals) sensitivity(b []int) *big.Int {
 }
 
 // projectionShare is p_B, the part of the variance of a cell that a projection keeps.
-func (of Marginals) projectionShare(b []int) *big.Rat {
+func (of ResidualsConfig) projectionShare(b []int) *big.Rat {
 	p := big.NewRat(1, 1)
 	for _, axis := range b {
 		n := int64(of.Sizes[axis])
@@ -253,7 +253,7 @@ func (of Marginals) projectionShare(b []int) *big.Rat {
 	return p
 }
 
-func (of Marginals) shownCells(set []int) int {
+func (of ResidualsConfig) shownCells(set []int) int {
 	n := 1
 	for _, axis := range set {
 		n *= of.shownValues(axis)
@@ -261,7 +261,7 @@ func (of Marginals) shownCells(set []int) int {
 	return n
 }
 
-func (of Marginals) shownValues(axis int) int {
+func (of ResidualsConfig) shownValues(axis int) int {
 	if of.Hidden[axis] {
 		return of.Sizes[axis] - 1
 	}
@@ -269,7 +269,7 @@ func (of Marginals) shownValues(axis int) int {
 }
 
 // importance is c_B for each residual: what it adds to the sum of variances.
-func (of Marginals) importance(all [][]int) []float64 {
+func (of ResidualsConfig) importance(all [][]int) []float64 {
 	out := make([]float64, len(all))
 	counted := map[uint]bool{}
 	for _, set := range of.Sets {
@@ -317,14 +317,14 @@ func shares(importance []float64, amount dp.Amount) []dp.Amount {
 // Cost is the sum of what all residuals cost.
 func (m *Residuals) Cost() dp.Cost { return m.cost }
 
-// Marginal is the noise in the cells of the i-th marginal.
-func (m *Residuals) Marginal(i int) *Marginal { return m.marginals[i] }
+// Noise is the noise in the cells of the i-th marginal.
+func (m *Residuals) Noise(i int) *MarginalNoise { return m.marginals[i] }
 
 // Len is how many cells the table has.
 func (m *Residuals) Len() int { return m.table.cells() }
 
-// Parts is how many residuals are released.
-func (m *Residuals) Parts() int { return len(m.parts) }
+// PartCount is how many residuals are released.
+func (m *Residuals) PartCount() int { return len(m.parts) }
 
 // Spelling names all of the noise, with its exact parameters.
 func (m *Residuals) Spelling() string {

@@ -10,11 +10,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-func countMarginals(sizes []int, sets ...[]int) Marginals {
-	return Marginals{Sizes: sizes, Hidden: make([]bool, len(sizes)), Sets: sets, Low: new(big.Int), High: big.NewInt(1)}
+func countMarginals(sizes []int, sets ...[]int) ResidualsConfig {
+	return ResidualsConfig{Sizes: sizes, Hidden: make([]bool, len(sizes)), Sets: sets, Low: new(big.Int), High: big.NewInt(1)}
 }
 
-func residuals(t testing.TB, of Marginals, rho string) *Residuals {
+func residuals(t testing.TB, of ResidualsConfig, rho string) *Residuals {
 	t.Helper()
 	m, err := NewResiduals(of, amount(t, rho))
 	if err != nil {
@@ -43,7 +43,7 @@ func madeUpTable(n int, seed uint64) []int64 {
 
 // marginalBySum adds up a table by its definition: every cell of the marginal, and all cells that
 // have its values.
-func marginalBySum(of Marginals, x []int64, set []int) (all []int64, shown []int64) {
+func marginalBySum(of ResidualsConfig, x []int64, set []int) (all []int64, shown []int64) {
 	digits := func(cell int, sizes []int) []int {
 		out := make([]int, len(sizes))
 		for i := len(sizes) - 1; i >= 0; i-- {
@@ -77,7 +77,7 @@ func marginalBySum(of Marginals, x []int64, set []int) (all []int64, shown []int
 	return all, shown
 }
 
-var tables = []Marginals{
+var tables = []ResidualsConfig{
 	countMarginals([]int{2}, []int{0}, []int{}),
 	countMarginals([]int{3, 2}, cube(2)...),
 	countMarginals([]int{2, 3, 4}, cube(3)...),
@@ -95,8 +95,8 @@ func TestMarginalsOfNoNoise(t *testing.T) {
 		x := madeUpTable(m.Len(), uint64(i))
 		got := seeded(1).ReleaseMarginals(Seal(x...), m)
 		for k, set := range of.Sets {
-			if _, want := marginalBySum(of, x, set); !slices.Equal(got.Values[k], want) || got.Off[k] != 0 {
-				t.Errorf("%v of %v: %v (%d), want %v", set, of.Sizes, got.Values[k], got.Off[k], want)
+			if _, want := marginalBySum(of, x, set); !slices.Equal(got.Values[k], want) || got.ExtraSteps[k] != 0 {
+				t.Errorf("%v of %v: %v (%d), want %v", set, of.Sizes, got.Values[k], got.ExtraSteps[k], want)
 			}
 		}
 		if m.Cost() != (dp.Cost{Epsilon: dp.Unbounded, Rho: amount(t, "1000000")}) {
@@ -114,7 +114,7 @@ func TestMarginalsAgree(t *testing.T) {
 		x := madeUpTable(m.Len(), uint64(i))
 		got := seeded(byte(i)).ReleaseMarginals(Seal(x...), m)
 		for k, set := range of.Sets {
-			worst = max(worst, got.Off[k])
+			worst = max(worst, got.ExtraSteps[k])
 			for l, finer := range of.Sets {
 				at := make([]int, len(set)) // where the coarser attributes stand among the finer
 				for j, axis := range set {
@@ -139,7 +139,7 @@ func TestMarginalsAgree(t *testing.T) {
 }
 
 // residualOf is v_B by its definition: the matrix, entry by entry.
-func residualOf(of Marginals, b []int, x []int64) []*big.Int {
+func residualOf(of ResidualsConfig, b []int, x []int64) []*big.Int {
 	marginal, _ := marginalBySum(of, x, b)
 	sizes := table{of.Sizes}.marginal(b).sizes
 	out := make([]*big.Int, len(marginal))
@@ -271,7 +271,7 @@ func residualLaw(m *Residuals, part residual, sigma2 *big.Rat, x []int64) map[[4
 // of the price, and a residual that nobody paid for.
 func TestResidualsExactly(t *testing.T) {
 	calibrated := func(p residual) *big.Rat { return p.noise.Parameter() }
-	for _, of := range []Marginals{countMarginals([]int{2}, []int{0}, []int{}), countMarginals([]int{3}, []int{0}, []int{}),
+	for _, of := range []ResidualsConfig{countMarginals([]int{2}, []int{0}, []int{}), countMarginals([]int{3}, []int{0}, []int{}),
 		countMarginals([]int{2, 2}, cube(2)...)} {
 		m := residuals(t, of, "4")
 		x := madeUpTable(m.Len(), 3)
@@ -413,7 +413,7 @@ func TestMarginalVariance(t *testing.T) {
 						reach.Add(reach, w.Abs(w))
 					}
 				}
-				got := m.Marginal(k)
+				got := m.Noise(k)
 				if !isJustAbove(got.Parameter(), variance) || !isJustAbove(got.Reach(), reach) {
 					t.Errorf("%v of %v, cell %d: variance %v and reach %v, want %v and %v", set, of.Sizes, at,
 						got.Parameter(), got.Reach(), variance, reach)
@@ -425,7 +425,7 @@ func TestMarginalVariance(t *testing.T) {
 
 // sumOfSingularValues adds up the singular values of a workload: every cell of every marginal is a
 // row. By Jacobi's rotations of its Gram matrix.
-func sumOfSingularValues(of Marginals) float64 {
+func sumOfSingularValues(of ResidualsConfig) float64 {
 	n := table{of.Sizes}.cells()
 	gram := make([][]float64, n)
 	for i := range gram {
@@ -468,13 +468,13 @@ func sumOfSingularValues(of Marginals) float64 {
 // No Gaussian mechanism that is linear has a smaller sum of variances than (sum of singular
 // values)^2/n over 2 rho (Li, Miklau 2013), and the residuals reach it.
 func TestResidualsAreOptimal(t *testing.T) {
-	for _, of := range []Marginals{countMarginals([]int{2, 3, 4}, cube(3)...), countMarginals([]int{5, 3}, cube(2)...),
+	for _, of := range []ResidualsConfig{countMarginals([]int{2, 3, 4}, cube(3)...), countMarginals([]int{5, 3}, cube(2)...),
 		countMarginals([]int{2, 2, 2, 2}, []int{0, 1}, []int{1, 2}, []int{2, 3}, []int{0, 3}),
 		countMarginals([]int{3, 4, 2}, []int{0, 1, 2}, []int{0, 1}, []int{0}, []int{})} {
 		m := residuals(t, of, "0.01")
 		sum := 0.0
 		for k, set := range of.Sets {
-			v, _ := m.Marginal(k).Parameter().Float64()
+			v, _ := m.Noise(k).Parameter().Float64()
 			sum += v * float64(of.shownCells(set))
 		}
 		s := sumOfSingularValues(of)
@@ -552,27 +552,27 @@ func TestMarginalErrorBars(t *testing.T) {
 		got := r.ReleaseMarginals(Seal(x...), m)
 		for k, set := range of.Sets {
 			_, want := marginalBySum(of, x, set)
-			if abs(got.Values[k][0]-want[0]) > m.Marginal(k).HalfWidth(0.05)+got.Off[k] {
+			if abs(got.Values[k][0]-want[0]) > m.Noise(k).HalfWidth(0.05)+got.ExtraSteps[k] {
 				outside[k]++
 			}
 		}
 	}
 	for k, set := range of.Sets {
 		if share := float64(outside[k]) / n; share > 0.07 || share < 0.015 {
-			t.Errorf("%v: %v are outside of %d", set, share, m.Marginal(k).HalfWidth(0.05))
+			t.Errorf("%v: %v are outside of %d", set, share, m.Noise(k).HalfWidth(0.05))
 		}
-		h := m.Marginal(k).HalfWidth(0.05)
-		if p := m.Marginal(k).Tail(h); p > 0.05*(1+1e-6) {
+		h := m.Noise(k).HalfWidth(0.05)
+		if p := m.Noise(k).Tail(h); p > 0.05*(1+1e-6) {
 			t.Errorf("the tail at the half width is %v", p)
 		}
 	}
-	if _, err := HalfWidthOfSum(0.05, Term{Mechanism: m.Marginal(0), Count: 2, Weight: 1}); err == nil {
+	if _, err := HalfWidthOfSum(0.05, Term{Mechanism: m.Noise(0), Count: 2, Weight: 1}); err == nil {
 		t.Error("cells are not independent, and their noises were added up as if they were")
 	}
 }
 
 func TestMarginalsRefused(t *testing.T) {
-	for _, of := range []Marginals{
+	for _, of := range []ResidualsConfig{
 		{}, countMarginals([]int{0}, []int{0}), countMarginals([]int{2}, []int{1}), countMarginals([]int{2}, []int{0, 0}),
 		countMarginals([]int{1 << 10, 1 << 10}, []int{0}),
 		countMarginals([]int{300, 200}, []int{0, 1}, []int{0}, []int{1}),
@@ -591,5 +591,5 @@ func TestMarginalsRefused(t *testing.T) {
 			t.Error("a marginal was drawn by itself")
 		}
 	}()
-	seeded(1).Release(Seal(1, 2), residuals(t, tables[0], "1").Marginal(0))
+	seeded(1).Release(Seal(1, 2), residuals(t, tables[0], "1").Noise(0))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Sequence asks for numbers in an order, of which running totals will be made.
-type Sequence struct {
+// RunningTotalsConfig asks for numbers in an order, of which running totals will be made.
+type RunningTotalsConfig struct {
 	Len int
 	// Low and High are what one person adds to a number, in steps, and Groups to how many.
 	Low, High  *big.Int
@@ -18,9 +18,9 @@ type Sequence struct {
 	Neighbours dp.Neighbours
 }
 
-// Running is noise for a [Sequence] that nearly takes itself away in its running totals and in sums
-// of ranges: the factorisation of the matrix of running totals by its square root (Fichtenberger,
-// Henzinger, Upadhyay 2023; Henzinger, Upadhyay, Upadhyay 2023), in integers.
+// RunningTotals is noise for a [RunningTotalsConfig] that nearly takes itself away in its running
+// totals and in sums of ranges: the factorisation of the matrix of running totals by its square
+// root (Fichtenberger, Henzinger, Upadhyay 2023; Henzinger, Upadhyay, Upadhyay 2023), in integers.
 //
 // Let A be the lower triangle of ones, so that Ax are the running totals of x. It is the square of
 // the lower triangle C whose entry (i, j) is f(i-j), with f(k) = binomial(2k, k)/4^k, because f(0)
@@ -49,11 +49,11 @@ type Sequence struct {
 // the difference of two running totals, and all of them agree. For 365 numbers, one a person, the
 // mean variance of a running total is 7.73 times that of one number with the same rho by itself; a
 // tree of 365 leaves has 41, and numbers that are added up 183. A single number has 3.7 times.
-type Running struct {
-	of Sequence
+type RunningTotals struct {
+	of RunningTotalsConfig
 	*factorisation
 	noise       *Gaussian
-	each, total *Marginal
+	each, total *MarginalNoise
 	variances   []float64 // of the running totals
 }
 
@@ -104,13 +104,13 @@ const (
 	maxSequenceLen = 1 << 10
 )
 
-// NewRunning calibrates the noise of a sequence.
-func NewRunning(of Sequence, rho dp.Amount) (*Running, error) {
+// NewRunningTotals calibrates the noise of a sequence.
+func NewRunningTotals(of RunningTotalsConfig, rho dp.Amount) (*RunningTotals, error) {
 	if of.Len < 2 || of.Len > maxSequenceLen || of.Groups < 1 || of.Low == nil || of.High == nil || of.Low.Sign() > 0 ||
 		of.High.Sign() < 0 || of.Low.Sign() == 0 && of.High.Sign() == 0 {
 		return nil, fmt.Errorf("%w: it has from 2 to %d numbers, and people add something to them", errSequence, maxSequenceLen)
 	}
-	m := &Running{of: of, factorisation: factorisationOf(of.Len)}
+	m := &RunningTotals{of: of, factorisation: factorisationOf(of.Len)}
 	noise, err := NewGaussian(dp.NewL2Squared(m.sensitivity()), rho)
 	if err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func inverseColumn(factor []*big.Int) []*big.Int {
 	return out
 }
 
-// sensitivity is D^2: see [Running].
-func (m *Running) sensitivity() *big.Int {
+// sensitivity is D^2: see [RunningTotals].
+func (m *RunningTotals) sensitivity() *big.Int {
 	groups := min(m.of.Groups, int64(m.of.Len))
 	sum := new(big.Int)
 	for l := range groups {
@@ -181,7 +181,7 @@ func (m *Running) sensitivity() *big.Int {
 }
 
 // mostPerPerson is M: the most that one person adds or takes away.
-func (m *Running) mostPerPerson() *big.Int {
+func (m *RunningTotals) mostPerPerson() *big.Int {
 	larger := new(big.Int).Neg(m.of.Low)
 	if larger.Cmp(m.of.High) < 0 {
 		larger.Set(m.of.High)
@@ -191,7 +191,7 @@ func (m *Running) mostPerPerson() *big.Int {
 
 // setMarginals makes the noise of a single number and of the last running total, which have the
 // most.
-func (m *Running) setMarginals() error {
+func (m *RunningTotals) setMarginals() error {
 	sigma2 := m.noise.Parameter()
 	deviation2, _ := sigma2.Float64()
 	for _, sum := range m.squares {
@@ -202,10 +202,10 @@ func (m *Running) setMarginals() error {
 	var err error
 	moves := big.NewInt(min(m.of.Groups, int64(m.of.Len))) // of the sequence itself, to be shown
 	sens := dp.NewL2Squared(moves.Mul(moves, m.mostPerPerson()).Mul(moves, m.mostPerPerson()))
-	if m.each, err = NewMarginal("running totals", sens, m.noise.Cost(), roundUpRat(each), roundUpRat(m.changed)); err != nil {
+	if m.each, err = NewMarginalNoise("running totals", sens, m.noise.Cost(), roundUpRat(each), roundUpRat(m.changed)); err != nil {
 		return err
 	}
-	m.total, err = NewMarginal("running totals", sens, m.noise.Cost(), roundUpRat(total), roundUpRat(m.reach))
+	m.total, err = NewMarginalNoise("running totals", sens, m.noise.Cost(), roundUpRat(total), roundUpRat(m.reach))
 	return err
 }
 
@@ -217,17 +217,17 @@ func roundUpRat(r *big.Rat) *big.Rat {
 }
 
 // Cost is that of the release of y.
-func (m *Running) Cost() dp.Cost { return m.noise.Cost() }
+func (m *RunningTotals) Cost() dp.Cost { return m.noise.Cost() }
 
-// Each is the noise of a single number, and Total that of the last running total; no other has
-// more.
-func (m *Running) Each() *Marginal { return m.each }
+// TermNoise is the noise of a single number, and TotalNoise that of the last running total; no
+// other has more.
+func (m *RunningTotals) TermNoise() *MarginalNoise { return m.each }
 
-// Total is the noise of the last running total.
-func (m *Running) Total() *Marginal { return m.total }
+// TotalNoise is the noise of the last running total.
+func (m *RunningTotals) TotalNoise() *MarginalNoise { return m.total }
 
-// Mean is the mean of the variances of all running totals.
-func (m *Running) Mean() float64 {
+// MeanVariance is the mean of the variances of all running totals.
+func (m *RunningTotals) MeanVariance() float64 {
 	sum := 0.0
 	for _, v := range m.variances {
 		sum += v
@@ -236,14 +236,14 @@ func (m *Running) Mean() float64 {
 }
 
 // Spelling names the noise, with its exact parameter.
-func (m *Running) Spelling() string {
+func (m *RunningTotals) Spelling() string {
 	return fmt.Sprintf("running(%d, %s)", m.of.Len, m.noise.Parameter().RatString())
 }
 
-// ReleaseRunning releases a sequence. The promise of m's Cost holds for all that is made of it,
-// provided that one person adds to at most Groups of the numbers, from Low to High to each.
-// All noise is drawn before the first value is looked at.
-func (r *Releaser) ReleaseRunning(x Exact, m *Running) []int64 {
+// ReleaseRunningTotals releases a sequence. The promise of m's Cost holds for all that is made of
+// it, provided that one person adds to at most Groups of the numbers, from Low to High to each. All
+// noise is drawn before the first value is looked at.
+func (r *Releaser) ReleaseRunningTotals(x Exact, m *RunningTotals) []int64 {
 	if x.Len() != m.of.Len {
 		panic(errSequence)
 	}
@@ -271,7 +271,7 @@ func (r *Releaser) ReleaseRunning(x Exact, m *Running) []int64 {
 }
 
 // multiplyFactor returns Kx.
-func (m *Running) multiplyFactor(x []int64) []big.Int {
+func (m *RunningTotals) multiplyFactor(x []int64) []big.Int {
 	out := make([]big.Int, len(x))
 	term := new(big.Int)
 	for i := range out {

@@ -10,13 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-func days(n int) Sequence {
-	return Sequence{Len: n, Low: new(big.Int), High: big.NewInt(1), Groups: 1}
+func days(n int) RunningTotalsConfig {
+	return RunningTotalsConfig{Len: n, Low: new(big.Int), High: big.NewInt(1), Groups: 1}
 }
 
-func running(t testing.TB, of Sequence, rho string) *Running {
+func running(t testing.TB, of RunningTotalsConfig, rho string) *RunningTotals {
 	t.Helper()
-	m, err := NewRunning(of, amount(t, rho))
+	m, err := NewRunningTotals(of, amount(t, rho))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +28,11 @@ func running(t testing.TB, of Sequence, rho string) *Running {
 func TestRunningTotalsOfAYear(t *testing.T) {
 	m := running(t, days(365), "0.005")
 	single := 1 / (2 * 0.005)
-	each, _ := m.Each().Parameter().Float64()
-	last, _ := m.Total().Parameter().Float64()
-	t.Logf("mean %.3f, last %.3f, a day %.3f", m.Mean()/single, last/single, each/single)
-	if m.Mean() > 8*single || last > 9*single || each > 4*single {
-		t.Errorf("mean %v, last %v, a day %v", m.Mean()/single, last/single, each/single)
+	each, _ := m.TermNoise().Parameter().Float64()
+	last, _ := m.TotalNoise().Parameter().Float64()
+	t.Logf("mean %.3f, last %.3f, a day %.3f", m.MeanVariance()/single, last/single, each/single)
+	if m.MeanVariance() > 8*single || last > 9*single || each > 4*single {
+		t.Errorf("mean %v, last %v, a day %v", m.MeanVariance()/single, last/single, each/single)
 	}
 	// By its definition: row norms of C, and the norm of its first column.
 	f, sum, rows := 1.0, 0.0, 0.0
@@ -43,8 +43,8 @@ func TestRunningTotalsOfAYear(t *testing.T) {
 		sum += f * f
 		rows += sum
 	}
-	if want := rows / 365 * sum; math.Abs(m.Mean()/single-want) > 0.001*want {
-		t.Errorf("the mean variance is %v, and the factorisation has %v", m.Mean()/single, want)
+	if want := rows / 365 * sum; math.Abs(m.MeanVariance()/single-want) > 0.001*want {
+		t.Errorf("the mean variance is %v, and the factorisation has %v", m.MeanVariance()/single, want)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestRunningTotalsOfAYear(t *testing.T) {
 func TestRunningIsTheSequence(t *testing.T) {
 	m := running(t, days(60), "1000000")
 	x := madeUpTable(60, 4)
-	if got := seeded(1).ReleaseRunning(Seal(x...), m); !slices.Equal(got, x) {
+	if got := seeded(1).ReleaseRunningTotals(Seal(x...), m); !slices.Equal(got, x) {
 		t.Errorf("%v, want %v", got, x)
 	}
 	m = running(t, days(60), "0.02")
@@ -61,30 +61,30 @@ func TestRunningIsTheSequence(t *testing.T) {
 	outside, single, squares := 0, 0, 0.0
 	for range n {
 		sum, exact := int64(0), int64(0)
-		got := r.ReleaseRunning(Seal(x...), m)
+		got := r.ReleaseRunningTotals(Seal(x...), m)
 		for i, v := range got {
 			sum, exact = sum+v, exact+x[i]
 			squares += float64((sum-exact)*(sum-exact)) / n / 60
 		}
-		if abs(sum-exact) > m.Total().HalfWidth(0.05) {
+		if abs(sum-exact) > m.TotalNoise().HalfWidth(0.05) {
 			outside++
 		}
-		if abs(got[59]-x[59]) > m.Each().HalfWidth(0.05) {
+		if abs(got[59]-x[59]) > m.TermNoise().HalfWidth(0.05) {
 			single++
 		}
 	}
 	if outside > n*8/100 || single > n*8/100 || outside < n/100 || single < n/100 {
 		t.Errorf("%d totals and %d numbers of %d are outside", outside, single, n)
 	}
-	if squares > 1.2*m.Mean() || squares < 0.8*m.Mean() {
-		t.Errorf("the mean variance is %v, and %v is said", squares, m.Mean())
+	if squares > 1.2*m.MeanVariance() || squares < 0.8*m.MeanVariance() {
+		t.Errorf("the mean variance is %v, and %v is said", squares, m.MeanVariance())
 	}
 }
 
 // One person moves Kx no further than it is calibrated to, in any numbers that are theirs; one
 // number, and those next to each other at the beginning, reach it.
 func TestRunningSensitivity(t *testing.T) {
-	for _, of := range []Sequence{days(5), {Len: 5, Low: new(big.Int), High: big.NewInt(3), Groups: 3},
+	for _, of := range []RunningTotalsConfig{days(5), {Len: 5, Low: new(big.Int), High: big.NewInt(3), Groups: 3},
 		{Len: 5, Low: big.NewInt(-2), High: big.NewInt(1), Groups: 2}, {Len: 4, Low: new(big.Int), High: big.NewInt(2), Groups: 2,
 			Neighbours: dp.Substitute}, {Len: 4, Low: big.NewInt(-1), High: big.NewInt(1), Groups: 9, Neighbours: dp.Substitute}} {
 		m := running(t, of, "1")
@@ -161,10 +161,10 @@ func TestRunningExactly(t *testing.T) {
 }
 
 func TestRunningReplay(t *testing.T) {
-	of := Sequence{Len: 30, Low: new(big.Int), High: big.NewInt(4), Groups: 2}
+	of := RunningTotalsConfig{Len: 30, Low: new(big.Int), High: big.NewInt(4), Groups: 2}
 	m := running(t, of, "0.1")
 	silent := func(r *Releaser, v []int64) []int64 {
-		r.ReleaseRunning(Seal(v...), m)
+		r.ReleaseRunningTotals(Seal(v...), m)
 		return nil
 	}
 	x := madeUpTable(30, 8)
@@ -180,8 +180,8 @@ func TestRunningReplay(t *testing.T) {
 }
 
 func TestRunningBlackBox(t *testing.T) {
-	f := func(m *Running) releaseFunc {
-		return func(r *Releaser, x []int64) []int64 { return r.ReleaseRunning(Seal(x...), m) }
+	f := func(m *RunningTotals) releaseFunc {
+		return func(r *Releaser, x []int64) []int64 { return r.ReleaseRunningTotals(Seal(x...), m) }
 	}
 	x, y := []int64{10, 20}, []int64{11, 20}
 	claims := map[float64]float64{}
@@ -197,9 +197,9 @@ func TestRunningBlackBox(t *testing.T) {
 }
 
 func TestRunningRefused(t *testing.T) {
-	for _, of := range []Sequence{{}, days(1), days(2000), {Len: 3, Low: new(big.Int), High: new(big.Int), Groups: 1},
+	for _, of := range []RunningTotalsConfig{{}, days(1), days(2000), {Len: 3, Low: new(big.Int), High: new(big.Int), Groups: 1},
 		{Len: 3, Low: new(big.Int), High: big.NewInt(1)}} {
-		if _, err := NewRunning(of, dp.One); err == nil {
+		if _, err := NewRunningTotals(of, dp.One); err == nil {
 			t.Errorf("%+v", of)
 		}
 	}
@@ -208,9 +208,9 @@ func TestRunningRefused(t *testing.T) {
 // A price is free, and a question has a hundred measures at most over one sequence: what follows
 // from its length alone is computed once for all of them.
 func TestRunningIsFactorisedOnce(t *testing.T) {
-	of := Sequence{Len: 365, Low: new(big.Int), High: big.NewInt(7), Groups: 20}
+	of := RunningTotalsConfig{Len: 365, Low: new(big.Int), High: big.NewInt(7), Groups: 20}
 	if n := testing.AllocsPerRun(5, func() {
-		if _, err := NewRunning(of, dp.One/100); err != nil {
+		if _, err := NewRunningTotals(of, dp.One/100); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 3000 {

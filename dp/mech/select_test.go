@@ -20,31 +20,19 @@ var (
 	monotone = Scoring{Sensitivity: 1, Monotone: true}
 )
 
-func exponential(t testing.TB, s Scoring, epsilon string) *Exponential {
+func exponential(t testing.TB, s Scoring, epsilon string) *exponentialSelector {
 	t.Helper()
-	m, err := NewExponential(s, amount(t, epsilon))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(NewExponential(s, amount(t, epsilon))).(*exponentialSelector)
 }
 
-func permuteAndFlip(t testing.TB, s Scoring, epsilon string) *PermuteAndFlip {
+func permuteAndFlip(t testing.TB, s Scoring, epsilon string) *flipSelector {
 	t.Helper()
-	m, err := NewPermuteAndFlip(s, amount(t, epsilon))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(NewPermuteAndFlip(s, amount(t, epsilon))).(*flipSelector)
 }
 
-func noisyMax(t testing.TB, form MaxNoise, s Scoring, epsilon string) *NoisyMax {
+func noisyMax(t testing.TB, form NoisyMaxForm, s Scoring, epsilon string) *noisyMaxSelector {
 	t.Helper()
-	m, err := NewNoisyMax(form, s, amount(t, epsilon))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*NoisyMax)
+	return must(NewNoisyMax(form, s, amount(t, epsilon))).(*noisyMaxSelector)
 }
 
 // bases have ties, a clear winner and a clear loser.
@@ -76,7 +64,7 @@ func TestSelectExact(t *testing.T) {
 // On the integers, ties and all. Three candidates are enumerated at a large epsilon
 // only, where few noises matter.
 func TestNoisyMaxExact(t *testing.T) {
-	for _, form := range []MaxNoise{LaplaceNoise, GeometricNoise} {
+	for _, form := range []NoisyMaxForm{LaplaceNoise, GeometricNoise} {
 		for _, c := range scorings[:4] {
 			m := noisyMax(t, form, c.s, c.epsilon)
 			if err := checkSelection(noisyLaw(m, firstHighest), c.s, m.Cost(), bases[:3], 0.5); err != nil {
@@ -275,10 +263,10 @@ func TestSelectRefusals(t *testing.T) {
 			t.Errorf("%s of nothing: %v", m.Name(), err)
 		}
 		top, _ := NewTopK(3, m)
-		if _, err := r.Top(Seal(1, 2), top); !errors.Is(err, errTop) {
+		if _, err := r.SelectTop(Seal(1, 2), top); !errors.Is(err, errTop) {
 			t.Errorf("3 of 2: %v", err)
 		}
-		if _, err := r.Top(Exact{}, top); !errors.Is(err, errNoCandidates) {
+		if _, err := r.SelectTop(Exact{}, top); !errors.Is(err, errNoCandidates) {
 			t.Errorf("3 of nothing: %v", err)
 		}
 		for _, k := range []int{0, -1, maxTopK + 1} {
@@ -319,7 +307,7 @@ func TestTopKExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := top.Cost(); c.Epsilon != 2*m.Cost().Epsilon || c.Rho != 2*m.Cost().Rho || top.k != 2 || top.Each() != Selector(m) {
+	if c := top.Cost(); c.Epsilon != 2*m.Cost().Epsilon || c.Rho != 2*m.Cost().Rho || top.k != 2 || top.Selector() != Selector(m) {
 		t.Errorf("cost %v", c)
 	}
 	// Every first word and every second word is one choice: bisect the first, and for
@@ -337,7 +325,7 @@ func TestTopKExact(t *testing.T) {
 				var name int
 				for low < high {
 					mid := low + (high-low)/2
-					got, err := NewReleaser(sourceOfWords(middle, mid<<(64-fine))).Top(Seal(x...), top)
+					got, err := NewReleaser(sourceOfWords(middle, mid<<(64-fine))).SelectTop(Seal(x...), top)
 					if err != nil || got[0] != i {
 						t.Fatalf("%v, %v", got, err)
 					}
@@ -391,7 +379,7 @@ func TestTopKStatistical(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := func(r *Releaser, x []int64) []int64 {
-			i, err := r.Top(Seal(x...), top)
+			i, err := r.SelectTop(Seal(x...), top)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -411,16 +399,16 @@ func TestTopK(t *testing.T) {
 		}
 		x := []int64{5, 90, 30, 70, 1}
 		e := Seal(x...)
-		got, err := seeded(1).Top(e, top)
+		got, err := seeded(1).SelectTop(e, top)
 		if err != nil || !slices.Equal(got, []int{1, 3, 2}) || !slices.Equal(e.Open(), x) {
 			t.Errorf("%s: %v, %v", top.Name(), got, err)
 		}
 		all, _ := NewTopK(5, m)
-		if got, _ := seeded(2).Top(e, all); !slices.Equal(got, []int{1, 3, 2, 0, 4}) {
+		if got, _ := seeded(2).SelectTop(e, all); !slices.Equal(got, []int{1, 3, 2, 0, 4}) {
 			t.Errorf("%s: %v", all.Name(), got)
 		}
 		f := func(r *Releaser, scores []int64) []int64 {
-			if _, err := r.Top(Seal(scores...), top); err != nil {
+			if _, err := r.SelectTop(Seal(scores...), top); err != nil {
 				t.Fatal(err)
 			}
 			return nil
@@ -433,7 +421,7 @@ func TestTopK(t *testing.T) {
 
 func TestChooseSelector(t *testing.T) {
 	for _, c := range []struct {
-		b               Budget
+		b               Currency
 		amount          string
 		name, says      string
 		epsilon, within float64
@@ -465,11 +453,11 @@ func TestChooseSelector(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		b    Budget
+		b    Currency
 		a    dp.Amount
 		s    Scoring
 		want error
-	}{{0, dp.One, general, ErrBudget}, {Pure, 0, general, ErrNoPrivacy}, {Concentrated, dp.Unbounded, general, ErrNoPrivacy},
+	}{{0, dp.One, general, ErrCurrency}, {Pure, 0, general, ErrNoPrivacy}, {Concentrated, dp.Unbounded, general, ErrNoPrivacy},
 		{Pure, dp.One, Scoring{}, errScoring}, {Concentrated, dp.One, Scoring{}, errScoring}} {
 		if _, _, err := ChooseSelector(c.b, c.a, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c, err)
@@ -500,13 +488,13 @@ func TestSelectPlantedBugs(t *testing.T) {
 	short := func(m Selector, by string) Selector {
 		b := scaled(t, m, by)
 		if m.Name() == "exponential" {
-			return &Exponential{general, m.Cost(), b, new(big.Rat).Inv(b)}
+			return &exponentialSelector{calibratedSelector{general, m.Cost(), b}, new(big.Rat).Inv(b)}
 		}
-		return &PermuteAndFlip{general, m.Cost(), b, new(big.Rat).Inv(b)}
+		return &flipSelector{calibratedSelector{general, m.Cost(), b}, new(big.Rat).Inv(b)}
 	}
 	// Far candidates, where the exponential mechanism attains its claim nearly.
 	far := append([][]int64{{0, 6, 6, 6}}, bases...)
-	shortNoise := func(m *NoisyMax, by string) *NoisyMax {
+	shortNoise := func(m *noisyMaxSelector, by string) *noisyMaxSelector {
 		c := *m
 		c.b = scaled(t, m, by)
 		c.sampler, _ = noise.NewLaplace(c.b)

@@ -67,9 +67,8 @@ func exponentialLaw(m Selector) lawOf {
 	}
 }
 
-// flipLaw runs the production code for all ways the coins can fall and all heads to
-// choose from, each made of crafted bits, and weighs them by the measured
-// probabilities of the coins.
+// flipLaw runs the production code for all ways the coins can fall and all heads to choose from,
+// each made of crafted bits, and weighs them by the measured probabilities of the coins.
 func flipLaw(m Selector) lawOf {
 	rate := new(big.Rat).Inv(m.Parameter())
 	return func(scores []int64) []float64 {
@@ -108,7 +107,7 @@ func flipLaw(m Selector) lawOf {
 
 // noisyLaw sums the probabilities of all noises of up to three candidates, through the
 // production comparison. What is left out is beyond 32 scales, below 1e-13.
-func noisyLaw(m *NoisyMax, highest func(scores, z []int64) int) lawOf {
+func noisyLaw(m *noisyMaxSelector, highest func(scores, z []int64) int) lawOf {
 	b, _ := m.b.Float64()
 	from, to := -int64(32*b)-1, int64(32*b)+1
 	if m.form == GeometricNoise {
@@ -218,9 +217,8 @@ func chooseWith(m Selector) chooser {
 	}
 }
 
-// checkSelectReplay runs f on neighbours with the same random bytes: the calls, their
-// parameters and the number of bytes must be the same, and the scores must move as
-// the call says.
+// checkSelectReplay runs f on neighbours with the same random bytes: the calls, their parameters
+// and the number of bytes must be the same, and the scores must move as the call says.
 func checkSelectReplay(f chooser, x, y []int64) error {
 	run := func(v []int64) (calls []Call, read int) {
 		s := newStream(11)
@@ -350,7 +348,7 @@ func BenchmarkQuantiles(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r := NewReleaser(noise.NewSource())
 			for b.Loop() {
-				r.Quantiles(values, q)
+				r.ReleaseQuantiles(values, q)
 			}
 		})
 	}

@@ -10,12 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/dp/noise"
 )
 
-// Selector is a calibrated way of choosing one of several public candidates by
-// their exact scores. Selectors are made by this package only and are immutable,
-// so they may be shared.
+// Selector is a calibrated way of choosing one of several public candidates by their exact scores.
+// Selectors are made by this package only and are immutable, so they may be shared.
 type Selector interface {
-	// Name is "exponential", "permute-and-flip", "noisy max, laplace" or "noisy
-	// max, geometric".
+	// Name is "exponential", "permute-and-flip", "noisy max, laplace" or "noisy max, geometric".
 	Name() string
 	// Scoring is how the scores may move, as the selector was calibrated.
 	Scoring() Scoring
@@ -24,23 +22,20 @@ type Selector interface {
 	// Parameter is the exact b, the score that a factor of e in probability is
 	// worth, in lattice steps: 2D/epsilon, or D/epsilon for monotone scores.
 	Parameter() *big.Rat
-	// Gap returns a g such that, among so many candidates, the chosen one's score
-	// is at most g below the best with probability at least 1 - beta. It is never
-	// too small.
+	// Gap returns a g such that, among so many candidates, the chosen one's score is at most g
+	// below the best with probability at least 1 - beta. It is never too small.
 	Gap(candidates int, beta float64) int64
 
 	// pick returns the index of the chosen one of at least one candidate.
 	pick(src *noise.Source, scores []int64) int
 }
 
-// Select returns the index of the candidate that m chooses by its score. A score
-// is better the higher it is: where closeness to a target counts, it is minus the
-// distance.
+// Select returns the index of the candidate that m chooses by its score. A score is better the
+// higher it is: where closeness to a target counts, it is minus the distance.
 //
-// The promise of m's Cost holds provided that the set of candidates is public and
-// the scores move between neighbouring databases as m.Scoring() says. Proving that is
-// the caller's part. The chosen one's score is not part of the answer; whoever wants
-// it releases it, with noise of its own.
+// The promise of m's Cost holds provided that the set of candidates is public and the scores move
+// between neighbouring databases as m.Scoring() says. Proving that is the caller's part. The chosen
+// one's score is not part of the answer; whoever wants it releases it, with noise of its own.
 //
 // Nothing is drawn where there is an error, and no error depends on a score.
 func (r *Releaser) Select(scores Exact, m Selector) (int, error) {
@@ -107,11 +102,10 @@ func rhoOfPure(epsilon dp.Amount) (dp.Amount, error) {
 	return dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
 }
 
-// rhoOfBoundedRange is the zCDP cost of a mechanism whose privacy loss, between any
-// two neighbours, takes values in an interval of length epsilon: epsilon^2/8,
-// rounded up (Cesar, Rogers 2021), by Hoeffding's lemma. Such a mechanism is
-// purely epsilon-private too, because the interval holds zero, and beyond epsilon
-// = 8 that bound is the smaller one.
+// rhoOfBoundedRange is the zCDP cost of a mechanism whose privacy loss, between any two neighbours,
+// takes values in an interval of length epsilon: epsilon^2/8, rounded up (Cesar, Rogers 2021), by
+// Hoeffding's lemma. Such a mechanism is purely epsilon-private too, because the interval holds
+// zero, and beyond epsilon = 8 that bound is the smaller one.
 func rhoOfBoundedRange(epsilon dp.Amount) (dp.Amount, error) {
 	pure, err := rhoOfPure(epsilon)
 	if err != nil {
@@ -138,22 +132,22 @@ func gapsBelow(scores []int64) []uint64 {
 	return gaps
 }
 
-// Budget is the claim of [dp.Cost] that an account counts.
-type Budget int
+// Currency is the claim of [dp.Cost] that an account counts.
+type Currency int
 
 const (
 	// Pure budgets count epsilon.
-	Pure Budget = iota + 1
+	Pure Currency = iota + 1
 	// Concentrated budgets count rho, in zCDP.
 	Concentrated
 )
 
-// ErrBudget is returned when a mechanism is to be calibrated to another kind of budget.
-var ErrBudget = errors.New("a budget is Pure (epsilon) or Concentrated (rho)")
+// ErrCurrency is returned when a mechanism is to be calibrated to another kind of budget.
+var ErrCurrency = errors.New("a budget is Pure (epsilon) or Concentrated (rho)")
 
 // boundedRange returns the largest epsilon for which a mechanism of bounded range
 // costs at most the amount.
-func (b Budget) boundedRange(amount dp.Amount) (dp.Amount, error) {
+func (b Currency) boundedRange(amount dp.Amount) (dp.Amount, error) {
 	if err := checkAmount(amount); err != nil {
 		return 0, err
 	}
@@ -174,12 +168,11 @@ func (b Budget) boundedRange(amount dp.Amount) (dp.Amount, error) {
 		}
 		return max(pure, dp.Amount(root.Uint64())), nil
 	}
-	return 0, ErrBudget
+	return 0, ErrCurrency
 }
 
-// pure returns the largest epsilon for which any pure mechanism costs at most the
-// amount.
-func (b Budget) pure(amount dp.Amount) (dp.Amount, error) {
+// pure returns the largest epsilon for which any pure mechanism costs at most the amount.
+func (b Currency) pure(amount dp.Amount) (dp.Amount, error) {
 	if err := checkAmount(amount); err != nil {
 		return 0, err
 	}
@@ -199,19 +192,17 @@ func (b Budget) pure(amount dp.Amount) (dp.Amount, error) {
 		}
 		return dp.Amount(i - 1), nil
 	}
-	return 0, ErrBudget
+	return 0, ErrCurrency
 }
 
-// ChooseSelector returns the selector that an amount of a budget buys the larger
-// epsilon, of equals permute-and-flip, and a sentence that says why. It reads
-// public numbers only.
+// ChooseSelector returns the selector that an amount of a budget buys the larger epsilon, of equals
+// permute-and-flip, and a sentence that says why. It reads public numbers only.
 //
-// At the same epsilon permute-and-flip is never worse than the exponential mechanism
-// (McKenna, Sheldon 2020). A pure budget charges both the same, so it
-// is the choice. A concentrated budget charges the exponential mechanism
-// epsilon^2/8 only, which buys it up to twice the epsilon. Where it buys no more, from
-// rho = 8 on, permute-and-flip is the choice again.
-func ChooseSelector(b Budget, amount dp.Amount, s Scoring) (m Selector, why string, err error) {
+// At the same epsilon permute-and-flip is never worse than the exponential mechanism (McKenna,
+// Sheldon 2020). A pure budget charges both the same, so it is the choice. A concentrated budget
+// charges the exponential mechanism epsilon^2/8 only, which buys it up to twice the epsilon. Where
+// it buys no more, from rho = 8 on, permute-and-flip is the choice again.
+func ChooseSelector(b Currency, amount dp.Amount, s Scoring) (m Selector, why string, err error) {
 	pure, err := b.pure(amount)
 	if err != nil {
 		return nil, "", err
@@ -240,7 +231,7 @@ func ChooseSelector(b Budget, amount dp.Amount, s Scoring) (m Selector, why stri
 // TopK chooses k candidates, best first: one selection, then another among those
 // that are left, and so on. The order is part of the answer.
 //
-// With [Exponential] this is also the one-shot form: whoever adds Gumbel noise of
+// With [NewExponential] this is also the one-shot form: whoever adds Gumbel noise of
 // scale b to every score once, and reports the k highest in order, reports what k
 // rounds of the exponential mechanism would (Durfee, Rogers 2019). The
 // rounds are sampled exactly here, so there is no need for the noise.
@@ -256,10 +247,9 @@ var errTop = errors.New("cannot choose that many candidates")
 // maxTopK keeps the price of k selections from being computed for ever.
 const maxTopK = 1 << 20
 
-// NewTopK chooses k times with each. What is chosen in one round is the public set of
-// the next one, so the costs add up under adaptive composition: k epsilon, or
-// k rho. Leaving out a candidate moves no other score, so what Scoring promises stays
-// true from round to round.
+// NewTopK chooses k times with each. What is chosen in one round is the public set of the next one,
+// so the costs add up under adaptive composition: k epsilon, or k rho. Leaving out a candidate
+// moves no other score, so what Scoring promises stays true from round to round.
 func NewTopK(k int, each Selector) (*TopK, error) {
 	if k < 1 || k > maxTopK {
 		return nil, fmt.Errorf("%w: %d; write a number from 1 to the number of candidates, and at most %d", errTop, k, maxTopK)
@@ -274,15 +264,15 @@ func NewTopK(k int, each Selector) (*TopK, error) {
 // Name says how many are chosen and how.
 func (t *TopK) Name() string { return fmt.Sprintf("top %d, %s", t.k, t.each.Name()) }
 
-// Each returns the selector of one round.
-func (t *TopK) Each() Selector { return t.each }
+// Selector returns the selector of one round.
+func (t *TopK) Selector() Selector { return t.each }
 
 // Cost returns the cost of all k rounds.
 func (t *TopK) Cost() dp.Cost { return t.cost }
 
-// Top returns the indices of the k candidates that t chooses, in the order in which it
+// SelectTop returns the indices of the k candidates that t chooses, in the order in which it
 // chooses them. For what that promises see [Releaser.Select].
-func (r *Releaser) Top(scores Exact, t *TopK) ([]int, error) {
+func (r *Releaser) SelectTop(scores Exact, t *TopK) ([]int, error) {
 	switch n := scores.Len(); {
 	case n == 0:
 		return nil, errNoCandidates

@@ -10,13 +10,23 @@ import (
 	"github.com/discreet-dp/discreet/dp/noise"
 )
 
-// Exponential is the exponential mechanism, P(i) ~ exp(s_i/b) with b =
+// exponentialSelector is the exponential mechanism, P(i) ~ exp(s_i/b) with b =
 // 2D/epsilon, or D/epsilon for monotone scores (McSherry, Talwar 2007).
-type Exponential struct {
+type exponentialSelector struct {
+	calibratedSelector
+	rate *big.Rat // 1/b
+}
+
+// calibratedSelector is what all selectors have: what they were calibrated to, and the scale b.
+type calibratedSelector struct {
 	scoring Scoring
 	cost    dp.Cost
-	b, rate *big.Rat // rate = 1/b
+	b       *big.Rat
 }
+
+func (m *calibratedSelector) Scoring() Scoring    { return m.scoring }
+func (m *calibratedSelector) Cost() dp.Cost       { return m.cost }
+func (m *calibratedSelector) Parameter() *big.Rat { return new(big.Rat).Set(m.b) }
 
 // NewExponential calibrates the exponential mechanism, b as an exact rational, so
 // that the cost is exactly epsilon.
@@ -25,17 +35,15 @@ type Exponential struct {
 //
 //	(s_i - t_i)/b + ln(sum of exp(t_j/b) / sum of exp(s_j/b)).
 //
-// The second term is the same for all i, and the first is in [-D/b, D/b], or, for
-// monotone scores, in [0, D/b] or in [-D/b, 0]. So over all i the loss has a
-// range of at most epsilon (Durfee, Rogers 2019). It takes both signs,
-// because probabilities sum to one, so it is at most epsilon in size (McSherry,
-// Talwar 2007, Theorem 6); and a bounded range costs no more than epsilon^2/8 in
+// The second term is the same for all i, and the first is in [-D/b, D/b], or, for monotone scores,
+// in [0, D/b] or in [-D/b, 0]. So over all i the loss has a range of at most epsilon (Durfee,
+// Rogers 2019). It takes both signs, because probabilities sum to one, so it is at most epsilon in
+// size (McSherry, Talwar 2007, Theorem 6); and a bounded range costs no more than epsilon^2/8 in
 // zCDP (Cesar, Rogers 2021).
 //
-// The sampler is exact: no softmax is taken in floating point, and one uniform number
-// is refined as far as the choice needs (see [noise.Pick]). It draws 64 bits whatever
-// the scores are.
-func NewExponential(s Scoring, epsilon dp.Amount) (*Exponential, error) {
+// The sampler is exact: no softmax is taken in floating point, and one uniform number is refined as
+// far as the choice needs (see [noise.Pick]). It draws 64 bits whatever the scores are.
+func NewExponential(s Scoring, epsilon dp.Amount) (Selector, error) {
 	b, err := s.width(epsilon)
 	if err != nil {
 		return nil, err
@@ -44,33 +52,21 @@ func NewExponential(s Scoring, epsilon dp.Amount) (*Exponential, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Exponential{s, dp.Cost{Epsilon: epsilon, Rho: rho}, b, new(big.Rat).Inv(b)}, nil
+	return &exponentialSelector{calibratedSelector{s, dp.Cost{Epsilon: epsilon, Rho: rho}, b}, new(big.Rat).Inv(b)}, nil
 }
 
-// Name returns "exponential".
-func (*Exponential) Name() string { return "exponential" }
+func (*exponentialSelector) Name() string { return "exponential" }
 
-// Scoring returns how the scores may move.
-func (m *Exponential) Scoring() Scoring { return m.scoring }
-
-// Cost returns the pure epsilon, and the rho of bounded range.
-func (m *Exponential) Cost() dp.Cost { return m.cost }
-
-// Parameter returns b.
-func (m *Exponential) Parameter() *big.Rat { return new(big.Rat).Set(m.b) }
-
-func (m *Exponential) pick(src *noise.Source, scores []int64) int {
+func (m *exponentialSelector) pick(src *noise.Source, scores []int64) int {
 	return noise.Pick(src, m.rate, gapsBelow(scores), nil)
 }
 
-// PermuteAndFlip goes through the candidates in random order and takes the first
-// whose coin, of probability exp((s_i - max)/b), shows heads (McKenna, Sheldon
-// 2020). Its expected error is never above that of [Exponential] with the same epsilon
-// and down to half of it.
-type PermuteAndFlip struct {
-	scoring Scoring
-	cost    dp.Cost
-	b, rate *big.Rat // rate = 1/b
+// flipSelector goes through the candidates in random order and takes the first whose coin, of
+// probability exp((s_i - max)/b), shows heads (McKenna, Sheldon 2020). Its expected error is never
+// above that of [NewExponential] with the same epsilon and down to half of it.
+type flipSelector struct {
+	calibratedSelector
+	rate *big.Rat // 1/b
 }
 
 // NewPermuteAndFlip calibrates permute-and-flip, b = 2D/epsilon, or D/epsilon for
@@ -80,16 +76,14 @@ type PermuteAndFlip struct {
 // and takes the highest (Ding et al. 2021), and the
 // proof at NewNoisyMax holds for that: it is epsilon-private (McKenna, Sheldon 2020).
 //
-// It is not of bounded range, and not epsilon^2/8-zCDP: two candidates whose
-// gap goes from 0 to 2D have the losses epsilon and -ln(2 - exp(-epsilon)), which are
-// more than epsilon apart. So rho is what every pure mechanism has, epsilon
-// tanh(epsilon/2).
+// It is not of bounded range, and not epsilon^2/8-zCDP: two candidates whose gap goes from 0 to 2D
+// have the losses epsilon and -ln(2 - exp(-epsilon)), which are more than epsilon apart. So rho is
+// what every pure mechanism has, epsilon tanh(epsilon/2).
 //
-// The coins do not depend on the order, and the first head in a random order is
-// a uniform choice among the heads. So all coins are flipped and one of the
-// heads is taken: the same law, but the number of flips does not tell how far down a
-// private list of scores the search went.
-func NewPermuteAndFlip(s Scoring, epsilon dp.Amount) (*PermuteAndFlip, error) {
+// The coins do not depend on the order, and the first head in a random order is a uniform choice
+// among the heads. So all coins are flipped and one of the heads is taken: the same law, but the
+// number of flips does not tell how far down a private list of scores the search went.
+func NewPermuteAndFlip(s Scoring, epsilon dp.Amount) (Selector, error) {
 	b, err := s.width(epsilon)
 	if err != nil {
 		return nil, err
@@ -98,22 +92,12 @@ func NewPermuteAndFlip(s Scoring, epsilon dp.Amount) (*PermuteAndFlip, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PermuteAndFlip{s, dp.Cost{Epsilon: epsilon, Rho: rho}, b, new(big.Rat).Inv(b)}, nil
+	return &flipSelector{calibratedSelector{s, dp.Cost{Epsilon: epsilon, Rho: rho}, b}, new(big.Rat).Inv(b)}, nil
 }
 
-// Name returns "permute-and-flip".
-func (*PermuteAndFlip) Name() string { return "permute-and-flip" }
+func (*flipSelector) Name() string { return "permute-and-flip" }
 
-// Scoring returns how the scores may move.
-func (m *PermuteAndFlip) Scoring() Scoring { return m.scoring }
-
-// Cost returns the pure epsilon, and the rho that follows from it.
-func (m *PermuteAndFlip) Cost() dp.Cost { return m.cost }
-
-// Parameter returns b.
-func (m *PermuteAndFlip) Parameter() *big.Rat { return new(big.Rat).Set(m.b) }
-
-func (m *PermuteAndFlip) pick(src *noise.Source, scores []int64) int {
+func (m *flipSelector) pick(src *noise.Source, scores []int64) int {
 	heads := make([]bool, len(scores))
 	noise.Flip(src, m.rate, gapsBelow(scores), heads)
 	n := uint64(0)
@@ -136,12 +120,12 @@ func (m *PermuteAndFlip) pick(src *noise.Source, scores []int64) int {
 	panic("mech: fewer heads than were counted")
 }
 
-// MaxNoise is the noise of report noisy max.
-type MaxNoise int
+// NoisyMaxForm is the noise of report noisy max.
+type NoisyMaxForm int
 
 const (
 	// LaplaceNoise is discrete Laplace noise of scale b.
-	LaplaceNoise MaxNoise = iota + 1
+	LaplaceNoise NoisyMaxForm = iota + 1
 	// GeometricNoise is exponential noise on the lattice, P(k) ~ exp(-k/b) for
 	// k >= 0. Its limit on a fine lattice is permute-and-flip.
 	GeometricNoise
@@ -152,13 +136,11 @@ const (
 // errMaxNoise is returned when report noisy max is asked for with another noise.
 var errMaxNoise = errors.New("report noisy max has LaplaceNoise, GeometricNoise or GumbelNoise")
 
-// NoisyMax reports which score is highest after each got noise of its own; of
+// noisyMaxSelector reports which score is highest after each got noise of its own; of
 // several that are highest, the first.
-type NoisyMax struct {
-	form    MaxNoise
-	scoring Scoring
-	cost    dp.Cost
-	b       *big.Rat
+type noisyMaxSelector struct {
+	calibratedSelector
+	form    NoisyMaxForm
 	sampler *noise.Laplace
 }
 
@@ -176,10 +158,9 @@ type NoisyMax struct {
 // exp(epsilon) at most, for every noise of the others, whatever the fixed public
 // order is that ties are broken by.
 //
-// With Gumbel noise on real numbers the result is the exponential mechanism
-// (Durfee, Rogers 2019), which is what is returned: it is sampled
-// exactly, where a Gumbel number could only be rounded.
-func NewNoisyMax(form MaxNoise, s Scoring, epsilon dp.Amount) (Selector, error) {
+// With Gumbel noise on real numbers the result is the exponential mechanism (Durfee, Rogers 2019),
+// which is what is returned: it is sampled exactly, where a Gumbel number could only be rounded.
+func NewNoisyMax(form NoisyMaxForm, s Scoring, epsilon dp.Amount) (Selector, error) {
 	switch form {
 	case GumbelNoise:
 		return NewExponential(s, epsilon)
@@ -202,28 +183,18 @@ func NewNoisyMax(form MaxNoise, s Scoring, epsilon dp.Amount) (Selector, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrScale, err)
 	}
-	return &NoisyMax{form, s, dp.Cost{Epsilon: epsilon, Rho: rho}, b, sampler}, nil
+	return &noisyMaxSelector{calibratedSelector{s, dp.Cost{Epsilon: epsilon, Rho: rho}, b}, form, sampler}, nil
 }
 
-// Name returns "noisy max, laplace" or "noisy max, geometric".
-func (m *NoisyMax) Name() string {
+func (m *noisyMaxSelector) Name() string {
 	if m.form == LaplaceNoise {
 		return "noisy max, laplace"
 	}
 	return "noisy max, geometric"
 }
 
-// Scoring returns how the scores may move.
-func (m *NoisyMax) Scoring() Scoring { return m.scoring }
-
-// Cost returns the pure epsilon, and the rho that follows from it.
-func (m *NoisyMax) Cost() dp.Cost { return m.cost }
-
-// Parameter returns b, the scale of the noise.
-func (m *NoisyMax) Parameter() *big.Rat { return new(big.Rat).Set(m.b) }
-
 // pick draws all noise before it looks at a score.
-func (m *NoisyMax) pick(src *noise.Source, scores []int64) int {
+func (m *noisyMaxSelector) pick(src *noise.Source, scores []int64) int {
 	z := make([]int64, len(scores))
 	m.sampler.Fill(src, z)
 	if m.form == GeometricNoise {
@@ -257,11 +228,13 @@ func firstHighest(scores, z []int64) int {
 
 // Gap of the exponential mechanism: P[s <= max - b (ln n + t)] <= exp(-t) (McSherry,
 // Talwar 2007, with one best candidate, the worst case), so ln n + t = ln(n/beta).
-func (m *Exponential) Gap(candidates int, beta float64) int64 { return gap(m.b, candidates, beta, 0) }
+func (m *exponentialSelector) Gap(candidates int, beta float64) int64 {
+	return gap(m.b, candidates, beta, 0)
+}
 
 // Gap of permute-and-flip is at most that of the exponential mechanism, at every
 // set of scores (McKenna, Sheldon 2020).
-func (m *PermuteAndFlip) Gap(candidates int, beta float64) int64 {
+func (m *flipSelector) Gap(candidates int, beta float64) int64 {
 	return gap(m.b, candidates, beta, 0)
 }
 
@@ -269,7 +242,7 @@ func (m *PermuteAndFlip) Gap(candidates int, beta float64) int64 {
 // - z' below. Geometric noise has z' >= 0 and P(z > h) = exp(-(h+1)/b), Laplace
 // noise P(|z| > h) = 2 exp(-(h+1)/b)/(1 + exp(-1/b)); no candidate's is beyond h with
 // probability 1 - beta, by the union bound.
-func (m *NoisyMax) Gap(candidates int, beta float64) int64 {
+func (m *noisyMaxSelector) Gap(candidates int, beta float64) int64 {
 	if m.form == GeometricNoise {
 		return gap(m.b, candidates, beta, 0)
 	}

@@ -10,14 +10,15 @@ import (
 )
 
 // Sharper is how an answer becomes one with less noise for the difference of the two prices:
-// [Sharpened] where epsilon adds up, [Averaged] where rho does.
+// by [laplaceSharpener] where epsilon adds up, by [gaussianSharpener] where rho does.
 type Sharper interface {
 	// Cost is what the second answer costs after the first.
 	Cost() dp.Cost
-	// Off is how many steps wider the error bars are than those of the second noise.
-	Off() int64
-	// Holds reports whether an answer can be sharpened. It looks at nothing but what was released.
-	Holds(first []int64) bool
+	// ExtraSteps is how many steps wider the error bars are than those of the second noise.
+	ExtraSteps() int64
+	// CanSharpen reports whether an answer can be sharpened. It looks at nothing but what was
+	// released.
+	CanSharpen(first []int64) bool
 
 	sharpen(r *Releaser, x Exact, first []int64) []int64
 }
@@ -27,26 +28,26 @@ func NewSharper(from, to Mechanism) (Sharper, error) {
 	switch to := to.(type) {
 	case *Laplace:
 		if from, ok := from.(*Laplace); ok {
-			return NewSharpened(from, to)
+			return newLaplaceSharpener(from, to)
 		}
 	case *Gaussian:
-		return NewAveraged(from, to)
+		return newGaussianSharpener(from, to)
 	}
 	return nil, fmt.Errorf("%w: %s noise becomes no %s noise", ErrScale, from.Name(), to.Name())
 }
 
 // Sharpen releases x again, of which first was released before with the noise that m is from.
 func (r *Releaser) Sharpen(x Exact, first []int64, m Sharper) ([]int64, error) {
-	if x.Len() != len(first) || !m.Holds(first) {
+	if x.Len() != len(first) || !m.CanSharpen(first) {
 		return nil, fmt.Errorf("%w: the answer before has another shape", errNorm)
 	}
 	return m.sharpen(r, x, first), nil
 }
 
-// Sharpened releases a vector with Laplace noise once more, with less of it than before, and costs
-// the difference.
+// laplaceSharpener releases a vector with Laplace noise once more, with less of it than before, and
+// costs the difference.
 //
-// Theorem. Let y be released with Laplace noise at e1, and then by Sharpened from e1 to e2 > e1.
+// Theorem. Let y be released with Laplace noise at e1, and then by it from e1 to e2 > e1.
 // The two answers together are e2-differentially private: the first one is the second plus coins
 // ([noise.Sharpened]), coordinate by coordinate, so that it is post-processing of a release at
 // e2. So are three and more, each made of the one before: given an answer, the ones before it do
@@ -60,16 +61,16 @@ func (r *Releaser) Sharpen(x Exact, first []int64, m Sharper) ([]int64, error) {
 // whatever adds up rho, and is more than that of e2.
 //
 // It rests on this: the first answer was released with this noise, of the same exact numbers; it is
-// in the same sum of epsilon; and nothing else was ever made of it by Sharpened. Two answers that
+// in the same sum of epsilon; and nothing else was ever made of it by one. Two answers that
 // are each made of the same first one know more of its noise together than either.
-type LaplaceSharpener struct {
+type laplaceSharpener struct {
 	from, to *Laplace
 	sampler  *noise.Sharpened
 	cost     dp.Cost
 }
 
-// NewSharpened returns how noise becomes less, for vectors of one sensitivity.
-func NewSharpened(from, to *Laplace) (*LaplaceSharpener, error) {
+// newLaplaceSharpener returns how noise becomes less, for vectors of one sensitivity.
+func newLaplaceSharpener(from, to *Laplace) (*laplaceSharpener, error) {
 	if from.sensitivity.L1().Cmp(to.sensitivity.L1()) != 0 {
 		return nil, fmt.Errorf("%w: the two answers have different ones, %v and %v", errNorm, from.sensitivity, to.sensitivity)
 	}
@@ -82,21 +83,21 @@ func NewSharpened(from, to *Laplace) (*LaplaceSharpener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &LaplaceSharpener{from, to, sampler, dp.Cost{Epsilon: to.cost.Epsilon.Sub(from.cost.Epsilon), Rho: rho}}, nil
+	return &laplaceSharpener{from, to, sampler, dp.Cost{Epsilon: to.cost.Epsilon.Sub(from.cost.Epsilon), Rho: rho}}, nil
 }
 
 // Cost is what the second answer costs after the first.
-func (s *LaplaceSharpener) Cost() dp.Cost { return s.cost }
+func (s *laplaceSharpener) Cost() dp.Cost { return s.cost }
 
-// Off is 0: the second answer has the noise of its price.
-func (s *LaplaceSharpener) Off() int64 { return 0 }
+// ExtraSteps is 0: the second answer has the noise of its price.
+func (s *laplaceSharpener) ExtraSteps() int64 { return 0 }
 
-// Holds reports whether an answer can be sharpened: none of its numbers was cut to fit.
-func (s *LaplaceSharpener) Holds(first []int64) bool { return noneClamped(first) }
+// CanSharpen reports whether an answer can be sharpened: none of its numbers was cut to fit.
+func (s *laplaceSharpener) CanSharpen(first []int64) bool { return noneClamped(first) }
 
 // sharpen draws all coins first, as many for every number, so that neither what is drawn nor how
 // long it takes depends on a value.
-func (s *LaplaceSharpener) sharpen(r *Releaser, x Exact, first []int64) []int64 {
+func (s *laplaceSharpener) sharpen(r *Releaser, x Exact, first []int64) []int64 {
 	coins := make([]noise.Coins, len(first))
 	r.mu.Lock()
 	for i := range coins {
@@ -122,10 +123,10 @@ func subtractClamped(a, b int64) int64 {
 	return addClamped(a, -b)
 }
 
-// Averaged makes an answer with Gaussian noise sharper: the numbers are released once more, with
-// noise of their own, and both answers are averaged.
+// gaussianSharpener makes an answer with Gaussian noise sharper: the numbers are released once
+// more, with noise of their own, and both answers are averaged.
 //
-// Theorem. Let y be released with Gaussian noise at r1, and then by Averaged from r1 to r2 > r1.
+// Theorem. Let y be released with Gaussian noise at r1, and then by it from r1 to r2 > r1.
 // The second release is (r2 - r1)-zCDP, whatever is done with it and whatever was answered before,
 // because it is Gaussian noise at r2 - r1 (NewGaussian) and the average is post-processing of it
 // and of the first answer. So the two answers together are r2-zCDP, and so are three and more. It
@@ -141,15 +142,15 @@ func subtractClamped(a, b int64) int64 {
 //	(r1^2 D^2/(2 r1) + d^2 D^2/(2 d))/r2^2 = D^2/(2 r2),
 //
 // exactly that of a release at r2. It is no discrete Gaussian: for its error bars see off.
-type GaussianSharpener struct {
+type gaussianSharpener struct {
 	first, more *big.Int // the weights, r1 and d
 	sampler     *Gaussian
 	off         int64
 }
 
-// NewAveraged returns how noise becomes less, for vectors of one sensitivity. The first answer is
-// one of Gaussian noise, or an average.
-func NewAveraged(from Mechanism, to *Gaussian) (*GaussianSharpener, error) {
+// newGaussianSharpener returns how noise becomes less, for vectors of one sensitivity. The first
+// answer is one of Gaussian noise, or an average.
+func newGaussianSharpener(from Mechanism, to *Gaussian) (*gaussianSharpener, error) {
 	reach := big.NewRat(1, 1)
 	switch m := from.(type) {
 	case *Gaussian:
@@ -169,7 +170,7 @@ func NewAveraged(from Mechanism, to *Gaussian) (*GaussianSharpener, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &GaussianSharpener{first: amountInt(first), more: amountInt(second.Sub(first)), sampler: more}
+	m := &gaussianSharpener{first: amountInt(first), more: amountInt(second.Sub(first)), sampler: more}
 	m.off = m.offAfter(reach)
 	return m, nil
 }
@@ -177,13 +178,13 @@ func NewAveraged(from Mechanism, to *Gaussian) (*GaussianSharpener, error) {
 // offAfter is how many steps more an average may be off than noise of a discrete Gaussian z at r2,
 // with the same probability.
 //
-// A discrete Gaussian of deviation s is within 1 of a normal of deviation s ([Marginal]), and the
-// noise of the first answer within reach of one. So the average is, with a = r1/r2 and after
+// A discrete Gaussian of deviation s is within 1 of a normal of deviation s ([MarginalNoise]), and
+// the noise of the first answer within reach of one. So the average is, with a = r1/r2 and after
 // rounding, within R = a reach + (1 - a) + 1/2 of a normal n of variance D^2/(2 r2). Let off be an
 // integer of at least R. The average and the exact number are integers, so that its noise is beyond
 // k + off only where |n| >= k + off + 1 - R >= k + 1, and P(n >= k + 1) <= P(z >= k + 1), as shown
 // there.
-func (m *GaussianSharpener) offAfter(reach *big.Rat) int64 {
+func (m *gaussianSharpener) offAfter(reach *big.Rat) int64 {
 	whole := new(big.Int).Add(m.first, m.more)
 	r := new(big.Rat).Mul(reach, new(big.Rat).SetFrac(m.first, whole))
 	r.Add(r, new(big.Rat).SetFrac(m.more, whole)).Add(r, big.NewRat(1, 2))
@@ -192,16 +193,16 @@ func (m *GaussianSharpener) offAfter(reach *big.Rat) int64 {
 }
 
 // Cost is what the second answer costs after the first.
-func (m *GaussianSharpener) Cost() dp.Cost { return m.sampler.cost }
+func (m *gaussianSharpener) Cost() dp.Cost { return m.sampler.cost }
 
-// Off is how much wider the error bars of the average are than those of noise at its price.
-func (m *GaussianSharpener) Off() int64 { return m.off }
+// ExtraSteps is how much wider the error bars of the average are than those of noise at its price.
+func (m *gaussianSharpener) ExtraSteps() int64 { return m.off }
 
-// Holds reports whether an answer can be sharpened: none of its numbers was cut to fit.
-func (m *GaussianSharpener) Holds(first []int64) bool { return noneClamped(first) }
+// CanSharpen reports whether an answer can be sharpened: none of its numbers was cut to fit.
+func (m *gaussianSharpener) CanSharpen(first []int64) bool { return noneClamped(first) }
 
 // sharpen releases x by itself, before anything else is done with it.
-func (m *GaussianSharpener) sharpen(r *Releaser, x Exact, first []int64) []int64 {
+func (m *gaussianSharpener) sharpen(r *Releaser, x Exact, first []int64) []int64 {
 	out := r.Release(x, m.sampler)
 	whole := new(big.Int).Add(m.first, m.more)
 	twice := new(big.Int).Lsh(whole, 1)
@@ -228,15 +229,16 @@ func noneClamped(values []int64) bool {
 	return true
 }
 
-// Average is the noise of a number that [Averaged] has made: that of Gaussian noise at the same
-// price, and some steps more. It is never drawn by itself.
+// AveragedNoise is the noise of a number that a [Sharper] has made under rho: that of Gaussian
+// noise at the same price, and some steps more. It is never drawn by itself.
 type AveragedNoise struct {
 	*Gaussian
 	off int64
 }
 
-// NewAverage returns the noise of an average at the price of m, which is off by so many steps more.
-func NewAverage(m *Gaussian, off int64) (*AveragedNoise, error) {
+// NewAveragedNoise returns the noise of an average at the price of m, which is off by so many steps
+// more.
+func NewAveragedNoise(m *Gaussian, off int64) (*AveragedNoise, error) {
 	if off < 1 {
 		return nil, fmt.Errorf("%w: an average is rounded", ErrScale)
 	}
@@ -246,8 +248,8 @@ func NewAverage(m *Gaussian, off int64) (*AveragedNoise, error) {
 // Name returns "averaged".
 func (*AveragedNoise) Name() string { return "averaged" }
 
-// Off is how many steps more the number is off.
-func (m *AveragedNoise) Off() int64 { return m.off }
+// ExtraSteps is how many steps more the number is off.
+func (m *AveragedNoise) ExtraSteps() int64 { return m.off }
 
 // Tail bounds P(|noise| > k) from above.
 func (m *AveragedNoise) Tail(k int64) float64 {

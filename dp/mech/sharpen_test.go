@@ -10,7 +10,7 @@ import (
 )
 
 // averagedTail is P(|noise| > k) of the average of two discrete Gaussians, by summing up both.
-func averagedTail(m *GaussianSharpener, sigma2, more float64, k int64) float64 {
+func averagedTail(m *gaussianSharpener, sigma2, more float64, k int64) float64 {
 	gauss := func(s2 float64) []float64 {
 		reach := int(12*math.Sqrt(s2)) + 3
 		p, sum := make([]float64, 2*reach+1), 0.0
@@ -47,8 +47,8 @@ func quarters(t *testing.T, d2, rho int64) *Gaussian {
 	return m
 }
 
-func newAverageFor(t *testing.T, from, to *Gaussian) *GaussianSharpener {
-	m, err := NewAveraged(from, to)
+func newAverageFor(t *testing.T, from, to *Gaussian) *gaussianSharpener {
+	m, err := newGaussianSharpener(from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func TestAveragedBars(t *testing.T) {
 		more, _ := m.sampler.Parameter().Float64()
 		sigma2, _ := from.Parameter().Float64()
 		for _, beta := range []float64{0.5, 0.1, 0.05, 0.01, 1e-4} {
-			k := to.HalfWidth(beta) + m.Off()
+			k := to.HalfWidth(beta) + m.ExtraSteps()
 			if p := averagedTail(m, sigma2, more, k); p > beta*(1+1e-9) {
 				t.Errorf("%v: P(|noise| > %d) is %v, above %v", c, k, p, beta)
 			}
-			again, err := NewAverage(to, m.Off())
+			again, err := NewAveragedNoise(to, m.ExtraSteps())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestAveragedValues(t *testing.T) {
 
 // TestAveragedRefuses: other noise, other sensitivities, and what is not sharper.
 func TestAveragedRefuses(t *testing.T) {
-	residuals, err := NewMarginal("residuals", l2squared(1), quarters(t, 1, 1).Cost(), big.NewRat(5, 1), big.NewRat(1, 1))
+	residuals, err := NewMarginalNoise("residuals", l2squared(1), quarters(t, 1, 1).Cost(), big.NewRat(5, 1), big.NewRat(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestAveragedRefuses(t *testing.T) {
 func TestAveragedSums(t *testing.T) {
 	from, to := quarters(t, 4, 1), quarters(t, 4, 2)
 	m := newAverageFor(t, from, to)
-	noise, err := NewAverage(to, m.Off())
+	noise, err := NewAveragedNoise(to, m.ExtraSteps())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestAveragedSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone, err := HalfWidthOfSum(beta, Term{to, cells, 1})
-	if err != nil || width != alone+cells*(m.Off()+1) {
+	if err != nil || width != alone+cells*(m.ExtraSteps()+1) {
 		t.Errorf("%d, and without rounding %d (%v)", width, alone, err)
 	}
 	if one, err := HalfWidthOfSum(beta, Term{noise, 1, 1}); err != nil || one != noise.HalfWidth(beta) {

@@ -18,8 +18,7 @@ var errSparse = errors.New("not a sparse vector")
 // SparseConfig says what a session of the sparse vector technique is to answer
 // and what it may cost.
 type SparseConfig struct {
-	// Sensitivity bounds, in l1, how far the value of any one question moves
-	// between neighbours.
+	// Sensitivity bounds, in l1, how far the value of any one question moves between neighbours.
 	Sensitivity dp.Sensitivity
 	// Above is c: how many questions are answered with "above" before the
 	// session ends. 1 is AboveThreshold.
@@ -33,9 +32,8 @@ type SparseConfig struct {
 	// questions move the same way, as counts do when a person is added. It halves
 	// the noise of the questions. It is false for substitution.
 	Monotone bool
-	// Refresh draws new noise for the threshold after every "above". In epsilon
-	// that is worse than one noise for all, and in rho better from a few
-	// answers on: see Cost.
+	// Refresh draws new noise for the threshold after every "above". In epsilon that is worse than
+	// one noise for all, and in rho better from a few answers on: see Cost.
 	Refresh bool
 }
 
@@ -43,9 +41,8 @@ type SparseConfig struct {
 // questions "is this value at or above this threshold?", of which only the
 // first c that are answered "above" cost something.
 //
-// It is Algorithm 7 of Lyu, Su, Li 2017, on the integers. Z is noise on the
-// threshold, drawn once, N_i is noise of question i, and the answer is "above"
-// where
+// It is Algorithm 7 of Lyu, Su, Li 2017, on the integers. Z is noise on the threshold, drawn once,
+// N_i is noise of question i, and the answer is "above" where
 //
 //	value_i + N_i >= threshold_i + Z.
 //
@@ -57,11 +54,10 @@ type SparseConfig struct {
 //
 // # Proof of e1 + e2 + e3
 //
-// Lyu, Su, Li 2017 have it for noise that has a density. Here is the argument on
-// the integers. Fix neighbours x and y, and a transcript; it says
-// which questions were asked, because a question depends on earlier answers and
-// on the analyst. Write z for the value of Z. Given z the answers are
-// independent, so
+// Lyu, Su, Li 2017 have it for noise that has a density. Here is the argument on the integers. Fix
+// neighbours x and y, and a transcript; it says which questions were asked, because a question
+// depends on earlier answers and on the analyst. Write z for the value of Z. Given z the answers
+// are independent, so
 //
 //	P_x(transcript) = sum over z of P(Z = z) product of P_x(answer_i | z).
 //
@@ -182,16 +178,13 @@ func (s *Sparse) Parameters() (threshold, question, value *big.Rat) {
 	return s.threshold.Scale(), s.query.Scale(), value
 }
 
-// splitSparse shares the epsilon of the comparisons: e1 for the threshold and
-// e2 for the questions.
+// splitSparse shares the epsilon of the comparisons: e1 for the threshold and e2 for the questions.
 //
-// What has to be small is the noise of the difference of the two, whose
-// variance goes with (1/e1)^2 + (moves c/e2)^2. It is smallest at e1 : e2 = 1 :
-// (moves c)^(2/3) (Lyu, Su, Li 2017, Section 4.2), with moves = 1 for monotone
-// questions and 2 for others. A threshold that is refreshed is used for one
-// "above", so that c = 1 there. Any split is private. The shares are whole
-// units of account and add up exactly, which is all that privacy asks of
-// them, so the ratio may be a float.
+// What has to be small is the noise of the difference of the two, whose variance goes with (1/e1)^2
+// + (moves c/e2)^2. It is smallest at e1 : e2 = 1 : (moves c)^(2/3) (Lyu, Su, Li 2017, Section
+// 4.2), with moves = 1 for monotone questions and 2 for others. A threshold that is refreshed is
+// used for one "above", so that c = 1 there. Any split is private. The shares are whole units of
+// account and add up exactly, which is all that privacy asks of them, so the ratio may be a float.
 func splitSparse(c SparseConfig) (e1, e2 dp.Amount, err error) {
 	n := 2.0
 	if c.Monotone {
@@ -266,8 +259,7 @@ func sparseCost(c SparseConfig) (dp.Cost, error) {
 	return dp.Cost{Epsilon: total, Rho: min(rho, tests, whole)}, nil
 }
 
-// ErrHalted is returned when a session of the sparse vector is asked after its
-// last "above".
+// ErrHalted is returned when a session of the sparse vector is asked after its last "above".
 var ErrHalted = errors.New("the session has ended: it has given all its \"above\" answers; open another, which costs as much again")
 
 // SparseSession is an open session. It is safe for concurrent use; questions
@@ -297,23 +289,20 @@ type SparseAnswer struct {
 	Value int64
 }
 
-// Left returns how many "above" answers the session can still give. At 0 it has
-// ended.
+// Left returns how many "above" answers the session can still give. At 0 it has ended.
 func (s *SparseSession) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left
 }
 
-// Ask compares one value to a threshold. The threshold is the analyst's: it may
-// depend on earlier answers, and not on the data in any other way. That the
-// value moves by at most the sensitivity between neighbours is the caller's
-// part.
+// Ask compares one value to a threshold. The threshold is the analyst's: it may depend on earlier
+// answers, and not on the data in any other way. That the value moves by at most the sensitivity
+// between neighbours is the caller's part.
 //
-// The noise of a question is drawn before its value is looked at, that of a
-// released value included, whether or not it will be released. So what is drawn
-// depends on the configuration and on earlier answers, never on this value. A
-// question that is refused draws nothing.
+// The noise of a question is drawn before its value is looked at, that of a released value
+// included, whether or not it will be released. So what is drawn depends on the configuration and
+// on earlier answers, never on this value. A question that is refused draws nothing.
 func (s *SparseSession) Ask(value Exact, threshold int64) (SparseAnswer, error) {
 	if n := value.Len(); n != 1 {
 		return SparseAnswer{}, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", errSparse, n)
@@ -328,15 +317,13 @@ func (s *SparseSession) Ask(value Exact, threshold int64) (SparseAnswer, error) 
 	if !atLeast(v, query, threshold, s.threshold.Open()[0]) {
 		return SparseAnswer{}, nil
 	}
-	// The session ends when the count reaches c. One more answer would be one
-	// that nobody paid for.
+	// The session ends when the count reaches c. One more answer would be one that nobody paid for.
 	s.left--
 	s.fresh = !s.m.config.Refresh
 	answer := SparseAnswer{Above: true}
 	if s.m.value != nil {
-		// Never the noise of the comparison: that it was large is known
-		// already, and through it what the threshold's noise was (Lyu, Su, Li
-		// 2017, Algorithm 3).
+		// Never the noise of the comparison: that it was large is known already, and through it
+		// what the threshold's noise was (Lyu, Su, Li 2017, Algorithm 3).
 		answer.Value = addClamped(v, own)
 	}
 	return answer, nil
@@ -390,12 +377,10 @@ func add128(a, b int64) (hi int64, lo uint64) {
 //	"above" is said only where value >= threshold - alpha, and
 //	"below" only where value < threshold + alpha.
 //
-// Both hold where every noise of a question is within a and every noise of the
-// threshold within t, with a + t = alpha (Dwork, Roth 2014, Theorem 3.24).
-// The threshold gets a share of beta and the questions the rest, by the union
-// bound, each with the exact tails of its discrete noise; the best of 63 shares
-// is taken. Like all error bars it is never too small. It is free: it reads no
-// data.
+// Both hold where every noise of a question is within a and every noise of the threshold within t,
+// with a + t = alpha (Dwork, Roth 2014, Theorem 3.24). The threshold gets a share of beta and the
+// questions the rest, by the union bound, each with the exact tails of its discrete noise; the best
+// of 63 shares is taken. Like all error bars it is never too small. It is free: it reads no data.
 func (s *Sparse) Accuracy(k int, beta float64) int64 {
 	if k < 1 {
 		return 0

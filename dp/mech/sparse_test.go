@@ -14,8 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// The loss of every short session is within the claim, on the worst of all
-// movements.
+// The loss of every short session is within the claim, on the worst of all movements.
 func TestSparseIsPrivateExactly(t *testing.T) {
 	for _, c := range []struct {
 		above, n int
@@ -36,9 +35,8 @@ func TestSparseIsPrivateExactly(t *testing.T) {
 	}
 }
 
-// The claim is not loose either: many questions that are answered "below" drive
-// the threshold's noise where the proof moves it, and the loss comes near to
-// epsilon.
+// The claim is not loose either: many questions that are answered "below" drive the threshold's
+// noise where the proof moves it, and the loss comes near to epsilon.
 func TestSparseIsTight(t *testing.T) {
 	for _, c := range []int{1, 2, 5} {
 		m := sparse(c, 1, dp.One, nil)
@@ -62,8 +60,7 @@ func TestSparseRefreshedIsPrivateExactly(t *testing.T) {
 	}
 }
 
-// ">" on the integers is ">=" with another threshold: the enumeration has the
-// same worst case.
+// ">" on the integers is ">=" with another threshold: the enumeration has the same worst case.
 func TestSparseStrictIsTheSame(t *testing.T) {
 	m := modelOf(sparse(2, 1, dp.One, nil))
 	for d := int64(-3); d <= 3; d++ {
@@ -136,8 +133,7 @@ func TestSparseSplit(t *testing.T) {
 	}
 }
 
-// Rho is one of the proven claims, and values make it cheaper than what the
-// pure claim says.
+// Rho is one of the proven claims, and values make it cheaper than what the pure claim says.
 func TestSparseRho(t *testing.T) {
 	pure := func(e float64) float64 { return e * math.Tanh(e/2) }
 	for _, c := range []struct {
@@ -195,8 +191,7 @@ func TestSparseAnswersFollowTheNoise(t *testing.T) {
 	}
 }
 
-// asker answers a question: an honest session, or one that was broken on
-// purpose.
+// asker answers a question: an honest session, or one that was broken on purpose.
 type asker func(value, threshold int64) (SparseAnswer, error)
 
 func openSparseHonestly(m *Sparse) func(*Releaser) asker {
@@ -250,9 +245,8 @@ func replaySparse(open func(*Releaser) asker, x, y []int64, seed byte) error {
 	return nil
 }
 
-// checkSparseStatistics runs sessions on neighbours, with all thresholds 0, and
-// bounds the loss of every transcript from below. Values join the transcript
-// cut to a few classes.
+// checkSparseStatistics runs sessions on neighbours, with all thresholds 0, and bounds the loss of
+// every transcript from below. Values join the transcript cut to a few classes.
 func checkSparseStatistics(open func(*Releaser) asker, x, y []int64, runs int, epsilon float64) error {
 	count := func(r *Releaser, v []int64) map[string]int {
 		hits := map[string]int{}

@@ -9,9 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// sparseModel is the sparse vector as the theorem has it: its scales, and what
-// may be wrong with it. Probabilities of transcripts are sums over the noise of
-// the threshold.
+// sparseModel is the sparse vector as the theorem has it: its scales, and what may be wrong with
+// it. Probabilities of transcripts are sums over the noise of the threshold.
 type sparseModel struct {
 	z, q  float64 // scales of the threshold's and the questions' noise
 	still bool    // the questions have no noise
@@ -62,8 +61,7 @@ type ask struct {
 	above bool
 }
 
-// transcript sums over all z within reach and returns the sum and a bound on
-// what is left out.
+// transcript sums over all z within reach and returns the sum and a bound on what is left out.
 func (m sparseModel) transcript(asks []ask) (p, out float64) {
 	reach := int64(60*m.z) + 20
 	if m.fixed {
@@ -192,11 +190,10 @@ func sparse(c int, d int64, epsilon dp.Amount, change func(*SparseConfig)) *Spar
 	return m
 }
 
-// leeClifton is Algorithm 4 of Lyu, Su, Li 2017 (Lee, Clifton 2014) with
-// continuous noise: threshold Lap(4/e), questions Lap(4/(3e)) whatever c is. It
-// returns the loss of n times "below" and c times "above", where all values are
-// at their thresholds and move away by one, by Simpson's rule between the
-// integers, where the integrand has its kinks.
+// leeClifton is Algorithm 4 of Lyu, Su, Li 2017 (Lee, Clifton 2014) with continuous noise:
+// threshold Lap(4/e), questions Lap(4/(3e)) whatever c is. It returns the loss of n times "below"
+// and c times "above", where all values are at their thresholds and move away by one, by Simpson's
+// rule between the integers, where the integrand has its kinks.
 func leeClifton(e float64, n, c int) float64 {
 	cdf := func(x, b float64) float64 {
 		if x < 0 {
@@ -236,9 +233,8 @@ func TestLeeCliftonGolden(t *testing.T) {
 	}
 }
 
-// The variants of the literature that are not private, and mistakes of our
-// own. Each is caught by exact computation; the honest session passes the same
-// check.
+// The variants of the literature that are not private, and mistakes of our own. Each is caught by
+// exact computation; the honest session passes the same check.
 func TestSparsePlantedBugs(t *testing.T) {
 	const e = 1.0
 	bound := func(loss, claim float64) error {
@@ -253,8 +249,7 @@ func TestSparsePlantedBugs(t *testing.T) {
 	}
 	honest4 := modelOf(sparse(4, 1, dp.One, nil))
 
-	// Answering with the noise of the comparison: the answer v says that Z <= v -
-	// threshold.
+	// Answering with the noise of the comparison: the answer v says that Z <= v - threshold.
 	reused := func(n int) float64 {
 		m := modelOf(sparse(1, 1, dp.One, nil))
 		p := func(move int64) (sum float64) {

@@ -9,8 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Term is a number of independent noises of one mechanism, each multiplied by
-// the same weight.
+// Term is a number of independent noises of one mechanism, each multiplied by the same weight.
 type Term struct {
 	Mechanism Mechanism
 	Count     int
@@ -31,8 +30,7 @@ var errTerm = errors.New("not a sum of noises")
 //   - beyond that, with different weights: too large by a share of about
 //     2e-4 sqrt N up to N = 16, and half that share above.
 //
-// It takes microseconds for one noise and some tens of milliseconds at most
-// otherwise.
+// It takes microseconds for one noise and some tens of milliseconds at most otherwise.
 func HalfWidthOfSum(beta float64, terms ...Term) (int64, error) {
 	if !(beta > 0 && beta < 1) {
 		return 0, fmt.Errorf("%w: beta must be above 0 and below 1", errTerm)
@@ -49,9 +47,9 @@ func HalfWidthOfSum(beta float64, terms ...Term) (int64, error) {
 }
 
 // off is how many steps more than the sum of Gaussian noises a sum with averages in it is off. An
-// average is within its Off of a normal ([Averaged]), and a discrete Gaussian within 1 of one
-// ([Marginal]), so it is within Off and one more of a discrete Gaussian of its own. One alone is
-// compared by its probabilities, and needs no more than its Off.
+// average is within its ExtraSteps of a normal ([AveragedNoise]), and a discrete Gaussian within 1
+// of one ([MarginalNoise]), so it is within Off and one more of a discrete Gaussian of its own. One
+// alone is compared by its probabilities, and needs no more than its Off.
 func (s noiseSum) off(terms []Term) int64 {
 	all := 0.0
 	for _, t := range terms {
@@ -116,7 +114,7 @@ func newNoiseSum(terms []Term) (noiseSum, error) {
 // isJoint reports whether the coordinates of a mechanism's noise depend on each other.
 func isJoint(m Mechanism) bool {
 	switch m.(type) {
-	case *Radial, *Marginal:
+	case *radialNoise, *MarginalNoise:
 		return true
 	}
 	return false
@@ -135,9 +133,8 @@ const (
 	// Points of the coarse lattice, for equal weights and for different ones.
 	evenPoints  = 1 << 16
 	mixedPoints = 1 << 17
-	// The share of beta that is to pay for S outside of the lattice, and for
-	// the residue of rounding. It moves k by about 2^-14 of a standard
-	// deviation.
+	// The share of beta that is to pay for S outside of the lattice, and for the residue of
+	// rounding. It moves k by about 2^-14 of a standard deviation.
 	residueShare = 0x1p-14
 )
 
@@ -174,10 +171,9 @@ func (s noiseSum) scaled(k float64) int64 {
 	return int64(k) * s.divisor
 }
 
-// chernoff returns a k with P(|S| > k) <= p, and the t that proves it: for
-// every t > 0, P(|S| > k) <= 2 E exp(tS) exp(-tk), so that k = (ln E exp(tS) +
-// ln(2/p))/t. Every t gives a valid k; the search for the best one need not be
-// exact.
+// chernoff returns a k with P(|S| > k) <= p, and the t that proves it: for every t > 0, P(|S| > k)
+// <= 2 E exp(tS) exp(-tk), so that k = (ln E exp(tS) + ln(2/p))/t. Every t gives a valid k; the
+// search for the best one need not be exact.
 func (s noiseSum) chernoff(p float64) (k, t float64) {
 	need := (math.Ln2 - math.Log(p)) * (1 + 0x1p-48)
 	horizon, variance := math.Inf(1), 0.0
@@ -216,8 +212,7 @@ func powerOfTwo(atLeast float64) int {
 	return n
 }
 
-// oddStep is an odd step for which the range fits into n points, with a little
-// to spare.
+// oddStep is an odd step for which the range fits into n points, with a little to spare.
 func oddStep(far float64, n int) int64 {
 	return int64(2.04*far/float64(n)) | 1
 }
@@ -225,29 +220,25 @@ func oddStep(far float64, n int) int64 {
 // onLattice computes the distribution of S on the multiples of an odd step h
 // and returns a k with P(|S| > k) <= beta.
 //
-// Every noise X, times its weight, is rounded to the nearest multiple of h: X =
-// hB + V with |V| <= (h-1)/2. The B are added modulo n: P(|sum of B| > j) is at
-// most the same modulo n plus P(|sum of B| >= n/2), which is Chernoff's bound
-// for the B themselves (outside). What is lost with V is paid for in one of
-// three ways.
+// Every noise X, times its weight, is rounded to the nearest multiple of h: X = hB + V with |V| <=
+// (h-1)/2. The B are added modulo n: P(|sum of B| > j) is at most the same modulo n plus P(|sum of
+// B| >= n/2), which is Chernoff's bound for the B themselves (outside). What is lost with V is paid
+// for in one of three ways.
 //
 // h = 1. V is zero.
 //
-// Equal weights. hB + U, with U uniform on the block of V and independent of B,
-// is *more spread* than X: P(|X| > t) <= P(|hB + U| > t) for every t, because
-// the probabilities of X fall in |x|. It is itself symmetric and unimodal. Sums
-// keep the order when their terms are symmetric and unimodal on one lattice
-// (Birnbaum 1948: P(|X + y| <= t) falls in |y|, so spreading y lowers its mean;
-// replace the terms one by one). The sum of two such variables is in block B +
-// B' + c, where c is the block of U + U': -1, 0 or 1 with probabilities w,
-// 1-2w, w, where w = (h^2-1)/(8 h^2). It is symmetric and unimodal, so making
-// it uniform on its blocks spreads it again, and so on for all N noises. What
-// this costs is variance: less than h^2/4 for each noise.
+// Equal weights. hB + U, with U uniform on the block of V and independent of B, is *more spread*
+// than X: P(|X| > t) <= P(|hB + U| > t) for every t, because the probabilities of X fall in |x|. It
+// is itself symmetric and unimodal. Sums keep the order when their terms are symmetric and unimodal
+// on one lattice (Birnbaum 1948: P(|X + y| <= t) falls in |y|, so spreading y lowers its mean;
+// replace the terms one by one). The sum of two such variables is in block B + B' + c, where c is
+// the block of U + U': -1, 0 or 1 with probabilities w, 1-2w, w, where w = (h^2-1)/(8 h^2). It is
+// symmetric and unimodal, so making it uniform on its blocks spreads it again, and so on for all N
+// noises. What this costs is variance: less than h^2/4 for each noise.
 //
-// Different weights. V is symmetric and bounded, so by Hoeffding 1963, Theorem
-// 2, P(|sum of V| > c) <= 2 exp(-2c^2/(N h^2)). The V depend on the B, and need
-// not be independent of them for P(|S| > hj + c) <= P(|sum of B| > j) + P(|sum
-// of V| > c).
+// Different weights. V is symmetric and bounded, so by Hoeffding 1963, Theorem 2, P(|sum of V| > c)
+// <= 2 exp(-2c^2/(N h^2)). The V depend on the B, and need not be independent of them for P(|S| >
+// hj + c) <= P(|sum of B| > j) + P(|sum of V| > c).
 func (s noiseSum) onLattice(beta, tilt float64, h int64, n int) float64 {
 	product := make([]float64, n)
 	for i := range product {
@@ -279,12 +270,11 @@ func (s noiseSum) onLattice(beta, tilt float64, h int64, n int) float64 {
 		x[i] = complex(f/float64(n), 0)
 	}
 	transform(x)
-	// The 2-norm of the error of x: each transformed law is off by a share of
-	// its norm, once for each copy, the other factors being at most 1; powers
-	// and products are off by at most 32 N 2^-53 of the result, and the last
-	// transform by its share of it. The result's norm is at most that of any
-	// term (Young). By Cauchy and Schwarz the sum of n errors is at most sqrt n
-	// times that.
+	// The 2-norm of the error of x: each transformed law is off by a share of its norm, once for
+	// each copy, the other factors being at most 1; powers and products are off by at most 32 N
+	// 2^-53 of the result, and the last transform by its share of it. The result's norm is at most
+	// that of any term (Young). By Cauchy and Schwarz the sum of n errors is at most sqrt n times
+	// that.
 	e := transformError(n)
 	lost += 1.1 * math.Sqrt(float64(n)) * (e*spread + (e+32*s.copies*0x1p-53)*smallest)
 	c := 0.0
@@ -296,8 +286,7 @@ func (s noiseSum) onLattice(beta, tilt float64, h int64, n int) float64 {
 	if !(budget > 0) {
 		return math.Inf(1) // Chernoff's bound is what remains.
 	}
-	// From the far end inwards, the first block that does not fit into the
-	// budget.
+	// From the far end inwards, the first block that does not fit into the budget.
 	tail := math.Max(0, real(x[n/2]))
 	j := n/2 - 1
 	for ; j > 0; j-- {
@@ -310,9 +299,8 @@ func (s noiseSum) onLattice(beta, tilt float64, h int64, n int) float64 {
 	if !s.even || h == 1 {
 		return float64(j)*float64(h) + c
 	}
-	// Within block j the probability is spread evenly over h integers, on each
-	// side; some of them from the outside still fit. The block around zero has
-	// half of its integers on each side.
+	// Within block j the probability is spread evenly over h integers, on each side; some of them
+	// from the outside still fit. The block around zero has half of its integers on each side.
 	mass, width, end := 2*math.Max(0, real(x[j])), float64(h), float64(j)*float64(h)+float64(h-1)/2
 	if j == 0 {
 		mass, width = math.Max(0, real(x[0])), float64(h)/2
@@ -321,9 +309,8 @@ func (s noiseSum) onLattice(beta, tilt float64, h int64, n int) float64 {
 	return math.Max(0, end-math.Min(fit, width))
 }
 
-// multiply multiplies the product by the count-th power of the transform of
-// values. A symmetric law has a real transform between -1 and 1, so what is not
-// is error, and goes.
+// multiply multiplies the product by the count-th power of the transform of values. A symmetric law
+// has a real transform between -1 and 1, so what is not is error, and goes.
 func multiply(product []float64, values []complex128, count int) {
 	transform(values)
 	for i, v := range values {
@@ -432,9 +419,8 @@ func ceilDiv(a, b int64) int64 { return -floorDiv(-a, b) }
 // power of two, in place: Cooley and Tukey's, radix two. Sums need it for a few
 // vectors of a fixed kind only, with a proven error, so we do not import one.
 //
-// Error: with roots of unity that are within 2u of the true ones, the result is
-// within 8 u log2(n) of itself in the 2-norm (Higham 2002, Theorem 24.2, u =
-// 2^-53); transformError allows twice that.
+// Error: with roots of unity that are within 2u of the true ones, the result is within 8 u log2(n)
+// of itself in the 2-norm (Higham 2002, Theorem 24.2, u = 2^-53); transformError allows twice that.
 func transform(x []complex128) {
 	n := len(x)
 	shift := 64 - uint(bits.TrailingZeros(uint(n)))

@@ -36,8 +36,7 @@ func slowSum(parts []noiseTerm, half int) []float64 {
 	return total
 }
 
-// smallest returns the smallest k whose tail is within beta, give or take a
-// share.
+// smallest returns the smallest k whose tail is within beta, give or take a share.
 func smallest(p []float64, beta float64) int64 {
 	half, tail := len(p)/2, 0.0
 	for k := half; k > 0; k-- {
@@ -158,8 +157,7 @@ func TestHalfWidthOfSumEdges(t *testing.T) {
 	if k, _ := HalfWidthOfSum(0.05, Term{l, 1, -5}); k != 5*l.HalfWidth(0.05) {
 		t.Errorf("one noise: %d", k)
 	}
-	// Beyond int64 the answer is the largest int64, and tiny betas have an
-	// answer too.
+	// Beyond int64 the answer is the largest int64, and tiny betas have an answer too.
 	wide := laplace(t, 1<<39, "0.5")
 	if k, _ := HalfWidthOfSum(0.05, Term{wide, 2, 1 << 40}); k != math.MaxInt64 {
 		t.Errorf("%d", k)

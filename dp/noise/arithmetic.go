@@ -27,8 +27,7 @@ func toFixed(num, den *big.Int) fixed {
 	return fixed{q.Rsh(q, 64).Uint64(), low.Uint64()}
 }
 
-// double returns 2x, rounded down where x was, to within 2^-63 of twice the
-// number meant.
+// double returns 2x, rounded down where x was, to within 2^-63 of twice the number meant.
 func (x fixed) double() fixed {
 	if x.whole>>63 != 0 {
 		return fixed{math.MaxUint64, math.MaxUint64}
@@ -71,8 +70,7 @@ var taylor = func() (c [21]uint64) {
 // It is used to decide quickly and never to decide finally: whoever compares
 // with it adds the error on both sides and refines where that does not suffice.
 //
-// Proof of the bound, in units of 2^-63. Write x = m ln 2 + t, so that exp(-x) is
-// exp(-t)/2^m.
+// Proof of the bound, in units of 2^-63. Write x = m ln 2 + t, so that exp(-x) is exp(-t)/2^m.
 //   - From 64 on, exp(-x) < 2^-92, and 0 is off by less than 1.
 //   - The constant ln2 is less than 2^-64 too small, so t, where the code has it
 //     in [0, ln2], is too large by less than m 2^-64, that is m/2 units, and the
@@ -143,10 +141,9 @@ func newRate(r *big.Rat) rate {
 	return rate{r.Num(), r.Denom(), word(words[:8]), word(words[8:16]), word(words[16:])}
 }
 
-// times returns rate times gap in fixed point. The result is below the number
-// meant by less than 2^-63: the rate is too small by less than 2^-128, which the
-// gap multiplies by less than 2^64, and the product is cut once. Numbers of 2^64
-// and more become the largest fixed.
+// times returns rate times gap in fixed point. The result is below the number meant by less than
+// 2^-63: the rate is too small by less than 2^-128, which the gap multiplies by less than 2^64, and
+// the product is cut once. Numbers of 2^64 and more become the largest fixed.
 func (r rate) times(gap uint64) fixed {
 	low, _ := bits.Mul64(gap, r.low)
 	middle, frac := bits.Mul64(gap, r.high)
@@ -221,8 +218,7 @@ func (s span) scale(t span, prec uint, scratch *big.Int) {
 	s.hi.Add(s.hi, bigOne)
 }
 
-// upRsh divides x by 2^n in place and rounds up, to the next integer that is
-// larger.
+// upRsh divides x by 2^n in place and rounds up, to the next integer that is larger.
 func upRsh(x *big.Int, n uint) *big.Int {
 	x.Rsh(x, n)
 	return x.Add(x, bigOne)
@@ -230,9 +226,8 @@ func upRsh(x *big.Int, n uint) *big.Int {
 
 // expSpan encloses exp(-num/den) for num >= 0 and den > 0.
 //
-// The argument is halved until it is below 2^-8, the alternating series is
-// summed, and the result is squared as often. With y the halved argument,
-// Y = floor(2^q y), and all in units of 2^-q:
+// The argument is halved until it is below 2^-8, the alternating series is summed, and the result
+// is squared as often. With y the halved argument, Y = floor(2^q y), and all in units of 2^-q:
 //
 //   - A term is the previous one times Y/n, rounded down twice, so its error e
 //     becomes at most (e/256 + 1)/n + 1, which stays below 3. The series

@@ -13,22 +13,19 @@ import (
 // not be copied: every goroutine makes its own with [NewSource].
 type Source = entropy.Source
 
-// NewSource returns a Source of the operating system's randomness. Where the
-// system has none the program ends (see crypto/rand.Read), because noise made of
-// anything else would protect nobody.
+// NewSource returns a Source of the operating system's randomness. Where the system has none the
+// program ends (see crypto/rand.Read), because noise made of anything else would protect nobody.
 func NewSource() *Source { return entropy.New() }
 
-// Laplace is the discrete Laplace distribution, P(k) ~ exp(-|k|/b) on the
-// integers, known as the two-sided geometric distribution (Ghosh, Roughgarden,
-// Sundararajan 2009). It does not change and is safe for concurrent use with
-// different Sources.
+// Laplace is the discrete Laplace distribution, P(k) ~ exp(-|k|/b) on the integers, known as the
+// two-sided geometric distribution (Ghosh, Roughgarden, Sundararajan 2009). It does not change and
+// is safe for concurrent use with different Sources.
 type Laplace struct {
 	scale *big.Rat
 	l     *lattice
 }
 
-// NewLaplace returns the discrete Laplace distribution with scale b, from 2^-20
-// to 2^40.
+// NewLaplace returns the discrete Laplace distribution with scale b, from 2^-20 to 2^40.
 func NewLaplace(scale *big.Rat) (*Laplace, error) {
 	if scale == nil || !inRange(scale, -20, 40) {
 		return nil, fmt.Errorf("%w: the scale of Laplace noise must be from 2^-20 to 2^40, and is %s; choose another granularity",
@@ -96,10 +93,9 @@ func (g *Gaussian) Fill(src *Source, dst []int64) {
 // Sigma2 returns sigma^2.
 func (g *Gaussian) Sigma2() *big.Rat { return new(big.Rat).Set(g.sigma2) }
 
-// Variance returns the variance, for reports: it is a rounded number and decides
-// nothing. From sigma^2 = 4 on it differs from sigma^2 by a share of less than
-// 1e-30, because the Poisson sum of the distribution has its next term at
-// exp(-2 pi^2 sigma^2).
+// Variance returns the variance, for reports: it is a rounded number and decides nothing. From
+// sigma^2 = 4 on it differs from sigma^2 by a share of less than 1e-30, because the Poisson sum of
+// the distribution has its next term at exp(-2 pi^2 sigma^2).
 func (g *Gaussian) Variance() float64 {
 	s, _ := g.sigma2.Float64()
 	if s >= 4 {
@@ -130,10 +126,9 @@ func NewGeometric(scale *big.Rat) (*Geometric, error) {
 // Draw returns one draw.
 func (g *Geometric) Draw(src *Source) int64 { return g.draw(sourceChoices{src}) }
 
-// A Laplace draw that is not negative is geometric: given that k >= 0, P(k) is in proportion
-// to exp(-k/b), 0 included. More than half of all draws are, so how long it takes depends on
-// coins and on nothing else. To fold the negative ones over would count zero once and the
-// others twice.
+// A Laplace draw that is not negative is geometric: given that k >= 0, P(k) is in proportion to
+// exp(-k/b), 0 included. More than half of all draws are, so how long it takes depends on coins and
+// on nothing else. To fold the negative ones over would count zero once and the others twice.
 func (g *Geometric) draw(c choices) int64 {
 	for {
 		if k := g.two.l.draw(c); k >= 0 {

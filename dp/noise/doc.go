@@ -14,11 +14,10 @@
 //	NewNormals    density ~ exp(-|x|^2/2)          x in R^n, real numbers
 //	NewRadial     density ~ exp(-|x|)              x in R^n, |x| the Euclidean norm
 //
-// Parameters are exact rationals. That adding the first to an integer is private
-// is shown by Ghosh, Roughgarden, Sundararajan 2009, and for the Gaussian by
-// Canonne, Kamath, Steinke 2020, who also have exact samplers for both. Geometric
-// noise alone is not private, because what it is added to is never above the sum: it is for
-// comparisons with noise on both sides (mech.Above).
+// Parameters are exact rationals. That adding the first to an integer is private is shown by Ghosh,
+// Roughgarden, Sundararajan 2009, and for the Gaussian by Canonne, Kamath, Steinke 2020, who also
+// have exact samplers for both. Geometric noise alone is not private, because what it is added to
+// is never above the sum: it is for comparisons with noise on both sides (mech.AboveThreshold).
 //
 // # The lattice
 //
@@ -34,11 +33,10 @@
 //
 // # What is exact
 //
-// The theorems are about the distributions above, so these are what is drawn, not
-// approximations of them. A draw that does not fit in an int64 becomes 2^63-1 or
-// -(2^63-1). The probability of that is at most 2 exp(-2^63/2^40), less than
-// exp(-2^22), for Laplace, and far less for the Gaussian. Every other k comes
-// with exactly its probability.
+// The theorems are about the distributions above, so these are what is drawn, not approximations of
+// them. A draw that does not fit in an int64 becomes 2^63-1 or -(2^63-1). The probability of that
+// is at most 2 exp(-2^63/2^40), less than exp(-2^22), for Laplace, and far less for the Gaussian.
+// Every other k comes with exactly its probability.
 //
 // Exactness rests on three arguments and on one assumption: the bits of crypto/rand
 // are independent and uniform. Where that package cannot deliver, it ends the
@@ -52,27 +50,25 @@
 //	exp(-rate (W h)^p)                         the weight of block h, and
 //	exp(-rate ((W h + u)^p - (W h)^p))         a number in (0, 1],
 //
-// with p = 1 and rate = 1/b, or p = 2 and rate = 1/(2 sigma^2). So: draw block h in
-// proportion to its weight, draw u uniformly, keep both with the second factor as
-// probability, and start over otherwise. Then (h, u) is kept in proportion to the
-// weight of W h + u, whatever W is. Give it a random sign, and start over on minus
-// zero, so that zero does not count twice. As W is between a sixteenth and an
-// eighth of the scale (of b, of sigma), few blocks matter, and nineteen of
-// twenty pairs are kept. The samplers of Canonne, Kamath, Steinke 2020 draw from
-// the same distributions by longer chains of Bernoulli trials.
+// with p = 1 and rate = 1/b, or p = 2 and rate = 1/(2 sigma^2). So: draw block h in proportion to
+// its weight, draw u uniformly, keep both with the second factor as probability, and start over
+// otherwise. Then (h, u) is kept in proportion to the weight of W h + u, whatever W is. Give it a
+// random sign, and start over on minus zero, so that zero does not count twice. As W is between a
+// sixteenth and an eighth of the scale (of b, of sigma), few blocks matter, and nineteen of twenty
+// pairs are kept. The samplers of Canonne, Kamath, Steinke 2020 draw from the same distributions by
+// longer chains of Bernoulli trials.
 //
 // For scales below 16, W is 1. Nothing is left to keep or to refuse, and blocks
 // other than 0 weigh double instead, once for each sign.
 //
 // # Second argument: refinement
 //
-// Two decisions have probabilities that are not fractions: which block (or weight, in
-// Pick) a uniform number U falls into, when they are laid side by side in [0, 1), and whether
-// U < exp(-x). Both ask where U lies among real numbers that can be computed to any
-// precision. U is drawn digit by digit. After n digits U is known to lie in
-// an interval of length 2^-n, and where that interval is on one side of the real
-// number, so is U, and no further digit can change it. Digits that are not drawn
-// do not exist yet, so deciding early is the same as deciding with all of them.
+// Two decisions have probabilities that are not fractions: which block (or weight, in Pick) a
+// uniform number U falls into, when they are laid side by side in [0, 1), and whether U < exp(-x).
+// Both ask where U lies among real numbers that can be computed to any precision. U is drawn digit
+// by digit. After n digits U is known to lie in an interval of length 2^-n, and where that interval
+// is on one side of the real number, so is U, and no further digit can change it. Digits that are
+// not drawn do not exist yet, so deciding early is the same as deciding with all of them.
 //
 //   - First come 11 or 8 digits and a look-up or a comparison with 1 - x.
 //   - Then 32 digits and 64-bit fixed point. Every fixed-point value comes with
@@ -112,10 +108,9 @@
 //
 // # Checks
 //
-// The tests walk through every way a draw can go, with the production code, and
-// compare the sum of the probabilities with the definition. They find samplers that
-// count zero twice, that are off by one, that cut off the tail beyond the tables,
-// or whose rate is wrong by a part in a billion.
+// The tests walk through every way a draw can go, with the production code, and compare the sum of
+// the probabilities with the definition. They find samplers that count zero twice, that are off by
+// one, that cut off the tail beyond the tables, or whose rate is wrong by a part in a billion.
 //
 // The ways of a real number are the outcomes of its comparisons. The tests integrate the
 // probability of each, as a polynomial in the number that is kept, and hold the sum against exp(-x)
@@ -125,11 +120,10 @@
 //
 // # Concurrency and timing
 //
-// A distribution does not change once it is made, and many goroutines may draw
-// from it, each with a Source of its own. How long a draw takes depends on the
-// public parameter and on the random bits, and on nothing else: noise is drawn
-// without knowing what it will be added to. Somebody who could time a single draw
-// to the nanosecond would learn something about that noise: draw for a whole
+// A distribution does not change once it is made, and many goroutines may draw from it, each with a
+// Source of its own. How long a draw takes depends on the public parameter and on the random bits,
+// and on nothing else: noise is drawn without knowing what it will be added to. Somebody who could
+// time a single draw to the nanosecond would learn something about that noise: draw for a whole
 // answer at once, and release it at once.
 //
 // Pick, Flip and Below are for parameters that are private. They draw a number of

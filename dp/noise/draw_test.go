@@ -24,9 +24,8 @@ type distribution struct {
 	scale float64
 }
 
-// distributions has both families at every scale. The distribution function of a
-// narrow one is a sum; that of a wide Gaussian is the normal one at k - 1/2, which is
-// right to 1/sigma^2.
+// distributions has both families at every scale. The distribution function of a narrow one is a
+// sum; that of a wide Gaussian is the normal one at k - 1/2, which is right to 1/sigma^2.
 func distributions(t *testing.T) []distribution {
 	t.Helper()
 	var ds []distribution
@@ -59,14 +58,12 @@ func distributions(t *testing.T) []distribution {
 	return ds
 }
 
-// limit is a bound on chi-square with so many degrees of freedom (Laurent,
-// Massart 2000, Lemma 1).
+// limit is a bound on chi-square with so many degrees of freedom (Laurent, Massart 2000, Lemma 1).
 func limit(free int) float64 {
 	return float64(free) + 2*math.Sqrt(float64(free)*falseAlarmExponent) + 2*falseAlarmExponent
 }
 
-// TestChiSquare compares a million draws with the distribution, in some dozens of
-// bins.
+// TestChiSquare compares a million draws with the distribution, in some dozens of bins.
 func TestChiSquare(t *testing.T) {
 	const n = 1_000_000
 	for _, d := range distributions(t) {

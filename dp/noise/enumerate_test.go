@@ -10,13 +10,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// The enumeration computes the distribution of a sampler from the sampler. It
-// runs draw once for every way the choices can come out and adds up the
-// probabilities of the ways. The probabilities are not those of a formula but
-// those of the production code: every choice is a monotone function of one
-// uniform number, so it is enough to find, by bisection with crafted
-// bits, where its outcome changes. TestFastAgreesWithExact checks that nothing but
-// these changes happens between.
+// The enumeration computes the distribution of a sampler from the sampler. It runs draw once for
+// every way the choices can come out and adds up the probabilities of the ways. The probabilities
+// are not those of a formula but those of the production code: every choice is a monotone function
+// of one uniform number, so it is enough to find, by bisection with crafted bits, where its outcome
+// changes. TestFastAgreesWithExact checks that nothing but these changes happens between.
 
 // fineBits is the number of digits to which changes are found.
 const fineBits = 44
@@ -97,9 +95,8 @@ type walk struct {
 	begun  bool
 }
 
-// drawAgain is thrown when a draw starts over. It does so knowing nothing of its
-// first attempt, so all that the attempts that start over weigh is shared out
-// in proportion.
+// drawAgain is thrown when a draw starts over. It does so knowing nothing of its first attempt, so
+// all that the attempts that start over weigh is shared out in proportion.
 type drawAgain struct{}
 
 func (w *walk) choose(n int) int {
@@ -252,8 +249,7 @@ func TestEnumeration(t *testing.T) {
 	}
 }
 
-// TestVarianceFromEnumeration compares with figures computed to 17 digits from
-// first principles.
+// TestVarianceFromEnumeration compares with figures computed to 17 digits from first principles.
 func TestVarianceFromEnumeration(t *testing.T) {
 	for _, c := range []struct {
 		enumerated

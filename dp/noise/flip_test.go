@@ -8,8 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// TestFlip measures the probability of a coin by bisection with
-// crafted bits.
+// TestFlip measures the probability of a coin by bisection with crafted bits.
 func TestFlip(t *testing.T) {
 	for _, r := range []string{"0", "1/1000000", "1/20", "1/3", "1", "1048576"} {
 		f, _ := rat(r).Float64()
@@ -42,8 +41,7 @@ func TestFlipRefines(t *testing.T) {
 	}
 }
 
-// TestFlipDraws: 64 bits for each coin, the certain ones too, and the coins read
-// different bits.
+// TestFlipDraws: 64 bits for each coin, the certain ones too, and the coins read different bits.
 func TestFlipDraws(t *testing.T) {
 	f := &headReader{head: word(math.MaxUint64, 0, math.MaxUint64, 0x8000_0000_0000_0000, math.MaxUint64)}
 	keep := make([]bool, 5)

@@ -11,8 +11,7 @@ import (
 // discrete Laplace where power is 1 and the discrete Gaussian where it is 2,
 // prepared for drawing. It does not change after newLattice.
 //
-// The magnitude is written as W h + u, with W = 2^shift and 0 <= u < W: block h
-// and offset u. Then
+// The magnitude is written as W h + u, with W = 2^shift and 0 <= u < W: block h and offset u. Then
 //
 //	exp(-rate (W h + u)^power) =
 //	  exp(-step h^power) exp(-rate ((W h + u)^power - (W h)^power))
@@ -34,10 +33,9 @@ type lattice struct {
 
 // newLattice prepares the lattice of rate num/den, which nobody may change later.
 //
-// The step of a lattice with shift > 0 is in (1/16, 1/8] where power is 1 and in
-// (1/512, 1/128] where it is 2: W is between an eighth and a sixteenth of the
-// scale or of sigma. With shift = 0 it is at least as large. Narrower blocks
-// would be kept more often, but take longer to tabulate.
+// The step of a lattice with shift > 0 is in (1/16, 1/8] where power is 1 and in (1/512, 1/128]
+// where it is 2: W is between an eighth and a sixteenth of the scale or of sigma. With shift = 0 it
+// is at least as large. Narrower blocks would be kept more often, but take longer to tabulate.
 func newLattice(power uint, num, den *big.Int, shift uint) *lattice {
 	l := &lattice{power: power, num: num, den: den, shift: shift}
 	l.step = toFixed(l.steps(), den)
@@ -48,9 +46,8 @@ func newLattice(power uint, num, den *big.Int, shift uint) *lattice {
 // steps returns the numerator of step over den.
 func (l *lattice) steps() *big.Int { return new(big.Int).Lsh(l.num, l.shift*l.power) }
 
-// choices are the random decisions that a draw is made of. Production takes them
-// from a Source; a test takes all of them in turn and adds up what every result
-// weighs, through the same draw.
+// choices are the random decisions that a draw is made of. Production takes them from a Source; a
+// test takes all of them in turn and adds up what every result weighs, through the same draw.
 type choices interface {
 	// digits returns a uniform number of n bits.
 	digits(n uint) uint64
@@ -92,8 +89,7 @@ func (l *lattice) magnitude(h, u uint64) int64 {
 	return int64(h<<l.shift | u)
 }
 
-// withSign returns k, or -k where minus is 1, without a branch that no processor
-// could predict.
+// withSign returns k, or -k where minus is 1, without a branch that no processor could predict.
 func withSign(k int64, minus uint64) int64 {
 	return (k ^ -int64(minus)) + int64(minus)
 }
@@ -108,16 +104,14 @@ func (r sourceChoices) block(l *lattice) uint64 { return l.table.pick(l, r.src) 
 // acceptError bounds the error of the exponent in accept, in units of 2^-64.
 const acceptError = 1 << 13
 
-// accept decides on 8 random bits where it can, because exp(-x) >= 1 - x and x is
-// small; on 32 bits and expNeg nearly always else; and exactly where these
-// do not decide.
+// accept decides on 8 random bits where it can, because exp(-x) >= 1 - x and x is small; on 32 bits
+// and expNeg nearly always else; and exactly where these do not decide.
 //
-// The exponent is x = step f where power is 1 and x = step f (2h + f) where it is 2,
-// with f = u/W. f is exact in 0.64 fixed point. step is too small by less than 1
-// unit of 2^-64, and so step f by less than 2 after rounding. Times 2h + f, which
-// is at most 2^11, and rounded, that is less than 2^12 + 1 units, within
-// acceptError. From the tail come blocks so far out that this does not hold, or
-// that x is not small; they are left to the exact arithmetic.
+// The exponent is x = step f where power is 1 and x = step f (2h + f) where it is 2, with f = u/W.
+// f is exact in 0.64 fixed point. step is too small by less than 1 unit of 2^-64, and so step f by
+// less than 2 after rounding. Times 2h + f, which is at most 2^11, and rounded, that is less than
+// 2^12 + 1 units, within acceptError. From the tail come blocks so far out that this does not hold,
+// or that x is not small; they are left to the exact arithmetic.
 func (r sourceChoices) accept(l *lattice, h, u uint64) bool {
 	f := u << (64 - l.shift)
 	x, _ := bits.Mul64(f, l.step.frac)
@@ -169,11 +163,10 @@ const (
 // table finds the block that a uniform number falls into when the blocks are laid
 // out side by side in [0, 1), each as long as its probability.
 //
-// bound[j] stands for 2^32 c, where c is the left end of block j, and is close
-// below it: bound[j] <= 2^32 c < bound[j] + 2. A uniform number with the 32
-// leading digits v lies in [v, v+1] 2^-32, so it is left of c for certain where
-// v < bound[j], right of c for certain where v >= bound[j] + 2, and these digits
-// do not tell where v is one of the two values between. Then, and in the tail
+// bound[j] stands for 2^32 c, where c is the left end of block j, and is close below it: bound[j]
+// <= 2^32 c < bound[j] + 2. A uniform number with the 32 leading digits v lies in [v, v+1] 2^-32,
+// so it is left of c for certain where v < bound[j], right of c for certain where v >= bound[j] +
+// 2, and these digits do not tell where v is one of the two values between. Then, and in the tail
 // that is not tabulated, the exact arithmetic of pickExact decides.
 //
 // slot answers for most of the numbers from their first 11 digits alone.
@@ -232,11 +225,10 @@ func (t *table) pickMixed(l *lattice, src *Source, s uint64) uint64 {
 //     2, where r < exp(-2 step n) with step n^2 > 31 and n <= 131). Doubled, that is
 //     less than 2^-41.
 //
-// So any partial sum, and the total, are off by less than 2^-39. The left end c of
-// a block is a quotient of the two, at most 1, and the total is at least 1, so c
-// is off by less than 2^-38. Taking off 2^-36 leaves a number that is not above
-// c; 2^32 times that, cut to an integer, is below 2^32 c by less than
-// 1 + 2^32 (2^-36 + 2^-38) < 2.
+// So any partial sum, and the total, are off by less than 2^-39. The left end c of a block is a
+// quotient of the two, at most 1, and the total is at least 1, so c is off by less than 2^-38.
+// Taking off 2^-36 leaves a number that is not above c; 2^32 times that, cut to an integer, is
+// below 2^32 c by less than 1 + 2^32 (2^-36 + 2^-38) < 2.
 func (t *table) build(l *lattice) {
 	ratio := expNeg(l.step)
 	fall := uint64(fixedOne)
@@ -334,11 +326,10 @@ func (l *lattice) pickExact(src *Source, p prefix) uint64 {
 	}
 }
 
-// blocks encloses the right end of every block, before division by the total, and
-// the total. It goes on until the weights are below 2^10 units of 2^-prec, so that
-// a higher precision reaches further, and bounds the tail that follows: where
-// weights fall by the ratio r at first and then by r or faster, it is at most
-// weight/(1-r).
+// blocks encloses the right end of every block, before division by the total, and the total. It
+// goes on until the weights are below 2^10 units of 2^-prec, so that a higher precision reaches
+// further, and bounds the tail that follows: where weights fall by the ratio r at first and then by
+// r or faster, it is at most weight/(1-r).
 func (l *lattice) blocks(prec uint) (ends []span, total span) {
 	steps := l.steps()
 	ratio := expSpan(steps, l.den, prec)
@@ -350,8 +341,7 @@ func (l *lattice) blocks(prec uint) (ends []span, total span) {
 	weight := span{new(big.Int).Set(unit), new(big.Int).Set(unit)}
 	total = span{new(big.Int), new(big.Int)}
 	scratch := new(big.Int)
-	// Rounding up keeps a weight from falling below 1/(1-r) units, and r is at most
-	// exp(-1/512).
+	// Rounding up keeps a weight from falling below 1/(1-r) units, and r is at most exp(-1/512).
 	for weight.hi.BitLen() > 10 {
 		total.add(weight)
 		if l.shift == 0 && len(ends) > 0 {

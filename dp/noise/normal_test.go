@@ -236,10 +236,9 @@ func (w *comparisonPath) run(draw func(comparisons) (positive, bool)) (p positiv
 	return p, ok, 0
 }
 
-// apart returns by how much the measured probability of a cell is outside of what the
-// definition allows: it must be at most the definition's, and with all that was not
-// followed at least. Cells are the eighths of the first whole parts. want is the
-// probability of everything up to a number.
+// apart returns by how much the measured probability of a cell is outside of what the definition
+// allows: it must be at most the definition's, and with all that was not followed at least. Cells
+// are the eighths of the first whole parts. want is the probability of everything up to a number.
 func (m measured) apart(wholes uint64, want func(x float64) float64) float64 {
 	worst := 0.0
 	for k := range wholes {

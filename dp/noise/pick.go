@@ -10,18 +10,16 @@ import (
 //
 //	counts[i] exp(-r gaps[i]),
 //
-// where counts that are nil are all 1. It panics where r is negative, where all
-// counts are zero, so that there is nothing to pick, and where they do not add up
-// within 64 bits.
+// where counts that are nil are all 1. It panics where r is negative, where all counts are zero, so
+// that there is nothing to pick, and where they do not add up within 64 bits.
 //
-// Only differences between the gaps matter: the smallest one is taken off. Then
-// the weights are laid side by side, and one uniform number U in [0, 1) says where in
-// their total to look. U is drawn to 64 digits. The ends of the weights are known in
-// fixed point with a bound on their error, proven at weigh, and where U times the
-// total is within one weight by more than all errors together, further digits
-// would change nothing. Where it is not, digits and precision are doubled until it is,
-// as everywhere in this package, so no weight is rounded in the end, not even one
-// of exp(-1000).
+// Only differences between the gaps matter: the smallest one is taken off. Then the weights are
+// laid side by side, and one uniform number U in [0, 1) says where in their total to look. U is
+// drawn to 64 digits. The ends of the weights are known in fixed point with a bound on their error,
+// proven at weigh, and where U times the total is within one weight by more than all errors
+// together, further digits would change nothing. Where it is not, digits and precision are doubled
+// until it is, as everywhere in this package, so no weight is rounded in the end, not even one of
+// exp(-1000).
 //
 // Pick draws 64 bits whatever the gaps and counts are. For n weights it draws more
 // with a probability of less than n (2^-51 + n 2^-60), the share of U that is within
@@ -57,14 +55,13 @@ func (w *weights) count(i int) uint64 {
 // weigh computes the right end of every weight, in units of 2^-f with f = 127 - the
 // length of the sum of all counts, so that nothing overflows.
 //
-// Proof of the slack, in those units. The exponent x is too small by less than 2^-63,
-// and s is off by less than 3.4 + m/2 + 1 units of 2^-63 (expParts), with m <= 185 below
-// x = 128: that is less than 98 2^-63, and since exp(-t) is hardly below 1/2, a
-// share of less than 2^-55. Multiplying by the count is exact, and shifting
-// rounds down by less than 1. From x = 128 on the weight is less than count 2^-184,
-// and count 2^f is below 2^127, so that zero is off by less than 1. So an end, a sum of
-// up to n weights, is off by less than a share of 2^-55 and n more; and as no true end
-// is above total (1 + 2^-54) + 2n, all ends are off by less than total 2^-54 + n + 2.
+// Proof of the slack, in those units. The exponent x is too small by less than 2^-63, and s is off
+// by less than 3.4 + m/2 + 1 units of 2^-63 (expParts), with m <= 185 below x = 128: that is less
+// than 98 2^-63, and since exp(-t) is hardly below 1/2, a share of less than 2^-55. Multiplying by
+// the count is exact, and shifting rounds down by less than 1. From x = 128 on the weight is less
+// than count 2^-184, and count 2^f is below 2^127, so that zero is off by less than 1. So an end, a
+// sum of up to n weights, is off by less than a share of 2^-55 and n more; and as no true end is
+// above total (1 + 2^-54) + 2n, all ends are off by less than total 2^-54 + n + 2.
 func weigh(r rate, gaps, counts []uint64) *weights {
 	w := &weights{rate: r, gaps: gaps, counts: counts, first: -1}
 	for i, g := range gaps {
@@ -113,11 +110,10 @@ func weigh(r rate, gaps, counts []uint64) *weights {
 // find returns the weight in which the uniform number with the leading digits v lies,
 // where they tell.
 //
-// With T the total as computed and c = floor(v T/2^64), the number times the true
-// total is from c - slack to c + slack + T/2^64 + 2. So it is within weight i for
-// certain where c is between the computed ends of i by a margin of twice the
-// slack and T/2^64 + 2. Nothing lies to the left of the first weight or to the right
-// of the last one, so there no margin is needed.
+// With T the total as computed and c = floor(v T/2^64), the number times the true total is from c -
+// slack to c + slack + T/2^64 + 2. So it is within weight i for certain where c is between the
+// computed ends of i by a margin of twice the slack and T/2^64 + 2. Nothing lies to the left of the
+// first weight or to the right of the last one, so there no margin is needed.
 func (w *weights) find(v uint64) (int, bool) {
 	total := w.ends[len(w.ends)-1]
 	c := total.share(v)
@@ -235,14 +231,12 @@ func Uniform(src *Source, n uint64) uint64 {
 	}
 }
 
-// Below returns a number below n, each with probability exactly 1/n. It panics
-// where n is zero.
+// Below returns a number below n, each with probability exactly 1/n. It panics where n is zero.
 //
-// It is [Uniform] for an n that must stay secret: it draws 128 bits whatever n is,
-// and more with probability n 2^-128. The result is floor(U n) for a uniform number U
-// in [0, 1), and U is in an interval of length 1/n for each. After 128 digits v, U n
-// is in [v n, v n + n] 2^-128; where both ends have the same integer part, so has
-// U n, and otherwise more digits tell.
+// It is [Uniform] for an n that must stay secret: it draws 128 bits whatever n is, and more with
+// probability n 2^-128. The result is floor(U n) for a uniform number U in [0, 1), and U is in an
+// interval of length 1/n for each. After 128 digits v, U n is in [v n, v n + n] 2^-128; where both
+// ends have the same integer part, so has U n, and otherwise more digits tell.
 func Below(src *Source, n uint64) uint64 {
 	if n == 0 {
 		panic("noise: Below needs at least one number to choose from, and n is 0")
@@ -276,9 +270,8 @@ func (p prefix) below(src *Source, n uint64) uint64 {
 	}
 }
 
-// BernoulliExp returns true with probability exactly exp(-x). It panics where x
-// is negative. It draws 32 bits and more only where these do not decide, which
-// is once in billions of calls.
+// BernoulliExp returns true with probability exactly exp(-x). It panics where x is negative. It
+// draws 32 bits and more only where these do not decide, which is once in billions of calls.
 func BernoulliExp(src *Source, x *big.Rat) bool {
 	switch x.Sign() {
 	case -1:

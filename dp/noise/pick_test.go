@@ -281,8 +281,7 @@ func TestRateTimes(t *testing.T) {
 	}
 }
 
-// TestPickPlantedBugs: a measured law that passes is worth something, because these do
-// not.
+// TestPickPlantedBugs: a measured law that passes is worth something, because these do not.
 func TestPickPlantedBugs(t *testing.T) {
 	p := picked{"1/20", []uint64{30, 10, 0, 50}, []uint64{3, 1, 2, 4}}
 	bugs := map[string]picker{

@@ -6,11 +6,10 @@ import (
 	"math/big"
 )
 
-// Reals is a vector of real random numbers, of which as many digits are drawn as
-// somebody asks for. The numbers are all there from the beginning, in the sense that
-// nothing anybody asks changes them: a question only makes more of their digits
-// known. It is not safe for concurrent use, and shares its Source with nobody, or
-// else the digits depend on who asks first.
+// Reals is a vector of real random numbers, of which as many digits are drawn as somebody asks for.
+// The numbers are all there from the beginning, in the sense that nothing anybody asks changes
+// them: a question only makes more of their digits known. It is not safe for concurrent use, and
+// shares its Source with nobody, or else the digits depend on who asks first.
 //
 // It prints as [noise]: with it and an answer one has what the noise was added to.
 type Reals struct {
@@ -202,11 +201,10 @@ func NewRadial(src *Source, n int) *Reals {
 // scaleTo encloses length z_i/|z|, all in the same units, or says that |z| is not known
 // to be above zero.
 //
-// All numbers are integers in units of 2^-p. Squares are in units of 2^-2p, so the
-// integer root of their sum is in the units of z, rounded down, and one more is above
-// the root. A product of two units divided by one is one unit. Everything is positive and rises
-// or falls in each of its parts, so the ends of the intervals give the ends of the
-// result, rounded down and up.
+// All numbers are integers in units of 2^-p. Squares are in units of 2^-2p, so the integer root of
+// their sum is in the units of z, rounded down, and one more is above the root. A product of two
+// units divided by one is one unit. Everything is positive and rises or falls in each of its parts,
+// so the ends of the intervals give the ends of the result, rounded down and up.
 func scaleTo(length span, z []span) ([]span, bool) {
 	lo, hi, square := new(big.Int), new(big.Int), new(big.Int)
 	for _, s := range z {
@@ -301,13 +299,11 @@ type positive struct {
 	part  *fraction
 }
 
-// exponential draws a number of density exp(-x), x > 0, by comparisons only (von
-// Neumann 1951).
+// exponential draws a number of density exp(-x), x > 0, by comparisons only (von Neumann 1951).
 //
-// A uniform x is kept with probability exp(-x). It is refused with probability
-// 1 - (1 - 1/e) = 1/e, whatever happens later, and each refusal adds one: whole is l
-// with probability e^-l (1 - 1/e), and part has density exp(-x)/(1 - 1/e). Together
-// that is exp(-(l + x)).
+// A uniform x is kept with probability exp(-x). It is refused with probability 1 - (1 - 1/e) = 1/e,
+// whatever happens later, and each refusal adds one: whole is l with probability e^-l (1 - 1/e),
+// and part has density exp(-x)/(1 - 1/e). Together that is exp(-(l + x)).
 func exponential(c comparisons) positive {
 	for whole := uint64(0); ; whole++ {
 		if x := c.newFraction(); fallingCoin(c, x) {

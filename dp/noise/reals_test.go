@@ -114,8 +114,7 @@ func TestReferenceRadial(t *testing.T) {
 	}
 }
 
-// TestRound compares with the best approximation, and the order of asking changes
-// nothing.
+// TestRound compares with the best approximation, and the order of asking changes nothing.
 func TestRound(t *testing.T) {
 	for _, text := range []string{"1/1000000", "1/2", "1", "12345.678", "1e12", "1e18", "1e30"} {
 		scale := rat(text)

@@ -47,7 +47,7 @@ func (s bases) cost(buys []*pricing.Purchase) dp.Cost {
 
 // findBases looks for answers that what is bought can be made of. They are taken where all of it
 // then takes less of what is left: Laplace noise that is sharpened costs more rho than noise of its
-// own (mech.Sharpened).
+// own (mech.NewSharper).
 func (a *request) findBases(ctx context.Context) error {
 	a.bill.bases = bases{}
 	if len(a.bill.bought) == 0 || !a.data.Whole {
@@ -90,7 +90,7 @@ func (a *request) findBases(ctx context.Context) error {
 // widensBars reports whether an answer that is made of another has wider error bars than its price
 // says, so that it is none that was asked for by its error.
 func widensBars(by []mech.Sharper) bool {
-	return slices.ContainsFunc(by, func(s mech.Sharper) bool { return s != nil && s.Off() > 0 })
+	return slices.ContainsFunc(by, func(s mech.Sharper) bool { return s != nil && s.ExtraSteps() > 0 })
 }
 
 // chargeFor pays for what is bought. What has a base is paid for in the window of that, or in full.

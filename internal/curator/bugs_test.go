@@ -24,7 +24,7 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 }
 
 // counting says what a budget counts, by whether it is pure.
-var counting = map[bool]mech.Budget{true: mech.Pure, false: mech.Concentrated}
+var counting = map[bool]mech.Currency{true: mech.Pure, false: mech.Concentrated}
 
 // Mechanisms with a bug in their calibration are seen by the same judge that finds nothing without
 // it.
@@ -66,7 +66,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 				}},
 			{"scores of both signs are said to move one way", "SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost - 400) DESC LIMIT 1",
 				torn, func(t *testing.T, p *pricing.Priced) {
-					s := p.Purchases[0].Choice.Top.Each().Scoring()
+					s := p.Purchases[0].Choice.Top.Selector().Scoring()
 					s.Monotone = true
 					each, _, err := mech.ChooseSelector(counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon), s)
 					if err != nil {

@@ -138,7 +138,7 @@ func (r *computation) computeCube(ctx context.Context, of *pricing.Purchase, buy
 		margins := r.releaser.noise.ReleaseMarginals(exactly.Measures[i], n)
 		for k, b := range cube.Members {
 			out := bought[slices.Index(buys, b)]
-			out.Measures, out.Off = append(out.Measures, margins.Values[k]), append(out.Off, margins.Off[k])
+			out.Measures, out.Off = append(out.Measures, margins.Values[k]), append(out.Off, margins.ExtraSteps[k])
 		}
 	}
 	return nil

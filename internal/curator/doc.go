@@ -47,7 +47,7 @@
 //     tree.Query.Sensitivity.
 //   - The sets of a GROUP BY of people with one row each, on budgets that add up rho: one table, run
 //     once, and all sets as its marginals ([mech.Residuals]). They are bought together or not at all.
-//     Groups of which running totals are made: a sequence ([mech.Running]).
+//     Groups of which running totals are made: a sequence ([mech.RunningTotals]).
 //   - Quantiles: [mech.Quantiles] for each group by itself. Neighbours differ in at most T groups,
 //     so T times the price of a group is charged, and a group gets the share over T (pricing).
 //   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person

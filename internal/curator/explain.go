@@ -84,7 +84,7 @@ func explainBase(inquiry *api.Inquiry, b *pricing.Purchase, base *answercache.Ba
 	inquiry.Sharpens, inquiry.Cost = base.Sequence, b.CostAfter(base.By)
 	for i, by := range base.By {
 		if half := inquiry.Measures[i].Error; by != nil && half != nil {
-			*half += pricing.Scaled(big.NewInt(by.Off()), b.Query.Measures[i].Step())
+			*half += pricing.Scaled(big.NewInt(by.ExtraSteps()), b.Query.Measures[i].Step())
 		}
 	}
 }

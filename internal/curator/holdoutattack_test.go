@@ -237,7 +237,7 @@ func (s setting) boasted(t *testing.T) (told []float64, claimed float64, confirm
 // is as near to one half as the page says.
 func TestHoldoutVote(t *testing.T) {
 	loose := setting{1000, "0.04", "0.01", 200}
-	if p := holdout.Promised(1000, 0.04, 0.01, 200, 0.05); !holdout.Vacuous(p) {
+	if p := holdout.PromisedTolerance(1000, 0.04, 0.01, 200, 0.05); !holdout.IsVacuous(p) {
 		t.Errorf("%v is promised for %+v", p, loose)
 	}
 	_, claimed, confirmed, held := loose.boasted(t)
@@ -249,8 +249,8 @@ func TestHoldoutVote(t *testing.T) {
 	s, promised := documented(t)
 	threshold, _ := strconv.ParseFloat(s.threshold, 64)
 	noise, _ := strconv.ParseFloat(s.noise, 64)
-	p := holdout.Promised(float64(s.size), threshold, noise, float64(s.answers), 0.05)
-	if holdout.Vacuous(p) || p > promised || promised > p+0.001 {
+	p := holdout.PromisedTolerance(float64(s.size), threshold, noise, float64(s.answers), 0.05)
+	if holdout.IsVacuous(p) || p > promised || promised > p+0.001 {
 		t.Errorf("the page promises %v for %+v, and the theorems %v", promised, s, p)
 	}
 	told, claimed, _, held := s.boasted(t)

@@ -202,7 +202,7 @@ func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
 			continue
 		}
 		k := b.Keys.Threshold
-		edge, _ := k.Edge().Float64()
+		edge, _ := k.EdgeProbability().Float64()
 		one := (1-edge)*k.Noise().Tail(k.Threshold()-2)/2 + edge*k.Noise().Tail(k.Threshold()-3)/2
 		if all := -math.Expm1(float64(b.Query.MaxGroups()) * math.Log1p(-one)); all > charged.Delta.Float()*(1+1e-9) {
 			return fmt.Errorf("a key of one person is shown with probability %v, and delta %v was charged", all, charged.Delta)

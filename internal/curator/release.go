@@ -27,9 +27,9 @@ func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *answerca
 	if b.Choice != nil {
 		scores := r.Measures[0]
 		if w := b.Query.Choice.Weights; w != nil {
-			scores = scores.Weighted(w)
+			scores = scores.Scale(w)
 		}
-		chosen, err := m.noise.Top(scores, b.Choice.Top)
+		chosen, err := m.noise.SelectTop(scores, b.Choice.Top)
 		return &answers.Released{Chosen: chosen}, err
 	}
 	if base != nil {
@@ -43,7 +43,7 @@ func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *answerca
 	}
 	out.Measures, out.Quantiles = make([][]int64, len(b.Noise)), make([][][]int64, len(b.Noise))
 	for _, p := range b.Twins { // one vector with one noise
-		vector := r.Measures[p[0]].Pick(places, groups).Beside(r.Measures[p[1]].Pick(places, groups))
+		vector := r.Measures[p[0]].Pick(places, groups).Concat(r.Measures[p[1]].Pick(places, groups))
 		both := m.noise.Release(vector, b.Noise[p[0]].Mechanism)
 		half := len(both) / 2
 		out.Measures[p[0]], out.Measures[p[1]] = both[:half:half], both[half:]
@@ -54,14 +54,14 @@ func (m *releaser) release(b *pricing.Purchase, r *engine.Result, base *answerca
 		case n.Decides: // the numbers that were compared are those that are shown
 			out.Measures[i] = units
 		case n.Running != nil:
-			out.Measures[i] = m.noise.ReleaseRunning(r.Measures[i].Pick(places, groups), n.Running)
+			out.Measures[i] = m.noise.ReleaseRunningTotals(r.Measures[i].Pick(places, groups), n.Running)
 		case n.Quantiles == nil:
 			out.Measures[i] = m.noise.Release(r.Measures[i].Pick(places, groups), n.Mechanism)
 		default:
 			all := make([][]int64, 0, len(places)*groups)
 			for _, place := range places {
 				for g := range groups {
-					all = append(all, m.noise.Quantiles(r.Values[i][place*groups+g], n.Quantiles))
+					all = append(all, m.noise.ReleaseQuantiles(r.Values[i][place*groups+g], n.Quantiles))
 				}
 			}
 			out.Quantiles[i] = all
@@ -140,7 +140,7 @@ func (m *releaser) keptKeys(rule *pricing.KeyRule, r *engine.Result, people mech
 			all = append(all, keptKey{place: i})
 		}
 	case rule.Weights != nil:
-		for _, k := range m.noise.ReleaseWeighed(r.Members, people.Len(), rule.Weights) {
+		for _, k := range m.noise.ReleaseWeighedKeys(r.Members, people.Len(), rule.Weights) {
 			all = append(all, keptKey{place: k.Index, units: k.Units})
 		}
 	default:
@@ -188,7 +188,7 @@ func (m *releaser) sharpen(b *pricing.Purchase, r *engine.Result, base *answerca
 			if values, err = m.noise.Sharpen(r.Measures[i], values, by); err != nil {
 				return nil, sessionhost.ErrRun
 			}
-			off = by.Off()
+			off = by.ExtraSteps()
 		}
 		out.Measures, out.Off = append(out.Measures, values), append(out.Off, off)
 	}

@@ -194,12 +194,12 @@ func TestTrainingNeighboursSeePlantedBugs(t *testing.T) {
 		}},
 		{"draws once more", "calls against", func(p *learn.Plan, _ *learn.Model, r *mech.Releaser, n int) error {
 			if n == 60 {
-				r.Reals(1, false, 1)
+				r.DrawReals(1, false, 1)
 			}
 			return nil
 		}},
 		{"noise of another scale", "call 1 is", func(p *learn.Plan, _ *learn.Model, r *mech.Releaser, n int) error {
-			r.Reals(1, false, float64(n))
+			r.DrawReals(1, false, float64(n))
 			return nil
 		}},
 		{"says how many rows there were", "the model is", func(_ *learn.Plan, m *learn.Model, _ *mech.Releaser, n int) error {

@@ -83,7 +83,7 @@ func (r *Result) Cells(place func([]policy.Value) (int, bool)) (cells, counts se
 	if len(r.Measures) == 0 {
 		return sealed.Vector{}, sealed.Vector{}
 	}
-	return sealed.Coded(r.Combos, r.Measures[0], place)
+	return sealed.Encode(r.Combos, r.Measures[0], place)
 }
 
 // Failure is an error of a run that says, in one word, how it ended. Its text is that of the error

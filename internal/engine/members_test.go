@@ -59,7 +59,7 @@ func TestMembersStandStill(t *testing.T) {
 		}
 		a, namesA := sealMembers(people)
 		b, namesB := sealMembers(more)
-		if went, came, _, ok := sealed.Parted(a, b, namesA, namesB); !ok || went != 0 || came != 1 {
+		if went, came, _, ok := sealed.CompareMembers(a, b, namesA, namesB); !ok || went != 0 || came != 1 {
 			t.Fatalf("%v with one more: %d went and %d came, %v", people, went, came, ok)
 		}
 		last := 0

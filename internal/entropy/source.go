@@ -1,6 +1,5 @@
-// Package entropy is the only place of Discreet that reads randomness. A
-// [Source] hands out the bits of the operating system's generator, in order and
-// each of them once.
+// Package entropy is the only place of Discreet that reads randomness. A [Source] hands out the
+// bits of the operating system's generator, in order and each of them once.
 package entropy
 
 import (
@@ -22,10 +21,9 @@ const bufferBytes = 512
 // uniform real number, whatever the widths they are read in. The samplers rely on
 // this to draw a number only as far as they must know it.
 //
-// A Source is not safe for concurrent use, and must not be copied: two copies
-// would hand out the same bits. Every goroutine makes its own. The same is true
-// of a copy of the whole machine: a snapshot that is started twice repeats the
-// few bits that were buffered.
+// A Source is not safe for concurrent use, and must not be copied: two copies would hand out the
+// same bits. Every goroutine makes its own. The same is true of a copy of the whole machine: a
+// snapshot that is started twice repeats the few bits that were buffered.
 type Source struct {
 	_ noCopy
 
@@ -54,9 +52,8 @@ func readSystem(p []byte) {
 	}
 }
 
-// FromReader returns a Source of the bytes of r, for tests and for the audit
-// kit only. It reads eight bytes whenever it needs more bits and nothing ahead,
-// and panics when r fails or ends.
+// FromReader returns a Source of the bytes of r, for tests and for the audit kit only. It reads
+// eight bytes whenever it needs more bits and nothing ahead, and panics when r fails or ends.
 //
 // The samplers end with probability one on random bits. On a stream that is not
 // random, such as one of ones only, they may never end.
@@ -77,8 +74,7 @@ func (s *Source) Uint32() uint32 { return uint32(s.Bits(32)) }
 // Name returns 128 bits as text, for naming what no other may share a name with.
 func (s *Source) Name() string { return fmt.Sprintf("%016x%016x", s.Uint64(), s.Uint64()) }
 
-// Bits returns the next n bits as a number below 2^n. It is meant for n up to
-// 64; no bits are zero.
+// Bits returns the next n bits as a number below 2^n. It is meant for n up to 64; no bits are zero.
 func (s *Source) Bits(n uint) uint64 {
 	if n <= s.have {
 		v := s.word >> (64 - n)

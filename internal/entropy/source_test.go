@@ -160,8 +160,7 @@ func TestSplitRepeats(t *testing.T) {
 	}
 }
 
-// The system's source is split into another of the system's, and nothing is taken
-// from the first.
+// The system's source is split into another of the system's, and nothing is taken from the first.
 func TestSplitSystem(t *testing.T) {
 	s := New()
 	s.Uint64()

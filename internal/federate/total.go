@@ -77,7 +77,7 @@ func mechanism(n api.Noises) (mech.Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := mech.NewDescribed(n.Mechanism, parameter)
+	m, err := mech.NewDescribedNoise(n.Mechanism, parameter)
 	if err != nil {
 		return nil, errNumber // in words that say nothing about budgets, which are the server's
 	}

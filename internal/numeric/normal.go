@@ -5,10 +5,9 @@
 //
 // # Tails
 //
-// A delta of 1e-12 that is wrong by 1e-15 is fine and one that is wrong by
-// 1e-12 is no guarantee at all, so every bound here is relative. Differences of
-// distribution functions, 1 - Phi(x), lose all digits beyond x = 8; here
-// everything is a product of positive parts:
+// A delta of 1e-12 that is wrong by 1e-15 is fine and one that is wrong by 1e-12 is no guarantee at
+// all, so every bound here is relative. Differences of distribution functions, 1 - Phi(x), lose all
+// digits beyond x = 8; here everything is a product of positive parts:
 //
 //	density(x) = exp(-x^2/2)/sqrt(2 pi)
 //	mills(x)   = Tail(x)/density(x) = integral over t > 0 of exp(-x t - t^2/2)
@@ -16,9 +15,8 @@
 //
 // # Error bounds
 //
-// The bounds below hold wherever the result is a normal float64. They are
-// measured against 60-digit references over the whole range, and at least four
-// times what was seen:
+// The bounds below hold wherever the result is a normal float64. They are measured against 60-digit
+// references over the whole range, and at least four times what was seen:
 //
 //	Tail, mills, logTail      relative error at most 2^-48 (mills for x >= -8)
 //	Quantile, LogQuantile     relative error at most 2^-48
@@ -68,8 +66,7 @@ func logTail(x float64) float64 {
 	}
 }
 
-// mills returns Mills' ratio, the tail divided by the density. It is
-// +Inf below about -38.
+// mills returns Mills' ratio, the tail divided by the density. It is +Inf below about -38.
 func mills(x float64) float64 {
 	switch {
 	case math.IsNaN(x):
@@ -83,9 +80,8 @@ func mills(x float64) float64 {
 	}
 }
 
-// density is the normal density at x + low, where low is far smaller than x. The
-// square is carried in two parts: at x = 38 the rounding of x^2 alone would be
-// worth 2^-44 of the result.
+// density is the normal density at x + low, where low is far smaller than x. The square is carried
+// in two parts: at x = 38 the rounding of x^2 alone would be worth 2^-44 of the result.
 func density(x, low float64) float64 {
 	square := x * x
 	rest := 0.0
@@ -99,11 +95,10 @@ func density(x, low float64) float64 {
 //
 //	I(j) = integral over t > 0 of t^j exp(-c t - t^2/2), I(0) = mills(c).
 //
-// Integration by parts gives j I(j-1) = c I(j) + I(j+1), which is Laplace's
-// continued fraction j/(c + (j+1)/(c + (j+2)/(c + ...))) for the ratio. It has
-// positive parts only. An error in a late ratio r shrinks by r^2/j at each step
-// up, over n steps by about exp(-2 c sqrt n); the depth makes that 1e-15 before
-// the start, the fixed point of the recurrence, adds its own two or three digits.
+// Integration by parts gives j I(j-1) = c I(j) + I(j+1), which is Laplace's continued fraction j/(c
+// + (j+1)/(c + (j+2)/(c + ...))) for the ratio. It has positive parts only. An error in a late
+// ratio r shrinks by r^2/j at each step up, over n steps by about exp(-2 c sqrt n); the depth makes
+// that 1e-15 before the start, the fixed point of the recurrence, adds its own two or three digits.
 func millsRatio(c float64, j int) float64 {
 	n := float64(j + 10 + int(300/(c*c)))
 	r := (math.Sqrt(c*c+4*n) - c) / 2
@@ -157,9 +152,8 @@ func LogQuantile(l float64) float64 {
 	return x
 }
 
-// Delta brackets the smallest delta for which Gaussian noise with sensitivity
-// over deviation mu > 0 is (epsilon, delta)-differentially private, epsilon >= 0:
-// Balle, Wang 2018, Theorem 8,
+// Delta brackets the smallest delta for which Gaussian noise with sensitivity over deviation mu > 0
+// is (epsilon, delta)-differentially private, epsilon >= 0: Balle, Wang 2018, Theorem 8,
 //
 //	delta = Tail(a) - exp(epsilon) Tail(b), a = epsilon/mu - mu/2, b = epsilon/mu + mu/2.
 //
@@ -208,10 +202,9 @@ func bracket(d float64) dp.Bracket {
 	return dp.Bracket{Lower: d * (1 - deltaMargin), Upper: math.Min(1, d*(1+deltaMargin))}
 }
 
-// millsDifference returns mills(c - mu/2) - mills(c + mu/2) for 0 < mu <= 1 and c
-// >= 0, where subtraction would lose the digits of mu. Under the integral of the
-// package comment the difference of exponentials is exp(-c t) 2 sinh(mu t/2), so
-// in the notation of ratio
+// millsDifference returns mills(c - mu/2) - mills(c + mu/2) for 0 < mu <= 1 and c >= 0, where
+// subtraction would lose the digits of mu. Under the integral of the package comment the difference
+// of exponentials is exp(-c t) 2 sinh(mu t/2), so in the notation of ratio
 //
 //	difference = 2 sum over odd j of (mu/2)^j/j! I(j),
 //
@@ -262,37 +255,35 @@ func twoSum(x, y, z float64) (sum, rest float64) {
 
 // Lattice is the discrete Gaussian, P(k) = exp(-k^2/(2 s^2))/Z on the integers.
 //
-// Small s: sums of at most some 40 s positive terms. Large s: the sum over the
-// integers beyond k is an integral from a = k + 1/2 with a correction and a
-// proven remainder. Write g for exp(-x^2/(2 s^2)). Taylor's formula on each
-// cell of width one around an integer, twice, gives
+// Small s: sums of at most some 40 s positive terms. Large s: the sum over the integers beyond k is
+// an integral from a = k + 1/2 with a correction and a proven remainder. Write g for exp(-x^2/(2
+// s^2)). Taylor's formula on each cell of width one around an integer, twice, gives
 //
 //	sum of g(j), j > k  =  integral of g from a  +  g'(a)/24  +  E,
 //	|E| <= (1/576 + 1/1920) * sum over the cells of max |g4|, g4 the fourth derivative.
 //
-// With u = x/s, |g4| <= (u^4 + 6u^2 + 3) exp(-u^2/2)/s^4 =: M; the maximum
-// over a cell is at most M's mean plus its variation there, so the sum is at
-// most the integrals of M and |M'| from a, which are elementary. Relative to
-// the tail, E is about (u/s)^4/440.
+// With u = x/s, |g4| <= (u^4 + 6u^2 + 3) exp(-u^2/2)/s^4 =: M; the maximum over a cell is at most
+// M's mean plus its variation there, so the sum is at most the integrals of M and |M'| from a,
+// which are elementary. Relative to the tail, E is about (u/s)^4/440.
 type Lattice struct {
 	S, S2 float64
 	Z     float64 // the sum of g over all integers
 }
 
 const (
-	// Farthest is an u from which on exp(-u^2/2) is below 1e-312.
-	Farthest = 38
+	// LastDeviation is an u from which on exp(-u^2/2) is below 1e-312.
+	LastDeviation = 38
 	// SumError is more than all relative errors of a sum of g: the exponent is at
 	// most 800 and within 2^-51 of itself, which is 4e-13; the rest is below 1e-14.
 	SumError = 1e-12
-	// SumsBelow is an s from which on a tail need not be summed term by term.
-	SumsBelow = 32
+	// SummedBelowSigma is an s from which on a tail need not be summed term by term.
+	SummedBelowSigma = 32
 )
 
 // NewLattice returns the distribution with this s^2.
 func NewLattice(s2 float64) Lattice {
 	l := Lattice{S: math.Sqrt(s2), S2: s2}
-	if l.S >= SumsBelow {
+	if l.S >= SummedBelowSigma {
 		// Poisson summation: Z is sqrt(2 pi) s (1 + 2 exp(-2 pi^2 s^2) + ...),
 		// and the correction is below 1e-8000.
 		l.Z = math.Sqrt(2*math.Pi) * l.S
@@ -306,14 +297,13 @@ func NewLattice(s2 float64) Lattice {
 }
 
 // Last is an integer beyond which all g together are below 1e-300.
-func (l Lattice) Last() int64 { return int64(Farthest*l.S) + 1 }
+func (l Lattice) Last() int64 { return int64(LastDeviation*l.S) + 1 }
 
 // Weight is g.
 func (l Lattice) Weight(x float64) float64 { return math.Exp(-x * x / (2 * l.S2)) }
 
-// Beyond returns the sum of g(j) over j > k >= 0 and a bound on the absolute
-// error, for large s.
-func (l Lattice) Beyond(k float64) (sum, err float64) {
+// SumBeyond returns the sum of g(j) over j > k >= 0 and a bound on the absolute error, for large s.
+func (l Lattice) SumBeyond(k float64) (sum, err float64) {
 	u := (k + 0.5) / l.S
 	e := math.Exp(-u * u / 2)
 	// Integrals of u^n exp(-u^2/2) from u, even and odd n.
@@ -326,16 +316,15 @@ func (l Lattice) Beyond(k float64) (sum, err float64) {
 	sum = l.S*i0 - u/l.S*e/24
 	s3 := l.S * l.S2
 	err = (1.0/576 + 1.0/1920) * ((i4+6*i2+3*i0)/s3 + (j5+10*j3+15*j1)/(s3*l.S))
-	// Erfc and Exp are within one unit in the last place of their value at an
-	// argument that is off by 2^-52 of itself, which moves them by u^2 2^-51 of
-	// themselves.
+	// Erfc and Exp are within one unit in the last place of their value at an argument that is off
+	// by 2^-52 of itself, which moves them by u^2 2^-51 of themselves.
 	err += l.S * i0 * (4 + u*u) * 0x1p-50
 	return sum, err
 }
 
 // TailBeyond bounds P(|X| > k) from above for k >= 0 and large s.
 func (l Lattice) TailBeyond(k float64) float64 {
-	sum, err := l.Beyond(k)
+	sum, err := l.SumBeyond(k)
 	return 2 * (sum + err) / l.Z * (1 + 0x1p-50)
 }
 

@@ -2,13 +2,12 @@ package numeric
 
 import "math"
 
-// Between narrows [low, high] to a relative width of tolerance around the place
-// where f, decreasing, becomes negative or zero, by the method of Illinois. Two
-// steps that do not halve the interval are followed by a bisection, so that it is
-// halved at least every third step. Every call of f keeps its word: f is positive at the low
-// that is returned and not positive at the high, unless they are the ones given,
-// which are taken on trust. f may be infinite.
-func Between(f func(float64) float64, low, high, tolerance float64) (float64, float64) {
+// Root narrows [low, high] to a relative width of tolerance around the place where f, decreasing,
+// becomes negative or zero, by the method of Illinois. Two steps that do not halve the interval are
+// followed by a bisection, so that it is halved at least every third step. Every call of f keeps
+// its word: f is positive at the low that is returned and not positive at the high, unless they are
+// the ones given, which are taken on trust. f may be infinite.
+func Root(f func(float64) float64, low, high, tolerance float64) (float64, float64) {
 	fl, fh := math.Inf(1), math.Inf(-1)
 	side, slow := 0, 0
 	for i := 0; i < 1000 && high-low > tolerance*math.Abs(high); i++ {

@@ -24,7 +24,7 @@ func TestBetween(t *testing.T) {
 			},
 		}).Draw(t, "shape")
 		calls := 0
-		low, high := Between(func(x float64) float64 { calls++; return shape(x) }, 0, 1e10, 1e-10)
+		low, high := Root(func(x float64) float64 { calls++; return shape(x) }, 0, 1e10, 1e-10)
 		if !(low <= at*(1+1e-15) && at*(1-1e-15) <= high) || high-low > 1e-10*high {
 			t.Fatalf("the root %v is not within [%v, %v]", at, low, high)
 		}

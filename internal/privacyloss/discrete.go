@@ -12,10 +12,9 @@ type discreteGaussian struct {
 	steps    int
 }
 
-// DiscreteGaussian is the loss of discrete Gaussian noise, P(k) ~
-// exp(-k^2/(2 sigma^2)), for an integer sensitivity D of one number. The loss at k
-// is (D^2 - 2kD)/(2 sigma^2), so that with theta(s) = sum over k of
-// exp(-(k+s)^2/(2 sigma^2)),
+// DiscreteGaussian is the loss of discrete Gaussian noise, P(k) ~ exp(-k^2/(2 sigma^2)), for an
+// integer sensitivity D of one number. The loss at k is (D^2 - 2kD)/(2 sigma^2), so that with
+// theta(s) = sum over k of exp(-(k+s)^2/(2 sigma^2)),
 //
 //	M(z) = exp(D^2 z(z+1)/(2 sigma^2)) theta(zD)/theta(0).
 func DiscreteGaussian(variance float64, steps int) (Law, error) {
@@ -151,8 +150,7 @@ func DiscreteLaplace(scale float64, steps int) (Law, error) {
 
 func (l discreteLaplace) epsilon() float64 { return float64(l.steps) / l.scale }
 
-// curve is P(noise <= m) - exp(e) P(noise <= m - D), m being the last step whose
-// loss is above e.
+// curve is P(noise <= m) - exp(e) P(noise <= m - D), m being the last step whose loss is above e.
 func (l discreteLaplace) curve(epsilon float64) dp.Bracket {
 	if epsilon >= l.epsilon() {
 		return dp.Bracket{}
@@ -222,8 +220,7 @@ func twoSidedExp(z complex128, e float64) (w complex128, slack float64) {
 	return complex(size*cos, -size*sin), size * unitRoundoff * (8 + 8*(2*real(z)+1)*e + 16*math.Abs(angle))
 }
 
-// logOnePlus returns ln(1 + w) for |w| <= 1 and a bound on its error, when w is
-// known up to slack.
+// logOnePlus returns ln(1 + w) for |w| <= 1 and a bound on its error, when w is known up to slack.
 func logOnePlus(w complex128, slack float64) (complex128, float64) {
 	re, im := real(w), imag(w)
 	size := math.Hypot(1+re, im)

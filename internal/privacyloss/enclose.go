@@ -15,10 +15,9 @@ type halfCell struct{ mass, moment, slack, momentSlack float64 }
 
 // enclose puts the law on a lattice in two ways.
 //
-// delta(e) is the expectation of (r - exp(e))+ under Q, where r = P/Q. It grows
-// when r is spread with its mean kept, and shrinks when parts of r are replaced by
-// their mean (Jensen), or when r gets smaller (both are what the convex order
-// says). So:
+// delta(e) is the expectation of (r - exp(e))+ under Q, where r = P/Q. It grows when r is spread
+// with its mean kept, and shrinks when parts of r are replaced by their mean (Jensen), or when r
+// gets smaller (both are what the convex order says). So:
 //
 //   - above: the mass between two points goes to these two, with the mean of r kept
 //     (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022 connect the dots of
@@ -309,9 +308,8 @@ func (m mixture) measure(p *cutPoint) {
 	p.slack += unitRoundoff * (4*math.Abs(rise) + 8*math.Abs(log)*(1+rise))
 }
 
-// halfCellFrom integrates one half of a cell, between a lattice point and the middle, which
-// is below the point if falling. The moment of r is scale times that of s under the
-// noise around 0.
+// halfCellFrom integrates one half of a cell, between a lattice point and the middle, which is
+// below the point if falling. The moment of r is scale times that of s under the noise around 0.
 func (m mixture) halfCellFrom(end cutPoint, middle float64, falling bool, scale float64) halfCell {
 	a, b := end.x, middle
 	if falling {
@@ -373,10 +371,9 @@ func (m mixture) sketch(spare float64) sketch {
 	return out
 }
 
-// lattice is a law on origin + step Z: mass[i] is P's mass at number at[i], known up
-// to slack[i]; over is the mass that was moved to infinity. Atoms beside the lattice
-// keep their places, which are known within 16 units. The largest loss by which an
-// atom was moved onto the lattice is shift.
+// lattice is a law on origin + step Z: mass[i] is P's mass at number at[i], known up to slack[i];
+// over is the mass that was moved to infinity. Atoms beside the lattice keep their places, which
+// are known within 16 units. The largest loss by which an atom was moved onto the lattice is shift.
 type lattice struct {
 	step, origin float64
 	at           []int // increasing

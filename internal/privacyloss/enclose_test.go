@@ -192,7 +192,7 @@ func TestDecay(t *testing.T) {
 			}
 			// Only what is below tiny may be left out.
 			many := &factors{t: tilt, analytic: []analyticTerm{{l, 40}}}
-			if many.faded(y) && 40*at(v) > math.Log(tiny) {
+			if many.faded(y) && 40*at(v) > math.Log(negligible) {
 				t.Fatalf("%s %v, 40 times: ln |M| is %v at %v, and was left out from %v on", f.name, size, 40*at(v), v, y)
 			}
 		}

@@ -6,8 +6,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacyloss"
 )
 
-// A thousand answers with Laplace noise of epsilon 0.1 each, and forty with
-// Gaussian noise.
+// A thousand answers with Laplace noise of epsilon 0.1 each, and forty with Gaussian noise.
 func Example() {
 	laplace, _ := privacyloss.Laplace(0.1)
 	gaussian, _ := privacyloss.Gaussian(0.1)

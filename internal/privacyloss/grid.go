@@ -6,9 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// grid is a sum's generating function on the line Re z = t at the frequencies 2 pi
-// j/window, ready to give delta(epsilon) for any epsilon. See the package comment
-// for the formula.
+// grid is a sum's generating function on the line Re z = t at the frequencies 2 pi j/window, ready
+// to give delta(epsilon) for any epsilon. See the package comment for the formula.
 type grid struct {
 	t, window float64
 	log, slip float64    // K(t), and a bound on its error
@@ -76,8 +75,8 @@ type factors struct {
 
 // What is below exp(dead) is too small to matter, and at most tiny.
 const (
-	dead = -80.0
-	tiny = 1e-34
+	negligibleLog = -80.0
+	negligible    = 1e-34
 )
 
 // addLog adds times a logarithm to another, with bounds on their errors.
@@ -98,14 +97,14 @@ func (f *factors) log(j int, y float64) (log complex128, slack float64) {
 		log, slack = addLog(log, slack, 1, complex(0, y*f.origin), 8*unitRoundoff*math.Abs(y*f.origin))
 	}
 	for _, s := range f.spectra {
-		if real(log)+slack < dead {
+		if real(log)+slack < negligibleLog {
 			return log, slack
 		}
 		v, wrong := logOf(s.at(j, y))
 		log, slack = addLog(log, slack, s.times, v, wrong)
 	}
 	for i, a := range f.analytic {
-		if real(log)+slack < dead {
+		if real(log)+slack < negligibleLog {
 			return log, slack
 		}
 		v, wrong := a.law.cumulant(complex(f.t, y))
@@ -119,13 +118,13 @@ func (f *factors) log(j int, y float64) (log complex128, slack float64) {
 // that is known to be below tiny is 0.
 func (f *factors) at(j int, y float64) (phi complex128, wrong float64) {
 	log, slack := f.log(j, y)
-	if real(log)+slack < dead {
-		return 0, tiny
+	if real(log)+slack < negligibleLog {
+		return 0, negligible
 	}
 	// |phi| <= 1, so that a bound of 1 always holds for 0.
 	slack += 16 * unitRoundoff * (1 + math.Abs(real(log)))
 	if !(slack < 1) {
-		return 0, max(tiny, min(1, math.Exp(min(0, real(log)+slack))))
+		return 0, max(negligible, min(1, math.Exp(min(0, real(log)+slack))))
 	}
 	r := math.Exp(real(log))
 	sin, cos := math.Sincos(imag(log))
@@ -258,7 +257,7 @@ func newComb(f *factors, spacing, offset, points float64, limit int, faded func(
 		b := complex(share, 0) / (low * high)
 		if phi == 0 && j%64 == 0 && faded(y) {
 			// |1 - A| and |1 - A exp(-a)| increase up to the half of the period.
-			rest := tiny * size(b) / share * (1 + loose)
+			rest := negligible * size(b) / share * (1 + loose)
 			c.plain.wrong += rest
 			c.shifted.wrong += rest
 			break
@@ -308,8 +307,7 @@ func commonLattice(analytics []analyticTerm) (step, offset float64, ok bool) {
 	return step, offset, true
 }
 
-// faded reports whether |M(t+iv)|/M(t) is below tiny for v from y to the half of
-// the common period.
+// faded reports whether |M(t+iv)|/M(t) is below tiny for v from y to the half of the common period.
 func (f *factors) faded(y float64) bool {
 	log := 0.0
 	for _, a := range f.analytic {
@@ -319,12 +317,11 @@ func (f *factors) faded(y float64) bool {
 		}
 		log += a.times * s.fade(f.t, y)
 	}
-	return log < dead-1 && len(f.analytic) > 0
+	return log < negligibleLog-1 && len(f.analytic) > 0
 }
 
-// series weighs with the Fourier series of the periodic weight, whose j-th
-// coefficient is 1/(W z(z+1)) at z = t + 2 pi i j/W, cut off where a bound on the
-// rest is small enough.
+// series weighs with the Fourier series of the periodic weight, whose j-th coefficient is 1/(W
+// z(z+1)) at z = t + 2 pi i j/W, cut off where a bound on the rest is small enough.
 type series struct {
 	window  float64
 	first   float64      // the term at j = 0
@@ -410,9 +407,8 @@ func (f *factors) remainder(count, points int, y float64) float64 {
 		}
 		return shrink * rest
 	}
-	// On the lattice sizes repeat with period points; what comes after count is
-	// summed over the residues. The sum over m >= 0 of 1/(j + m n)^2 is at most
-	// 1/j^2 + 1/(n j).
+	// On the lattice sizes repeat with period points; what comes after count is summed over the
+	// residues. The sum over m >= 0 of 1/(j + m n)^2 is at most 1/j^2 + 1/(n j).
 	sum := 0.0
 	for r := range points {
 		bound := 0.0
@@ -424,7 +420,7 @@ func (f *factors) remainder(count, points int, y float64) float64 {
 			bound += s.times * s.bound(r)
 		}
 		j := float64(count + 1 + ((r-count-1)%points+points)%points)
-		sum += math.Exp(min(0, max(bound, dead))) * (1/(j*j) + 1/(float64(points)*j))
+		sum += math.Exp(min(0, max(bound, negligibleLog))) * (1/(j*j) + 1/(float64(points)*j))
 	}
 	return shrink * sum * (1 + 1e-9)
 }

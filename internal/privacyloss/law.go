@@ -9,10 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Law is the distribution of one mechanism's privacy loss: of ln(P/Q) under P,
-// for a pair of distributions (P, Q) that dominates the mechanism on neighbouring
-// databases (Zhu, Dong, Wang 2022, Definition 7). Laws are made by the functions
-// of this package and compare with ==.
+// Law is the distribution of one mechanism's privacy loss: of ln(P/Q) under P, for a pair of
+// distributions (P, Q) that dominates the mechanism on neighbouring databases (Zhu, Dong, Wang
+// 2022, Definition 7). Laws are made by the functions of this package and compare with ==.
 type Law interface {
 	// infinite is the mass of P where Q has none: no epsilon covers it.
 	infinite() float64
@@ -23,18 +22,16 @@ type Law interface {
 // closed is a law whose own curve has a closed form.
 type closed interface {
 	Law
-	// curve encloses delta(epsilon), the hockey-stick divergence of the pair, for
-	// epsilon >= 0.
+	// curve encloses delta(epsilon), the hockey-stick divergence of the pair, for epsilon >= 0.
 	curve(epsilon float64) dp.Bracket
 }
 
 // analytic is a law whose moment generating function has a closed form.
 type analytic interface {
 	Law
-	// cumulant returns ln M(z), M(z) = E[exp(z L); L finite] under P, for Re z >=
-	// 0, and a bound on its error: exp(value) times a number within expm1(slack) of
-	// 1 is M(z). The imaginary part of z may be off by 4 units. For real z the
-	// slack bounds the error of the value itself.
+	// cumulant returns ln M(z), M(z) = E[exp(z L); L finite] under P, for Re z >= 0, and a bound on
+	// its error: exp(value) times a number within expm1(slack) of 1 is M(z). The imaginary part of
+	// z may be off by 4 units. For real z the slack bounds the error of the value itself.
 	cumulant(z complex128) (value complex128, slack float64)
 	// decay bounds ln |M(t+iv)|/M(t) for all v >= y. The y may be off by 4 units.
 	decay(t, y float64) float64
@@ -45,35 +42,30 @@ type analytic interface {
 type spaced interface {
 	analytic
 	lattice() (spacing spacing, odd bool)
-	// fade bounds ln |M(t+iv)|/M(t) for v from y to pi/spacing, the half of its
-	// period.
+	// fade bounds ln |M(t+iv)|/M(t) for v from y to pi/spacing, the half of its period.
 	fade(t, y float64) float64
 }
 
 // spacing is a quotient that is not rounded, so that equal ones are equal.
 type spacing struct{ over, under float64 }
 
-// sampled is a law without a closed form, which is enclosed between two others on
-// a lattice.
+// sampled is a law without a closed form, which is enclosed between two others on a lattice.
 type sampled interface {
 	Law
-	// enclose returns laws on the lattice origin + step Z, one that this law
-	// dominates and one that dominates it. Up to about spare of the mass may be
-	// given up, that is moved to infinity above, and left out below. A law without atoms may
-	// choose another origin. What matters of
-	// the law is what matters when it is tilted by t.
+	// enclose returns laws on the lattice origin + step Z, one that this law dominates and one that
+	// dominates it. Up to about spare of the mass may be given up, that is moved to infinity above,
+	// and left out below. A law without atoms may choose another origin. What matters of the law is
+	// what matters when it is tilted by t.
 	enclose(step, origin, spare, t float64) (below, above *lattice)
 	// atoms returns the losses of the law's two atoms, if it has them.
 	atoms() (low, high float64, ok bool)
-	// sketch returns an approximation by some atoms in order, of which nothing is
-	// proven.
+	// sketch returns an approximation by some atoms in order, of which nothing is proven.
 	sketch(spare float64) sketch
 }
 
 const unitRoundoff = 0x1p-53
 
-// clampUnit keeps a bracket of probabilities within [0, 1]. What is not a number
-// bounds nothing.
+// clampUnit keeps a bracket of probabilities within [0, 1]. What is not a number bounds nothing.
 func clampUnit(b dp.Bracket) dp.Bracket {
 	out := dp.Bracket{Lower: 0, Upper: 1}
 	if b.Lower > 0 {
@@ -107,9 +99,8 @@ func checkEpsilon(epsilon float64) error {
 
 type gaussian struct{ mu float64 }
 
-// Gaussian is the loss of Gaussian noise: mu is the l2 sensitivity over the
-// standard deviation. The loss is normal with mean mu^2/2 and variance mu^2, and
-// M(z) = exp(mu^2 z(z+1)/2).
+// Gaussian is the loss of Gaussian noise: mu is the l2 sensitivity over the standard deviation. The
+// loss is normal with mean mu^2/2 and variance mu^2, and M(z) = exp(mu^2 z(z+1)/2).
 func Gaussian(mu float64) (Law, error) {
 	if !(mu >= 1e-9 && mu <= 1e6) {
 		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e6", errParameter, mu)
@@ -168,9 +159,8 @@ func (g gaussians) decay(_, y float64) float64 {
 
 type laplace struct{ epsilon float64 }
 
-// Laplace is the loss of continuous Laplace noise, epsilon being the l1
-// sensitivity over the scale: atoms at -epsilon and epsilon and a density between
-// them. With w = exp(-(2z+1) epsilon),
+// Laplace is the loss of continuous Laplace noise, epsilon being the l1 sensitivity over the scale:
+// atoms at -epsilon and epsilon and a density between them. With w = exp(-(2z+1) epsilon),
 //
 //	M(z) = exp(z epsilon) ((z+1) + z w)/(2z+1)
 //
@@ -279,11 +269,10 @@ func (x exponential) decay(t, y float64) float64 {
 
 type response struct{ epsilon, delta float64 }
 
-// Response is the loss of randomized response with epsilon that tells the whole
-// truth with probability delta. It dominates every (epsilon,
-// delta)-differentially private mechanism (Kairouz, Oh, Viswanath 2015, Theorem
-// 3.1; Murtagh, Vadhan 2016, Lemma 3.2). The loss is epsilon or -epsilon or, with
-// probability delta, infinite.
+// Response is the loss of randomized response with epsilon that tells the whole truth with
+// probability delta. It dominates every (epsilon, delta)-differentially private mechanism (Kairouz,
+// Oh, Viswanath 2015, Theorem 3.1; Murtagh, Vadhan 2016, Lemma 3.2). The loss is epsilon or
+// -epsilon or, with probability delta, infinite.
 func Response(epsilon, delta float64) (Law, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return nil, err

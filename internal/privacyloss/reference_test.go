@@ -166,8 +166,7 @@ func TestCumulantsAgainstReference(t *testing.T) {
 		if ratio > math.Expm1(slack) {
 			t.Errorf("%v at %v+%vi: ln M = %v, want %s + %s i: off by %.2g, said %.2g", r.Law, r.T, r.Y, got, r.Re, r.Im, ratio, slack)
 		}
-		// A slack that says nothing would always be right. Where M nearly vanishes, it
-		// may.
+		// A slack that says nothing would always be right. Where M nearly vanishes, it may.
 		if real0, _ := l.cumulant(complex(r.T, 0)); slack > 1e-6 && real(got) > real(real0)-6 && r.Y < 1e6 {
 			t.Errorf("%v at %v+%vi: slack %.2g", r.Law, r.T, r.Y, slack)
 		}
@@ -231,8 +230,7 @@ func (s *slow) delta(epsilon float64) float64 {
 	return d
 }
 
-// TestAgainstSlowAccountant: brackets of both ways must overlap, in sums of unlike
-// mechanisms too.
+// TestAgainstSlowAccountant: brackets of both ways must overlap, in sums of unlike mechanisms too.
 func TestAgainstSlowAccountant(t *testing.T) {
 	cdf := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	laplace := func(e float64) func(l float64) float64 {

@@ -56,10 +56,9 @@ type side struct {
 	log       float64 // its logarithm
 }
 
-// mixture is the law of a mechanism that looks at a Poisson sample: every person
-// is in it with probability rate. For add-remove neighbours the pairs are the
-// mixture (1-rate) noise(0) + rate noise(1) against noise(0), and the reverse
-// (Zhu, Dong, Wang 2022, Theorem 11).
+// mixture is the law of a mechanism that looks at a Poisson sample: every person is in it with
+// probability rate. For add-remove neighbours the pairs are the mixture (1-rate) noise(0) + rate
+// noise(1) against noise(0), and the reverse (Zhu, Dong, Wang 2022, Theorem 11).
 type mixture struct {
 	of        base
 	rate      float64
@@ -156,8 +155,7 @@ func (m mixture) whereRise(rise float64) float64 {
 	return m.of.whereLogRatio(math.Log1p(rise))
 }
 
-// curve is delta(e) in closed form. With x = exp(e) and s the ratio where the loss
-// is e,
+// curve is delta(e) in closed form. With x = exp(e) and s the ratio where the loss is e,
 //
 //	Remove: P - x Q = rate (one - s zero), at ratios above s,
 //	Add:    P - x Q = x rate (s zero - one), at ratios below s.
@@ -225,11 +223,10 @@ func (n normalBase) whereLogRatio(u float64) float64 {
 	return min(n.mu+n.reach, max(-n.reach, u/n.mu+n.mu/2))
 }
 
-// The five points of Gauss and Legendre. Their error on an interval of width h is
-// 4e-13 h^10 times the tenth derivative, which for the normal density is at most
-// (|x|+4)^10 times the density around there: with h(|x|+4) <= 0.3 it is below 1e-17.
-// For the moment, which is mu h times smaller, and whose derivative is 10 mu/(|x|+4)
-// times smaller, it is below 1e-15.
+// The five points of Gauss and Legendre. Their error on an interval of width h is 4e-13 h^10 times
+// the tenth derivative, which for the normal density is at most (|x|+4)^10 times the density around
+// there: with h(|x|+4) <= 0.3 it is below 1e-17. For the moment, which is mu h times smaller, and
+// whose derivative is 10 mu/(|x|+4) times smaller, it is below 1e-15.
 var (
 	legendreAt     = [5]float64{-0.9061798459386640, -0.5384693101056831, 0, 0.5384693101056831, 0.9061798459386640}
 	legendreWeight = [5]float64{0.2369268850561891, 0.4786286704993665, 0.5688888888888889, 0.4786286704993665, 0.2369268850561891}

@@ -47,8 +47,7 @@ func (s *spectrum) at(j int, y float64) (complex128, float64) {
 	return v, slack
 }
 
-// bound returns the logarithm of the largest |M|/M(t) that frequencies congruent to
-// j can have.
+// bound returns the logarithm of the largest |M|/M(t) that frequencies congruent to j can have.
 func (s *spectrum) bound(j int) float64 {
 	r, _ := fold(j, 2*(len(s.values)-1))
 	v := size(s.values[r]) + s.slack
@@ -170,7 +169,7 @@ func (p *product) multiply(s *spectrum) {
 		}
 		log, slack := logOf(s.values[k], s.slack)
 		p.logs[j], p.slacks[j] = addLog(p.logs[j], p.slacks[j], s.times, log, slack)
-		if real(p.logs[j])+p.slacks[j] >= dead {
+		if real(p.logs[j])+p.slacks[j] >= negligibleLog {
 			live = append(live, j)
 		}
 	}

@@ -8,14 +8,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Sum is a sum of independent losses: what several mechanisms lose together. The
-// zero value is no mechanism, which loses nothing. Sums are values; adding makes a
-// new one.
+// Sum is a sum of independent losses: what several mechanisms lose together. The zero value is no
+// mechanism, which loses nothing. Sums are values; adding makes a new one.
 //
-// If each mechanism is dominated by its pair, also when it is chosen after seeing
-// earlier answers, then all together are dominated by the product of the pairs
-// (Zhu, Dong, Wang 2022, Theorem 10). The pairs themselves, so the parameters, must
-// be fixed in advance.
+// If each mechanism is dominated by its pair, also when it is chosen after seeing earlier answers,
+// then all together are dominated by the product of the pairs (Zhu, Dong, Wang 2022, Theorem 10).
+// The pairs themselves, so the parameters, must be fixed in advance.
 type Sum struct{ terms []term }
 
 type term struct {
@@ -42,7 +40,7 @@ func (s Sum) Plus(law Law, times int) (Sum, error) {
 	if !added {
 		terms = append(terms, term{law, times})
 	}
-	if total := count(terms); total > maxTimes {
+	if total := countTerms(terms); total > maxTimes {
 		return Sum{}, fmt.Errorf("%w: more than %d mechanisms in all", errParameter, maxTimes)
 	}
 	return Sum{terms}, nil
@@ -56,7 +54,7 @@ func (t term) merge(law Law, times int) (term, bool) {
 	return term{law, t.times + times}, true
 }
 
-func count(terms []term) (total int) {
+func countTerms(terms []term) (total int) {
 	for _, t := range terms {
 		total += t.times
 	}
@@ -108,8 +106,7 @@ func (s Sum) Delta(epsilon float64) (dp.Bracket, error) {
 }
 
 // Epsilon encloses the smallest epsilon at which the pair of products is (epsilon,
-// delta)-indistinguishable, in this direction. The upper end is +Inf where there
-// is none.
+// delta)-indistinguishable, in this direction. The upper end is +Inf where there is none.
 func (s Sum) Epsilon(delta float64) (dp.Bracket, error) {
 	if !(delta >= 0 && delta < 1) {
 		return dp.Bracket{}, fmt.Errorf("%w: delta is %v, and must be at least 0 and below 1", errParameter, delta)
@@ -140,21 +137,20 @@ func (s Sum) Epsilon(delta float64) (dp.Bracket, error) {
 // How far the work goes: frequencies of closed forms, and points of a lattice. All
 // laws together are looked at mostLooks times; with fewer the bracket is wider.
 const (
-	mostFrequencies = 1 << 18
-	minPoints       = 1 << 12
-	maxPoints       = 1 << 17
-	mostCells       = 1 << 18
-	mostAligned     = 1 << 20
-	mostLooks       = 1 << 23
-	// goal is the relative width of a bracket at which we are content, where a
+	maxFrequencies   = 1 << 18
+	minPoints        = 1 << 12
+	maxPoints        = 1 << 17
+	maxCells         = 1 << 18
+	maxAlignedPoints = 1 << 20
+	maxEvaluations   = 1 << 23
+	// seriesGoal is the relative width of a bracket at which we are content, where a
 	// series is cut off, and latticeGoal the one where a lattice decides.
-	goal        = 1e-9
+	seriesGoal  = 1e-9
 	latticeGoal = 1e-4
 	wholeGoal   = 1e-8 // of the same, without sampling
 	manyGoal    = 4e-4 // of the same, for so many laws that it takes seconds
-	// small is what the periods, and what is given up of the tails, may add,
-	// relative to delta.
-	small = 1e-10
+	// tailShare is what the periods, and what is given up of the tails, may add, relative to delta.
+	tailShare = 1e-10
 )
 
 // delta encloses delta(epsilon) for epsilon below the top.
@@ -190,7 +186,7 @@ func (s Sum) invert(epsilon float64, r roughCumulant) dp.Bracket {
 // epsilon encloses the epsilon at delta > 0.
 func (s Sum) epsilon(delta float64) dp.Bracket {
 	left := max(delta-s.infinite().Lower, 1e-16*delta, 1e-300)
-	near := min(max(0, s.roughCumulant(left*small/float64(count(s.terms))).chernoff(left)), s.top())
+	near := min(max(0, s.roughCumulant(left*tailShare/float64(countTerms(s.terms))).chernoff(left)), s.top())
 	out := dp.Bracket{Lower: 0, Upper: s.top()}
 	p := s.latticed(near).problem(near, math.Log(left))
 	return p.refine(out, func(g gridPair) dp.Bracket { return crossing(g.lower, g.upper, delta, out.Upper) })
@@ -218,7 +214,7 @@ func (s Sum) problem(epsilon, log float64) problem {
 	if len(p.terms) > 100 {
 		p.goal = manyGoal
 	}
-	p.spare = math.Exp(log) * small / float64(count(s.terms))
+	p.spare = math.Exp(log) * tailShare / float64(countTerms(s.terms))
 	p.rough = s.roughCumulant(p.spare)
 	// Near the largest loss the best tilt is infinite. Beyond this one rounding takes
 	// more than the tilt gives.
@@ -227,7 +223,7 @@ func (s Sum) problem(epsilon, log float64) problem {
 		p.t = min(p.t, 1e9/epsilon)
 	}
 	p.saddle = p.t
-	p.window, p.far = p.rough.window(p.t, epsilon, log+math.Log(small), p.top)
+	p.window, p.far = p.rough.window(p.t, epsilon, log+math.Log(tailShare), p.top)
 	if len(p.rough.sketches) == 0 {
 		return p
 	}
@@ -235,7 +231,7 @@ func (s Sum) problem(epsilon, log float64) problem {
 	// rounding. It can make the window much smaller where upper tails are heavy.
 	for _, part := range []float64{0.8, 0.65, 0.5, 0.4, 0.3} {
 		t := p.saddle * part
-		if window, far := p.rough.window(t, epsilon, log+math.Log(small), p.top); window < p.window {
+		if window, far := p.rough.window(t, epsilon, log+math.Log(tailShare), p.top); window < p.window {
 			p.t, p.window, p.far = t, window, far
 		}
 	}
@@ -257,7 +253,7 @@ func (p problem) refine(out dp.Bracket, ask func(gridPair) dp.Bracket) dp.Bracke
 // initialPoints guesses how many points a narrow bracket takes: a step shifts the mean of
 // every loss by a tenth of its square, and its effect grows with the tilt.
 func (p problem) initialPoints() int {
-	step := math.Sqrt(p.goal / 2 * p.near * 10 / (1 + p.t) / float64(count(p.terms)))
+	step := math.Sqrt(p.goal / 2 * p.near * 10 / (1 + p.t) / float64(countTerms(p.terms)))
 	points := minPoints
 	for float64(points)*step < p.window && points < maxPoints {
 		points *= 2
@@ -265,8 +261,7 @@ func (p problem) initialPoints() int {
 	return points
 }
 
-// gridPair is a grid for each end of the bracket; the same one if no law is on a
-// lattice.
+// gridPair is a grid for each end of the bracket; the same one if no law is on a lattice.
 type gridPair struct{ below, above *grid }
 
 // If no loss was moved by more than shift in all, delta(epsilon) is between those of
@@ -274,8 +269,7 @@ type gridPair struct{ below, above *grid }
 func (p gridPair) lower(epsilon float64) float64 { return p.below.delta(epsilon + p.below.shift).Lower }
 func (p gridPair) upper(epsilon float64) float64 { return p.above.delta(epsilon - p.above.shift).Upper }
 
-// grids builds the pair, with about so many points to the window where there are
-// lattices.
+// grids builds the pair, with about so many points to the window where there are lattices.
 func (p problem) grids(points int) gridPair {
 	if len(p.rough.sketches) == 0 {
 		g := p.closed()
@@ -296,7 +290,7 @@ func (p problem) grids(points int) gridPair {
 // closed weighs laws that have closed forms only.
 func (p problem) closed() *grid {
 	analytics := p.rough.analytic
-	limit := max(1<<12, min(mostFrequencies, mostLooks/len(analytics)))
+	limit := max(1<<12, min(maxFrequencies, maxEvaluations/len(analytics)))
 	if step, offset, ok := commonLattice(analytics); ok {
 		points := 2 * math.Ceil(max(1, p.window/step/2))
 		g, f := newGrid(analytics, nil, p.t, p.far, step*points, 0)
@@ -308,7 +302,7 @@ func (p problem) closed() *grid {
 	}
 	g, f := newGrid(analytics, nil, p.t, p.far, p.window, 0)
 	g.top = p.top
-	g.weigh = newSeries(f, p.window, 0, 1<<10, limit, goal)
+	g.weigh = newSeries(f, p.window, 0, 1<<10, limit, seriesGoal)
 	return g
 }
 
@@ -327,12 +321,11 @@ func (p problem) onLattice(lattices []latticeTerm, step float64, points int, far
 	return g
 }
 
-// spacing chooses the lattice. If there is one law only, and it has atoms, they are
-// put on it.
+// spacing chooses the lattice. If there is one law only, and it has atoms, they are put on it.
 func (p problem) spacing(points int) (step, origin float64, n int) {
 	step = p.window / float64(points)
 	for _, l := range p.rough.sketches {
-		step = max(step, (l.of[len(l.of)-1].loss-l.of[0].loss)/mostCells)
+		step = max(step, (l.of[len(l.of)-1].loss-l.of[0].loss)/maxCells)
 	}
 	if len(p.terms) > 1 {
 		return step, 0, points
@@ -343,7 +336,7 @@ func (p problem) spacing(points int) (step, origin float64, n int) {
 	}
 	span := high - low
 	step = span / max(1, math.Floor(span/step))
-	for step*float64(points) < p.window && points < mostAligned {
+	for step*float64(points) < p.window && points < maxAlignedPoints {
 		points *= 2
 	}
 	return step, low, points
@@ -366,12 +359,12 @@ func crossing(below, above func(epsilon float64) float64, delta, limit float64) 
 	out := dp.Bracket{Lower: 0, Upper: high}
 	// Each end is where its side of the curve crosses, on the safe side of the
 	// interval that the search ends with.
-	_, out.Upper = numeric.Between(func(e float64) float64 { return logRatio(above(e), delta) }, 0, high, 1e-13)
+	_, out.Upper = numeric.Root(func(e float64) float64 { return logRatio(above(e), delta) }, 0, high, 1e-13)
 	// The lower side may be sharp only around there, so the search walks down.
 	lower := func(e float64) float64 { return logRatio(below(e), delta) }
 	for step := 1e-12 * out.Upper; step < out.Upper; step *= 8 {
 		if e := out.Upper - step; lower(e) > 0 {
-			out.Lower, _ = numeric.Between(lower, e, out.Upper, 1e-13)
+			out.Lower, _ = numeric.Root(lower, e, out.Upper, 1e-13)
 			break
 		}
 	}

@@ -1,8 +1,7 @@
-// Package sealed keeps exact aggregates of private data from being printed,
-// logged or encoded by accident. An engine seals what it computed, a mechanism
-// opens it to add noise, and everything between them passes on a value that shows
-// itself as "[exact]" and nothing else. A test in internal/architecture names the
-// packages that may import this one.
+// Package sealed keeps exact aggregates of private data from being printed, logged or encoded by
+// accident. An engine seals what it computed, a mechanism opens it to add noise, and everything
+// between them passes on a value that shows itself as "[exact]" and nothing else. A test in
+// internal/architecture names the packages that may import this one.
 package sealed
 
 import (
@@ -65,12 +64,12 @@ func (e Vector) Pick(places []int, size int) Vector {
 	return Seal(out)
 }
 
-// Beside returns a sealed vector of both, one behind the other.
-func (e Vector) Beside(other Vector) Vector { return Seal(slices.Concat(e.Open(), other.Open())) }
+// Concat returns a sealed vector of both, one behind the other.
+func (e Vector) Concat(other Vector) Vector { return Seal(slices.Concat(e.Open(), other.Open())) }
 
-// Weighted returns the sealed products with public weights. A product that does not fit is the
+// Scale returns the sealed products with public weights. A product that does not fit is the
 // nearest number that does, which moves no two apart.
-func (e Vector) Weighted(weights []int64) Vector {
+func (e Vector) Scale(weights []int64) Vector {
 	all := e.Open()
 	out := make([]int64, len(all))
 	for i, v := range all {
@@ -125,10 +124,10 @@ func (List[T]) MarshalJSON() ([]byte, error) {
 // GobEncode refuses for the same reason.
 func (List[T]) GobEncode() ([]byte, error) { return nil, errors.New("an exact list cannot be encoded") }
 
-// Coded turns a list into codes, with the numbers that stand beside it, both sealed. What has no
+// Encode turns a list into codes, with the numbers that stand beside it, both sealed. What has no
 // code is left out, and how many those are is sealed too. The code is a function of one element and
 // of nothing private.
-func Coded[T any](l List[T], numbers Vector, code func(T) (int, bool)) (codes, kept Vector) {
+func Encode[T any](l List[T], numbers Vector, code func(T) (int, bool)) (codes, kept Vector) {
 	if l.open == nil {
 		return Vector{}, Vector{}
 	}
@@ -182,11 +181,11 @@ func (Members) MarshalJSON() ([]byte, error) {
 // GobEncode refuses for the same reason.
 func (Members) GobEncode() ([]byte, error) { return nil, errors.New("exact groups cannot be encoded") }
 
-// Parted compares the groups of the units of two databases, whose groups have names: how many units
-// have to be taken from each so that the others are in the same groups and stand in the same order,
-// and in how many groups a unit is at most. It reports false where more than one has to be taken
-// from each. It is for the audit kit, as Between is.
-func Parted(a, b Members, namesA, namesB []string) (went, came, most int, ok bool) {
+// CompareMembers compares the groups of the units of two databases, whose groups have names: how
+// many units have to be taken from each so that the others are in the same groups and stand in the
+// same order, and in how many groups a unit is at most. It reports false where more than one has to
+// be taken from each. It is for the audit kit, as Between is.
+func CompareMembers(a, b Members, namesA, namesB []string) (went, came, most int, ok bool) {
 	spelled := func(m Members, names []string) (out []string) {
 		m.Each(func(groups []int32) {
 			own := make([]string, len(groups))
@@ -216,8 +215,8 @@ func Parted(a, b Members, namesA, namesB []string) (went, came, most int, ok boo
 	return 1, 1, most, slices.Equal(x[1:], y[:last]) || slices.Equal(x[:last], y[1:])
 }
 
-// Move is how far apart two vectors are.
-type Move struct {
+// Difference is how far apart two vectors are.
+type Difference struct {
 	L1        *big.Int // the sum of the differences
 	L2Squared *big.Int // the sum of their squares
 	Largest   *big.Int // the largest of them
@@ -229,9 +228,9 @@ type Move struct {
 // databases with the sensitivity that noise was calibrated to, and has no use for the values: it
 // gets their distance and leaves them sealed. A distance is private as well, so
 // nothing that holds real data may call this.
-func Between(a, b Vector) (Move, bool) {
+func Between(a, b Vector) (Difference, bool) {
 	x, y := a.Open(), b.Open()
-	m := Move{L1: new(big.Int), L2Squared: new(big.Int), Largest: new(big.Int)}
+	m := Difference{L1: new(big.Int), L2Squared: new(big.Int), Largest: new(big.Int)}
 	if len(x) != len(y) {
 		return m, false
 	}
@@ -252,10 +251,10 @@ func Between(a, b Vector) (Move, bool) {
 // BetweenNamed is Between for vectors whose blocks of a length stand for names, in any order. A
 // block that one of them does not have is zero there. It reports false where the lengths do not
 // fit.
-func BetweenNamed(a, b Vector, namesA, namesB []string, size int) (Move, bool) {
+func BetweenNamed(a, b Vector, namesA, namesB []string, size int) (Difference, bool) {
 	x, y := a.Open(), b.Open()
 	if len(x) != len(namesA)*size || len(y) != len(namesB)*size {
-		return Move{}, false
+		return Difference{}, false
 	}
 	place := map[string]int{}
 	for _, names := range [][]string{namesA, namesB} {
@@ -275,17 +274,18 @@ func BetweenNamed(a, b Vector, namesA, namesB []string, size int) (Move, bool) {
 	return Between(spread(x, namesA), spread(y, namesB))
 }
 
-// Apart counts the values that are in one of two vectors and not in the other, whatever their
-// order. A value that is there several times counts as often. It is for the audit kit, as Between
-// is.
+// Apart counts the values that are in one of two vectors and not in the other, whatever
+// their order. A value that is there several times counts as often. It is for the audit kit, as
+// Between is.
 func Apart(a, b Vector) int {
-	came, went := Exchanged(a, b)
+	came, went := CountExchanged(a, b)
 	return came + went
 }
 
-// Exchanged counts the values of a multiset that are not in another: those that came, from a to b,
-// and those that went. It is for the audit kit too, and nothing that holds real data may call it.
-func Exchanged(a, b Vector) (came, went int) {
+// CountExchanged counts the values of a multiset that are not in another: those that came, from a
+// to b, and those that went. It is for the audit kit too, and nothing that holds real data may call
+// it.
+func CountExchanged(a, b Vector) (came, went int) {
 	x, y := slices.Clone(a.Open()), slices.Clone(b.Open())
 	slices.Sort(x)
 	slices.Sort(y)

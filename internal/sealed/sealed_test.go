@@ -78,11 +78,11 @@ func TestOpen(t *testing.T) {
 
 func TestCoded(t *testing.T) {
 	l := SealList([]string{"a", "b", "c", "b"})
-	codes, kept := Coded(l, Seal([]int64{5, 6, 7, 8}), func(s string) (int, bool) { return int(s[0] - 'a'), s != "c" })
+	codes, kept := Encode(l, Seal([]int64{5, 6, 7, 8}), func(s string) (int, bool) { return int(s[0] - 'a'), s != "c" })
 	if got := fmt.Sprint(codes.Open(), kept.Open(), codes, kept); got != "[0 1 1] [5 6 8] [exact] [exact]" {
 		t.Error(got)
 	}
-	codes, kept = Coded(List[string]{}, Seal([]int64{1}), func(string) (int, bool) { return 0, true })
+	codes, kept = Encode(List[string]{}, Seal([]int64{1}), func(string) (int, bool) { return 0, true })
 	if codes.Len() != 0 || kept.Len() != 0 {
 		t.Error("something of nothing")
 	}
@@ -142,7 +142,7 @@ func TestParted(t *testing.T) {
 		{membersOf([]int32{0}, []int32{1}, []int32{2}), membersOf([]int32{2}, []int32{1}, []int32{0}), ab, "1 1 1 false"},
 		{membersOf([]int32{2}), membersOf([]int32{2}, []int32{0}, []int32{1}), ab, "0 0 1 false"},
 	} {
-		went, came, most, ok := Parted(c.x, c.y, ab, c.names)
+		went, came, most, ok := CompareMembers(c.x, c.y, ab, c.names)
 		if got := fmt.Sprint(went, came, most, ok); got != c.parted {
 			t.Errorf("%s; want %s", got, c.parted)
 		}
@@ -197,7 +197,7 @@ func TestExchanged(t *testing.T) {
 		{[]int64{1}, []int64{2, 1, 1, 0}, 3, 0},
 		{[]int64{5, 6}, []int64{7}, 1, 2},
 	} {
-		if came, went := Exchanged(Seal(c.a), Seal(c.b)); came != c.came || went != c.went {
+		if came, went := CountExchanged(Seal(c.a), Seal(c.b)); came != c.came || went != c.went {
 			t.Errorf("%v and %v: %d came, %d went", c.a, c.b, came, went)
 		}
 	}

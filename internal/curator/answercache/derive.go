@@ -233,8 +233,8 @@ type Asker struct {
 // FindBase returns the sharpest answer to the question of a purchase that it can be made of, or nil
 // where there is none. Nobody else may be buying the same question meanwhile.
 //
-// What mech.Sharpened rests on is looked at here, and mech.Averaged rests on less: there it is that
-// the numbers mean the same. The answer was released with this noise on the
+// What a sharpener of Laplace noise rests on is looked at here, and one of Gaussian noise rests on
+// less: there it is that the numbers mean the same. The answer was released with this noise on the
 // same data: it is in a slot of this question and version, and the data was of that version still
 // when it had been computed. The exact numbers are the same: one program computes both, because
 // another one may keep other rows of people who have too many. It is in the same sums: it was
@@ -296,7 +296,7 @@ func (s *source) base(b *pricing.Purchase) *Base {
 			continue
 		}
 		by, err := mech.NewSharper(from, to)
-		if err != nil || !by.Holds(s.values[i]) {
+		if err != nil || !by.CanSharpen(s.values[i]) {
 			return nil
 		}
 		less = true
@@ -310,7 +310,7 @@ func (s *source) base(b *pricing.Purchase) *Base {
 
 // same reports whether two noises are one, which is drawn for each number by itself.
 func same(a, b mech.Mechanism) bool {
-	if _, joint := b.(*mech.Marginal); joint {
+	if _, joint := b.(*mech.MarginalNoise); joint {
 		return false
 	}
 	return a.Name() == b.Name() && a.Cost() == b.Cost() && a.Parameter().Cmp(b.Parameter()) == 0

@@ -242,15 +242,15 @@ func storedNoiseOf(n pricing.Noise, off int64) storedNoise {
 	if n.Quantiles != nil {
 		return storedNoise{}
 	}
-	if m, ok := n.Mechanism.(*mech.Marginal); ok {
+	if m, ok := n.Mechanism.(*mech.MarginalNoise); ok {
 		reach := m.Reach()
 		return storedNoise{Mechanism: n.Name(), Sensitivity: n.Sensitivity().L2Squared().String(), Amount: uint64(n.Cost().Rho),
 			Variance: m.Parameter().RatString(), Reach: reach.Add(reach, big.NewRat(off, 1)).RatString()}
 	}
 	if m, ok := n.Mechanism.(*mech.AveragedNoise); ok {
-		off = m.Off()
+		off = m.ExtraSteps()
 	}
-	if n.Norm() != dp.L1 && off > 0 { // mech.Averaged
+	if n.Norm() != dp.L1 && off > 0 { // mech.AveragedNoise
 		return storedNoise{Mechanism: "averaged", Sensitivity: n.Sensitivity().L2Squared().String(), Amount: uint64(n.Cost().Rho), Off: off}
 	}
 	if n.Norm() == dp.L1 {
@@ -278,7 +278,7 @@ func (s storedNoise) noise() (pricing.Noise, error) {
 	case "averaged":
 		var g *mech.Gaussian
 		if g, err = mech.NewGaussian(dp.NewL2Squared(d), dp.Amount(s.Amount)); err == nil {
-			m, err = mech.NewAverage(g, s.Off)
+			m, err = mech.NewAveragedNoise(g, s.Off)
 		}
 	case "residuals", "running totals":
 		variance, ok1 := new(big.Rat).SetString(s.Variance)
@@ -287,7 +287,7 @@ func (s storedNoise) noise() (pricing.Noise, error) {
 			return pricing.Noise{}, ErrUnreadable
 		}
 		cost := dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(s.Amount)}
-		m, err = mech.NewMarginal(s.Mechanism, dp.NewL2Squared(d), cost, variance, reach)
+		m, err = mech.NewMarginalNoise(s.Mechanism, dp.NewL2Squared(d), cost, variance, reach)
 	default:
 		err = ErrUnreadable
 	}

@@ -162,7 +162,7 @@ func (f *finisher) notes() []string {
 		if n.Running != nil {
 			m := f.plan.Query.Measures[i]
 			add("%s: a running total is within %.6g, with probability %v", m.Describe(),
-				pricing.Scaled(big.NewInt(n.Running.Total().HalfWidth(f.beta)), m.Step()), SixDecimals(1-f.beta))
+				pricing.Scaled(big.NewInt(n.Running.TotalNoise().HalfWidth(f.beta)), m.Step()), SixDecimals(1-f.beta))
 		}
 	}
 	for _, m := range f.plan.Query.Measures {

@@ -249,7 +249,7 @@ func (r *row) number(measure int) (api.NoisyNumber, bool) {
 
 // described says what the sum of so many independent noises of one mechanism is. What was averaged
 // or is one of many numbers that agree is within some steps of a normal, and a normal within one of
-// discrete Gaussian noise ([mech.Marginal]).
+// discrete Gaussian noise ([mech.MarginalNoise]).
 func described(m mech.Mechanism, cells int) (out api.NoisyNumber, ok bool) {
 	name, off := "gaussian", int64(0)
 	switch m := m.(type) {
@@ -257,8 +257,8 @@ func described(m mech.Mechanism, cells int) (out api.NoisyNumber, ok bool) {
 		name = "laplace"
 	case *mech.Gaussian:
 	case *mech.AveragedNoise:
-		off = m.Off() + 1
-	case *mech.Marginal:
+		off = m.ExtraSteps() + 1
+	case *mech.MarginalNoise:
 		reach, _ := m.Reach().Float64()
 		if cells > 1 || reach > 1<<52 { // they are not independent
 			return out, false

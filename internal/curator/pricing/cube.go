@@ -58,7 +58,7 @@ func (p *Priced) joinSets() {
 func (c *Cube) steps() (sum float64) {
 	const times = 5
 	for _, n := range c.Noise {
-		sum += times * float64(n.Len()) * float64(n.Parts()+len(c.Members))
+		sum += times * float64(n.Len()) * float64(n.PartCount()+len(c.Members))
 	}
 	return sum
 }
@@ -91,7 +91,7 @@ func (c *Cube) calibrate(amount dp.Amount) bool {
 	for i, b := range c.Members {
 		b.Noise = nil
 		for _, n := range c.Noise {
-			b.Noise = append(b.Noise, Noise{Mechanism: n.Marginal(i)})
+			b.Noise = append(b.Noise, Noise{Mechanism: n.Noise(i)})
 		}
 	}
 	c.name = c.hash()
@@ -99,9 +99,9 @@ func (c *Cube) calibrate(amount dp.Amount) bool {
 }
 
 // marginals says what is released of a measure.
-func (c *Cube) marginals(m tree.Measure) mech.Marginals {
+func (c *Cube) marginals(m tree.Measure) mech.ResidualsConfig {
 	lo, hi := c.Query.Interval(m)
-	out := mech.Marginals{Hidden: c.hidden, Sets: c.sets, Low: lo, High: hi, Neighbours: c.Query.Neighbours}
+	out := mech.ResidualsConfig{Hidden: c.hidden, Sets: c.sets, Low: lo, High: hi, Neighbours: c.Query.Neighbours}
 	for _, k := range c.Query.Keys {
 		out.Sizes = append(out.Sizes, len(k.Values))
 	}
@@ -112,7 +112,7 @@ func (c *Cube) better(measure int, n *mech.Residuals, share dp.Amount) bool {
 	together, alone := 0.0, 0.0
 	for i, b := range c.Members {
 		cells := float64(b.Query.Groups())
-		together += cells * mech.Variance(n.Marginal(i))
+		together += cells * mech.Variance(n.Noise(i))
 		one, err := mech.NewGaussian(b.Query.Sensitivity(b.Query.Measures[measure], dp.L2), share/dp.Amount(len(c.Members)))
 		if err != nil {
 			return true
@@ -163,7 +163,7 @@ func Whole(buys []*Purchase) bool {
 // why says what the noise of a member is.
 func (c *Cube) why(b *Purchase) string {
 	text := fmt.Sprintf("released together with %s of the question as %s, so that totals are the sums of their groups",
-		count(int64(len(c.Members)-1), "other grouping"), count(int64(c.Noise[0].Parts()), "residual"))
+		count(int64(len(c.Members)-1), "other grouping"), count(int64(c.Noise[0].PartCount()), "residual"))
 	for i, hidden := range c.hidden {
 		if hidden && !slices.Contains(c.sets[slices.Index(c.Members, b)], i) {
 			return text + " and of rows with keys that are not listed"

@@ -59,11 +59,11 @@ func newKeys(q *tree.Query, c Currency, share, delta dp.Amount, noise string) (*
 	if n := threshold.Noise(); decider >= 0 && n.Sensitivity().String() != q.Sensitivity(q.Measures[decider], n.Norm()).String() {
 		return nil, errDecider
 	}
-	rule := &KeyRule{Threshold: threshold, why: threshold.Why()}
+	rule := &KeyRule{Threshold: threshold, why: threshold.Reason()}
 	if q.Weighs() {
 		// It takes a few people more where all have as many keys as count, and far fewer where not.
 		if w, err := mech.NewKeyWeights(config); err == nil && w.KeptFrom(1-KeptProbability) <= 2*rule.KeptFrom() {
-			rule = &KeyRule{Weights: w, why: w.Why()}
+			rule = &KeyRule{Weights: w, why: w.Reason()}
 		}
 	}
 	if len(q.Measures) > 0 {
@@ -143,5 +143,5 @@ func (k *KeyRule) spelling() string {
 	}
 	n := k.Threshold.Noise()
 	return fmt.Sprintf("keys %s(%s) from %d, or one less with %s", n.Name(), n.Parameter().RatString(), k.Threshold.Threshold(),
-		k.Threshold.Edge().RatString())
+		k.Threshold.EdgeProbability().RatString())
 }

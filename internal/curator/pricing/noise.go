@@ -17,11 +17,11 @@ import (
 // Noise is how one measure is released: noise on the vector of all groups, or quantiles for each
 // group.
 type Noise struct {
-	mech.Mechanism                 // nil for quantiles
-	Quantiles      *mech.Quantiles // nil for counts and sums
-	Running        *mech.Running   // how a sequence is released of which running totals are made, or nil
-	touched        int64           // how many groups one person can change, for quantiles
-	twin           bool            // it is paid for with the other of a pair
+	mech.Mechanism                     // nil for quantiles
+	Quantiles      *mech.Quantiles     // nil for counts and sums
+	Running        *mech.RunningTotals // how a sequence is released of which running totals are made, or nil
+	touched        int64               // how many groups one person can change, for quantiles
+	twin           bool                // it is paid for with the other of a pair
 	// Decides says that the number is released with the private keys, which it decides, and that
 	// they are what pays for it.
 	Decides bool
@@ -176,13 +176,13 @@ func (p *Priced) markRunning() {
 // where it makes the mean of their variances smaller, and plain otherwise.
 func runningNoise(q *tree.Query, m tree.Measure, share dp.Amount, plain Noise) Noise {
 	lo, hi := q.Interval(m)
-	of := mech.Sequence{Len: q.Groups(), Low: lo, High: hi, Groups: q.MaxGroups(), Neighbours: q.Neighbours}
-	r, err := mech.NewRunning(of, share)
+	of := mech.RunningTotalsConfig{Len: q.Groups(), Low: lo, High: hi, Groups: q.MaxGroups(), Neighbours: q.Neighbours}
+	r, err := mech.NewRunningTotals(of, share)
 	// The mean running total is the sum of half of the numbers and one half more.
-	if err != nil || r.Mean() >= mech.Variance(plain.Mechanism)*float64(of.Len+1)/2 {
+	if err != nil || r.MeanVariance() >= mech.Variance(plain.Mechanism)*float64(of.Len+1)/2 {
 		return plain
 	}
-	return Noise{Mechanism: r.Each(), Running: r}
+	return Noise{Mechanism: r.TermNoise(), Running: r}
 }
 
 // isRunning reports whether running totals are made of a measure.
@@ -191,7 +191,7 @@ func (b *Purchase) isRunning(measure int) bool { return slices.Contains(b.runnin
 // sayRunning says how exact running totals are.
 func (n Noise) sayRunning(beta, step float64) string {
 	return fmt.Sprintf("the noise nearly takes itself away in running totals, each of which is within %.6g; a number by itself has more "+
-		"than it would have without", float64(n.Running.Total().HalfWidth(beta))*step)
+		"than it would have without", float64(n.Running.TotalNoise().HalfWidth(beta))*step)
 }
 
 // selection is how the best groups are chosen, where a question asks for nothing else.
@@ -254,7 +254,7 @@ func scoring(q *tree.Query) (mech.Scoring, error) {
 }
 
 func (s *selection) spelling() string {
-	return s.Top.Name() + "(" + s.Top.Each().Parameter().RatString() + ")"
+	return s.Top.Name() + "(" + s.Top.Selector().Parameter().RatString() + ")"
 }
 
 // Steps is an error in whole steps of a measure.

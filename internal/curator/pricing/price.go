@@ -309,7 +309,7 @@ func Cost(buys []*Purchase) dp.Cost {
 // Currency is what a budget adds up.
 type Currency struct{ Pure bool }
 
-func (c Currency) budget() mech.Budget {
+func (c Currency) budget() mech.Currency {
 	if c.Pure {
 		return mech.Pure
 	}
@@ -443,7 +443,7 @@ func (p *Priced) spread() float64 {
 	add := func(logarithm float64) { sum, n = sum+logarithm, n+1 }
 	for _, b := range p.Purchases {
 		if b.Choice != nil {
-			add(2 * logOf(b.Choice.Top.Each().Parameter()))
+			add(2 * logOf(b.Choice.Top.Selector().Parameter()))
 		}
 		for _, m := range b.Noise {
 			switch {
@@ -452,7 +452,7 @@ func (p *Priced) spread() float64 {
 					add(2 * logOf(scale))
 				}
 			case m.Running != nil: // as plain noise that has running totals of this variance
-				add(math.Log(m.Running.Mean() * 2 / float64(b.Query.Groups()+1)))
+				add(math.Log(m.Running.MeanVariance() * 2 / float64(b.Query.Groups()+1)))
 			default:
 				add(math.Log(mech.Variance(m.Mechanism)))
 			}

@@ -187,7 +187,7 @@ func scaleOf(parameter *big.Rat, norm dp.Norm) float64 {
 
 // chosen explains a choice.
 func (p *Priced) chosen(b *Purchase) api.Measurement {
-	m, each := b.Query.Measures[0], b.Choice.Top.Each()
+	m, each := b.Query.Measures[0], b.Choice.Top.Selector()
 	step, _ := m.Step().Float64()
 	scale, _ := each.Parameter().Float64()
 	gap := float64(each.Gap(b.Query.Groups(), p.Beta())) * step
@@ -215,7 +215,7 @@ func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
 	if w := b.Keys.Weights; w != nil {
 		n := w.Noise()
 		out.Mechanism, out.Norm = "weights, "+n.Name(), n.Norm().String()
-		one := float64(w.Steps())
+		one := float64(w.StepsAlone())
 		out.Sensitivity, out.Deviation = n.Sensitivity().Float()/one, scaleOf(n.Parameter(), n.Norm())/one
 	}
 	if t := b.Keys.Threshold; t != nil {
@@ -232,7 +232,7 @@ func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
 	switch {
 	case k.Private && b.Keys.Threshold != nil:
 		t := b.Keys.Threshold
-		edge, _ := t.Edge().Float64()
+		edge, _ := t.EdgeProbability().Float64()
 		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d, and at %d with probability %.2f; "+
 			"about %d people are enough", t.Threshold(), t.Threshold()-1, edge, b.Keys.KeptFrom())
 	case k.Private && b.Keys.Weights != nil:

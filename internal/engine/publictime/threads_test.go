@@ -115,12 +115,12 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	for _, n := range []int{256, 1024} {
-		m, err := mech.NewRunning(mech.Sequence{Len: n, Groups: 3, Low: new(big.Int), High: big.NewInt(1 << 10)}, dp.One)
+		m, err := mech.NewRunningTotals(mech.RunningTotalsConfig{Len: n, Groups: 3, Low: new(big.Int), High: big.NewInt(1 << 10)}, dp.One)
 		if err != nil {
 			t.Fatal(err)
 		}
 		exact := mech.Seal(make([]int64, n)...)
-		check("running totals", machine.Steps(float64(n*(n+1))), func() { releaser.ReleaseRunning(exact, m) })
+		check("running totals", machine.Steps(float64(n*(n+1))), func() { releaser.ReleaseRunningTotals(exact, m) })
 	}
 	for _, sizes := range [][]int{{16, 16, 16, 16}, {256, 256}, {2, 2, 2, 2, 2, 2, 2, 2}, {8, 8, 8, 8, 8}} {
 		var sets [][]int
@@ -133,12 +133,12 @@ func TestSteps(t *testing.T) {
 			}
 			sets = append(sets, set)
 		}
-		m, err := mech.NewResiduals(mech.Marginals{Sizes: sizes, Hidden: make([]bool, len(sizes)), Sets: sets, Low: new(big.Int),
+		m, err := mech.NewResiduals(mech.ResidualsConfig{Sizes: sizes, Hidden: make([]bool, len(sizes)), Sets: sets, Low: new(big.Int),
 			High: big.NewInt(1 << 10)}, dp.One)
 		if err != nil {
 			t.Fatal(err)
 		}
 		exact := mech.Seal(make([]int64, m.Len())...)
-		check("a cube", machine.Steps(5*float64(m.Len()*(m.Parts()+len(sets)))), func() { releaser.ReleaseMarginals(exact, m) })
+		check("a cube", machine.Steps(5*float64(m.Len()*(m.PartCount()+len(sets)))), func() { releaser.ReleaseMarginals(exact, m) })
 	}
 }

@@ -116,7 +116,7 @@ func answer(ctx context.Context, e *duckdb.Engine, q *tree.Query) error {
 			return err
 		}
 		for _, values := range r.Values[i] {
-			releaser.Quantiles(values, all)
+			releaser.ReleaseQuantiles(values, all)
 		}
 	}
 	return nil

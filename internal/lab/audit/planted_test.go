@@ -188,8 +188,7 @@ func epsilonPerBit(bug bool) Mechanism {
 	})
 }
 
-// The hash function is such that the two values never share a bucket, and the own one is
-// the first.
+// The hash function is such that the two values never share a bucket, and the own one is the first.
 func hashOfValue(bug bool) Mechanism {
 	return changed(bug, hashing(), func(src *noise.Source, v int64) int64 {
 		if noise.BernoulliExp(src, big.NewRat(1, 10)) {

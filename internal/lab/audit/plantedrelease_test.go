@@ -67,8 +67,7 @@ func sensitivityNotSquared(bug bool) Mechanism {
 	return gaussed(must(noise.NewGaussian(big.NewRat(either(bug, int64(16), 256), 1))))
 }
 
-// rows are what a policy's table holds; a release is the sum of a column whose bounds are
-// 0 and 1.
+// rows are what a policy's table holds; a release is the sum of a column whose bounds are 0 and 1.
 func rows(x, y []int64, sum func(rows []int64) int64, noisy func(src *noise.Source, rows []int64) int64) Mechanism {
 	return Mechanism{Name: "sum of rows", Claim: Claim{Epsilon: 1}, Ordered: true, Pairs: []Pair{{x, y}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
@@ -144,7 +143,7 @@ func reusedNoise(bug bool) Mechanism {
 				if !bug {
 					b = l.Draw(src)
 				}
-				return enumerate.Both(x[0]+a, x[1]+b)
+				return enumerate.PairOutcome(x[0]+a, x[1]+b)
 			}
 		}}
 }
@@ -154,7 +153,7 @@ func missingCharge(bug bool) Mechanism {
 	l := lap(1, 1)
 	m := Mechanism{Name: "two answers", Claim: Claim{Epsilon: either(bug, 1.0, 2)}, Pairs: []Pair{{[]int64{0}, []int64{1}}}}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
-		return func() int64 { return enumerate.Both(x[0]+l.Draw(src), x[0]+l.Draw(src)) }
+		return func() int64 { return enumerate.PairOutcome(x[0]+l.Draw(src), x[0]+l.Draw(src)) }
 	}
 	return m
 }
@@ -168,7 +167,7 @@ func sharpenedAlone(bug bool) Mechanism {
 		m.Law = nil
 		m.Open = func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Seal(x...)
-			return func() int64 { return enumerate.Both(r.Release(v, from)[0], r.Release(v, to)[0]) }
+			return func() int64 { return enumerate.PairOutcome(r.Release(v, from)[0], r.Release(v, to)[0]) }
 		}
 	}
 	return m
@@ -263,7 +262,7 @@ func vectored(law func(x []int64) enumerate.Law, draw func(src *noise.Source) []
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			return func() int64 {
 				z := draw(src)
-				return enumerate.Both(x[0]+z[0], x[1]+z[1])
+				return enumerate.PairOutcome(x[0]+z[0], x[1]+z[1])
 			}
 		}}
 }

@@ -50,9 +50,9 @@ func (s session) mechanism(x, y []int64) Mechanism {
 				}
 			}
 			if s.values > 0 {
-				return enumerate.Both(enumerate.Transcript(answers), seen)
+				return enumerate.PairOutcome(enumerate.TranscriptOutcome(answers), seen)
 			}
-			return enumerate.Transcript(answers)
+			return enumerate.TranscriptOutcome(answers)
 		}
 	}
 	return m
@@ -78,19 +78,19 @@ func sparseReused(bug bool) Mechanism {
 			w := threshold.P(z)
 			var answers []bool
 			for _, v := range x {
-				yes := enumerate.Transcript(append(answers[:len(answers):len(answers)], true))
+				yes := enumerate.TranscriptOutcome(append(answers[:len(answers):len(answers)], true))
 				for seen := int64(-reach); seen <= reach; seen++ {
 					switch {
 					case bug && seen >= z:
-						p[enumerate.Both(yes, seen)] += w * question.P(seen-v)
+						p[enumerate.PairOutcome(yes, seen)] += w * question.P(seen-v)
 					case !bug:
-						p[enumerate.Both(yes, seen)] += w * above(z-v) * value.P(seen-v)
+						p[enumerate.PairOutcome(yes, seen)] += w * above(z-v) * value.P(seen-v)
 					}
 				}
 				answers = append(answers, false)
 				w *= 1 - above(z-v)
 			}
-			p[enumerate.Both(enumerate.Transcript(answers), 0)] += w
+			p[enumerate.PairOutcome(enumerate.TranscriptOutcome(answers), 0)] += w
 		}
 		logs := map[int64]float64{}
 		for k, v := range p {
@@ -139,7 +139,7 @@ func topUnscaled(bug bool) Mechanism {
 	m := topK()
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		r, v := mech.NewReleaser(src), mech.Seal(x...)
-		return func() int64 { return enumerate.Order(must(r.Top(v, t))) }
+		return func() int64 { return enumerate.OrderOutcome(must(r.SelectTop(v, t))) }
 	}
 	return m
 }
@@ -202,7 +202,7 @@ func thresholdOfOne(bug bool) Mechanism {
 			for _, n := range x {
 				kept = append(kept, n+l.Draw(src) >= 14 && n > 0)
 			}
-			return enumerate.Transcript(kept)
+			return enumerate.TranscriptOutcome(kept)
 		}
 	}
 	return m
@@ -224,7 +224,7 @@ func roundHalf(bug bool) Mechanism {
 					break
 				}
 			}
-			return enumerate.Transcript(answers)
+			return enumerate.TranscriptOutcome(answers)
 		}
 	}
 	return m
@@ -239,7 +239,7 @@ func roundUnder(bug bool) Mechanism {
 	z, question := must(noise.NewGeometric(big.NewRat(2, 1))), must(noise.NewGeometric(big.NewRat(4, 1)))
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		return func() int64 {
-			return enumerate.Transcript([]bool{x[0]+question.Draw(src) >= either[int64](bug, -1, 1)*z.Draw(src)})
+			return enumerate.TranscriptOutcome([]bool{x[0]+question.Draw(src) >= either[int64](bug, -1, 1)*z.Draw(src)})
 		}
 	}
 	return m
@@ -266,7 +266,7 @@ func roundAgain(bug bool) Mechanism {
 				}
 				s = must(r.ResumeAbove(a, secret))
 			}
-			return enumerate.Transcript(answers)
+			return enumerate.TranscriptOutcome(answers)
 		}
 	}
 	return m
@@ -291,7 +291,7 @@ func roundRedrawn(bug bool) Mechanism {
 					break
 				}
 			}
-			return enumerate.Transcript(answers)
+			return enumerate.TranscriptOutcome(answers)
 		}
 	}
 	return m
@@ -307,7 +307,7 @@ func roundReused(bug bool) Mechanism {
 			for i, v := range x {
 				n, fresh := question.Draw(src), own.Draw(src)
 				if v+n >= t {
-					return enumerate.Both(int64(i), v+either(bug, n, fresh))
+					return enumerate.PairOutcome(int64(i), v+either(bug, n, fresh))
 				}
 			}
 			return enumerate.Hidden

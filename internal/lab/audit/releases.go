@@ -28,7 +28,7 @@ func laplace() Mechanism {
 func sharpened() Mechanism {
 	one := dp.NewL1(big.NewInt(1))
 	from, to := must(mech.NewLaplace(one, dp.One/2)), must(mech.NewLaplace(one, dp.One))
-	m := must(mech.NewSharpened(from, to))
+	m := must(mech.NewSharper(from, to))
 	b1, b2 := toFloat(from.Parameter()), toFloat(to.Parameter())
 	return Mechanism{
 		Name: "sharpened", Claim: Claim{Epsilon: from.Cost().Add(m.Cost()).Epsilon.Float()},
@@ -38,7 +38,7 @@ func sharpened() Mechanism {
 			r, v := mech.NewReleaser(src), mech.Seal(x...)
 			return func() int64 {
 				first := r.Release(v, from)
-				return enumerate.Both(first[0], must(r.Sharpen(v, first, m))[0])
+				return enumerate.PairOutcome(first[0], must(r.Sharpen(v, first, m))[0])
 			}
 		},
 	}
@@ -83,7 +83,7 @@ func gaussian() Mechanism {
 func averaged() Mechanism {
 	d := dp.NewL2Squared(big.NewInt(64))
 	from, to := must(mech.NewGaussian(d, dp.One/8)), must(mech.NewGaussian(d, dp.One/2))
-	m := must(mech.NewAveraged(from, to))
+	m := must(mech.NewSharper(from, to))
 	sigma2, more := toFloat(from.Parameter()), 64/(2*m.Cost().Rho.Float())
 	return Mechanism{
 		Name: "averaged", Claim: Claim{Rho: from.Cost().Add(m.Cost()).Rho.Float(), Slack: 1 / (12 * toFloat(to.Parameter()))},
@@ -109,7 +109,7 @@ const (
 // together. An outcome is the combination of the cells that tells a person of the first one from
 // nobody best, by the weights that the total and the difference of the cells have.
 func residuals() Mechanism {
-	m := must(mech.NewResiduals(mech.Marginals{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}, {}},
+	m := must(mech.NewResiduals(mech.ResidualsConfig{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}, {}},
 		Low: new(big.Int), High: big.NewInt(marginalSteps)}, dp.One/2))
 	return Mechanism{
 		Name: "residuals", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: marginalSlack}, Ordered: true, Slow: 10,
@@ -134,13 +134,13 @@ func runningTotals() Mechanism {
 
 // runningOf are two days, of which a person is in as many.
 func runningOf(days int64) Mechanism {
-	m := must(mech.NewRunning(mech.Sequence{Len: 2, Low: new(big.Int), High: big.NewInt(marginalSteps), Groups: days}, dp.One/2))
+	m := must(mech.NewRunningTotals(mech.RunningTotalsConfig{Len: 2, Low: new(big.Int), High: big.NewInt(marginalSteps), Groups: days}, dp.One/2))
 	return Mechanism{
 		Name: "running-totals", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: marginalSlack}, Ordered: true, Slow: 10,
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Seal(x...)
 			return func() int64 {
-				days := r.ReleaseRunning(v, m)
+				days := r.ReleaseRunningTotals(v, m)
 				return 5*days[0] + 2*days[1]
 			}
 		},
@@ -177,7 +177,7 @@ func releaseTwo(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
 		r, v := mech.NewReleaser(src), mech.Seal(x...)
 		return func() int64 {
 			z := r.Release(v, m)
-			return enumerate.Both(z[0], z[1])
+			return enumerate.PairOutcome(z[0], z[1])
 		}
 	}
 }
@@ -191,7 +191,7 @@ func keyThreshold() Mechanism {
 	if m.Noise().Name() != "laplace" {
 		panic("audit: the law of key-threshold is that of Laplace noise")
 	}
-	b, edge := toFloat(m.Noise().Parameter()), toFloat(m.Edge())
+	b, edge := toFloat(m.Noise().Parameter()), toFloat(m.EdgeProbability())
 	pairs := []Pair{{[]int64{m.Threshold()}, []int64{m.Threshold() + 1}}}
 	for n := range m.Threshold() + 3 {
 		pairs = append(pairs, Pair{[]int64{n}, []int64{n + 1}})
@@ -236,7 +236,7 @@ func keySelection() Mechanism {
 				for _, i := range r.SelectKeys(v, m) {
 					kept[i] = true
 				}
-				return enumerate.Transcript(kept)
+				return enumerate.TranscriptOutcome(kept)
 			}
 		},
 	}
@@ -262,10 +262,10 @@ func keyWeights() Mechanism {
 			r, members := mech.NewReleaser(src), mech.MembersOf(units...)
 			return func() int64 {
 				kept := make([]bool, 2)
-				for _, k := range r.ReleaseWeighed(members, 2, m) {
+				for _, k := range r.ReleaseWeighedKeys(members, 2, m) {
 					kept[k.Index] = true
 				}
-				return enumerate.Transcript(kept)
+				return enumerate.TranscriptOutcome(kept)
 			}
 		},
 	}

@@ -16,8 +16,7 @@ import (
 
 // Options say how hard to try. The zero value is a good choice.
 type Options struct {
-	// Samples is how often a mechanism is run on each of two neighbours, a million if it
-	// is 0.
+	// Samples is how often a mechanism is run on each of two neighbours, a million if it is 0.
 	Samples int
 	// Beta is the probability, at most, that a run refuses an honest claim, 1e-6 if it is
 	// 0. The mechanisms of the run share it.
@@ -25,19 +24,18 @@ type Options struct {
 	// Source makes the randomness of a part of a mechanism's samples. Nil is the operating
 	// system's; tests that must repeat themselves give another.
 	Source func(mechanism string, part int) *noise.Source
-	// Progress, unless it is nil, is told how many mechanisms are done, before each and
-	// at the end.
+	// Progress, unless it is nil, is told how many mechanisms are done, before each and at the end.
 	Progress func(done, of int, next string)
 }
 
 const (
 	defaultSamples = 1_000_000
 	defaultBeta    = 1e-6
-	// FewestSamples is where a bound begins to say anything at all: without samples every
+	// MinSamples is where a bound begins to say anything at all: without samples every
 	// claim would stand.
-	FewestSamples = 100
-	// MostSamples is up to where the errors of the bounds in package stat are accounted for.
-	MostSamples = 1_000_000_000
+	MinSamples = 100
+	// MaxSamples is up to where the errors of the bounds in package stat are accounted for.
+	MaxSamples = 1_000_000_000
 )
 
 func (o Options) filled() Options {
@@ -58,7 +56,7 @@ func (o Options) filled() Options {
 
 // ErrSamples is returned when a run is asked for with too few samples to say anything, or
 // with too many to be exact about.
-var ErrSamples = fmt.Errorf("a mechanism is run from %d to %d times on each input", FewestSamples, MostSamples)
+var ErrSamples = fmt.Errorf("a mechanism is run from %d to %d times on each input", MinSamples, MaxSamples)
 
 // UnknownError is returned when a mechanism is asked for that is not in the catalogue.
 type UnknownError struct {
@@ -113,7 +111,7 @@ func Run(ctx context.Context, names []string, o Options) iter.Seq2[enumerate.Fin
 func Audit(ctx context.Context, mechanisms []Mechanism, o Options) iter.Seq2[enumerate.Finding, error] {
 	o = o.filled()
 	return func(yield func(enumerate.Finding, error) bool) {
-		if o.Samples < FewestSamples || o.Samples > MostSamples {
+		if o.Samples < MinSamples || o.Samples > MaxSamples {
 			yield(enumerate.Finding{}, fmt.Errorf("%w, and not %d", ErrSamples, o.Samples))
 			return
 		}
@@ -207,8 +205,7 @@ func (m Mechanism) prepare() preparedMechanism {
 // that its outcomes on two inputs have their laws, and a bound.
 const checksPerMechanism = 3
 
-// sample draws outcomes and returns the findings. Beta is the probability of a false
-// alarm.
+// sample draws outcomes and returns the findings. Beta is the probability of a false alarm.
 func (p preparedMechanism) sample(
 	ctx context.Context, n int, source func(part int) *noise.Source, beta float64,
 ) ([]enumerate.Finding, error) {

@@ -80,7 +80,7 @@ func TestRunRefuses(t *testing.T) {
 		unknown.Name != "laplance" || !strings.Contains(err.Error(), "laplace, ") {
 		t.Errorf("got %v", err)
 	}
-	for _, n := range []int{-1, 1, MostSamples + 1} {
+	for _, n := range []int{-1, 1, MaxSamples + 1} {
 		if found, err := collect(t, context.Background(), nil, Options{Samples: n}); !errors.Is(err, ErrSamples) || len(found) > 0 {
 			t.Errorf("%d samples: %v, %v", n, found, err)
 		}

@@ -41,7 +41,7 @@ func askSession(m *mech.Sparse) func(*noise.Source, []int64) func() int64 {
 				}
 				answers = append(answers, must(s.Ask(mech.Seal(v), 0)).Above)
 			}
-			return enumerate.Transcript(answers)
+			return enumerate.TranscriptOutcome(answers)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func sparseValues() Mechanism {
 				s := r.OpenSparse(m)
 				for i, v := range x {
 					if a := must(s.Ask(mech.Seal(v), 0)); a.Above {
-						return enumerate.Both(int64(i), a.Value)
+						return enumerate.PairOutcome(int64(i), a.Value)
 					}
 				}
 				return enumerate.Hidden
@@ -84,8 +84,8 @@ func sparseValues() Mechanism {
 }
 
 func newRound(oneSided bool) *mech.AboveThreshold {
-	return must(mech.NewAboveThreshold(mech.AboveThresholdConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Threshold: dp.One / 2, Question: dp.One / 2,
-		OneSided: oneSided}))
+	return must(mech.NewAboveThreshold(mech.AboveThresholdConfig{
+		Sensitivity: dp.NewL1(big.NewInt(1)), Threshold: dp.One / 2, Question: dp.One / 2, OneSided: oneSided}))
 }
 
 // aboveRound is one round of AboveThreshold of Laplace noise, and aboveOneSided one of noise that
@@ -125,7 +125,7 @@ func asideMechanism(name string, a *mech.AboveThreshold) Mechanism {
 						break
 					}
 				}
-				return enumerate.Transcript(answers)
+				return enumerate.TranscriptOutcome(answers)
 			}
 		},
 	}
@@ -146,7 +146,7 @@ func aboveAnswer() Mechanism {
 				for i, v := range x {
 					value := mech.Seal(v)
 					if must(s.AskDistance(value, -3, 3)) {
-						return enumerate.Both(int64(i), r.Release(value, answer)[0])
+						return enumerate.PairOutcome(int64(i), r.Release(value, answer)[0])
 					}
 				}
 				return enumerate.Hidden
@@ -207,7 +207,7 @@ func topK() Mechanism {
 		Law: func(x []int64) enumerate.Law { return enumerate.Top(2, law, x) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Seal(x...)
-			return func() int64 { return enumerate.Order(must(r.Top(v, m))) }
+			return func() int64 { return enumerate.OrderOutcome(must(r.SelectTop(v, m))) }
 		},
 	}
 }
@@ -223,7 +223,7 @@ func quantiles() Mechanism {
 		Pairs: []Pair{{[]int64{18, 18}, []int64{18, 18, 19}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Seal(x...)
-			return func() int64 { return r.Quantiles(v, m)[0] }
+			return func() int64 { return r.ReleaseQuantiles(v, m)[0] }
 		},
 	}
 }

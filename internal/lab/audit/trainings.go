@@ -53,7 +53,7 @@ func (w singleWeight) mechanism(name string, claim Claim) Mechanism {
 			}
 			p := &solve.Problem{Loss: must(solve.Huber(halfWidth)), Rows: b.Rows(), Lambda: w.noise.Lambda}
 			return func() int64 {
-				return must(solve.Exactly(context.Background(), p, r.Reals(1, w.noise.Gaussian, w.noise.Scale), step, nil))[0]
+				return must(solve.MinimiseExactly(context.Background(), p, r.DrawReals(1, w.noise.Gaussian, w.noise.Scale), step, nil))[0]
 			}
 		},
 	}

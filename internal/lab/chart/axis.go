@@ -120,8 +120,7 @@ func (d decimal) value() float64 {
 // tickSlack is how far beyond an axis, as a part of it, a tick is still shown.
 const tickSlack = 1e-9
 
-// ticks returns at most the given number of ticks, which is two or more, at round
-// values.
+// ticks returns at most the given number of ticks, which is two or more, at round values.
 func (a axis) ticks(most int) []tick {
 	most = max(most, 2)
 	if a.log {

@@ -1,11 +1,10 @@
 // Package chart draws a line chart from one description in three ways: as an SVG
 // document, as a PNG picture, and as text for a terminal.
 //
-// A picture is made for a slide. It is 16 by 9 with large type on white. Every
-// curve has a colour that the colour-blind can tell from the others, a dash
-// pattern for those who print in black and white, and its name written at its
-// end, so that nobody has to look up a legend. In text a curve is told by its
-// mark alone, and the names stand below.
+// A picture is made for a slide. It is 16 by 9 with large type on white. Every curve has a colour
+// that the colour-blind can tell from the others, a dash pattern for those who print in black and
+// white, and its name written at its end, so that nobody has to look up a legend. In text a curve
+// is told by its mark alone, and the names stand below.
 //
 // The three ways share the axes (see axis) and differ in how they put ink:
 //
@@ -30,8 +29,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A Chart is what there is to see. The zero value is an empty chart, which is an
-// error to draw.
+// A Chart is what there is to see. The zero value is an empty chart, which is an error to draw.
 //
 // Points that are not finite are not drawn, and a curve is broken where they stand:
 // an infinite epsilon is a gap, and never a straight line across it.
@@ -66,9 +64,8 @@ type Area struct {
 	Points []Point
 }
 
-// A Stem is a vertical line from zero to a point with a dot on it: an atom of a
-// distribution. A shaded one has the colour of an area. Its name is written beside
-// the dot.
+// A Stem is a vertical line from zero to a point with a dot on it: an atom of a distribution. A
+// shaded one has the colour of an area. Its name is written beside the dot.
 type Stem struct {
 	Name   string
 	X, Y   float64

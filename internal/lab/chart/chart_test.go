@@ -65,9 +65,8 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// TestLooks wants every curve of a sample to have a colour and dashes of its own, to
-// be drawn in the SVG document with both, and to leave pixels of its colour in the PNG
-// picture.
+// TestLooks wants every curve of a sample to have a colour and dashes of its own, to be drawn in
+// the SVG document with both, and to leave pixels of its colour in the PNG picture.
 func TestLooks(t *testing.T) {
 	c := composition()
 	var b bytes.Buffer
@@ -257,8 +256,7 @@ func logComposition() Chart {
 	return c
 }
 
-// gaussianLoss is the privacy loss of a Gaussian mechanism, with the tail beyond
-// epsilon.
+// gaussianLoss is the privacy loss of a Gaussian mechanism, with the tail beyond epsilon.
 func gaussianLoss() Chart {
 	const mu, sigma, epsilon = 0.5, 1.0, 2.0
 	var density, tail []Point
@@ -279,8 +277,7 @@ func gaussianLoss() Chart {
 	}
 }
 
-// laplaceLoss is the privacy loss of a Laplace mechanism: a density between two
-// atoms.
+// laplaceLoss is the privacy loss of a Laplace mechanism: a density between two atoms.
 func laplaceLoss() Chart {
 	const each = 1.0
 	var density, tail []Point

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// moveApart moves places apart until any two are a gap from each other, all of them
-// between lo and hi, and the sum of the squared moves is the smallest possible. If
-// there is no room, the gap shrinks. It returns the places, in the order given, and
-// the gap.
+// moveApart moves places apart until any two are a gap from each other, all of them between lo and
+// hi, and the sum of the squared moves is the smallest possible. If there is no room, the gap
+// shrinks. It returns the places, in the order given, and the gap.
 //
 // Less i gaps for the i-th from below, the places have to be in ascending order, so
 // this is isotonic regression, which pooling adjacent violators solves (Barlow et

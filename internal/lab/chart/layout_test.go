@@ -140,8 +140,7 @@ func seenMarks(c Chart) (out []Mark) {
 	return out
 }
 
-// TestFrame wants most of the picture to be left for the curves, whatever is written
-// around them.
+// TestFrame wants most of the picture to be left for the curves, whatever is written around them.
 func TestFrame(t *testing.T) {
 	c := composition()
 	for i := range 20 {

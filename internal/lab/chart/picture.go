@@ -418,9 +418,8 @@ func (p *picture) nameAreas() {
 	}
 }
 
-// The colours of curves are those that Okabe and Ito chose so that the colour-blind
-// can tell them apart (Color Universal Design, 2008), without their yellow, which
-// nobody can see on white.
+// The colours of curves are those that Okabe and Ito chose so that the colour-blind can tell them
+// apart (Color Universal Design, 2008), without their yellow, which nobody can see on white.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermilion

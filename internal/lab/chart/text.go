@@ -412,8 +412,7 @@ func nearestStep(part float64, n int) int {
 
 func (g *grid) set(col, row int, r rune) { g.cells[row*g.cols+col] = r }
 
-// line calls visit for every dot that a line through places of the unit square
-// passes.
+// line calls visit for every dot that a line through places of the unit square passes.
 func (g *grid) line(places []Point, visit func(x, y int)) {
 	for i, q := range places {
 		x1, y1 := g.dotAt(q)

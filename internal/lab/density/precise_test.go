@@ -64,9 +64,9 @@ func bigSlope(b Bend, z *big.Float, y float64) *big.Float {
 	return out.Mul(out, bigNumber(-y))
 }
 
-// What solve.Exactly returns is the exact minimiser, rounded: half a step below it the gradient is
-// negative and half a step above it is positive, in 600 digits. Steps are so fine that float64 does
-// not do. A weight that is one step off is seen.
+// What solve.MinimiseExactly returns is the exact minimiser, rounded: half a step below it the
+// gradient is negative and half a step above it is positive, in 600 digits. Steps are so fine that
+// float64 does not do. A weight that is one step off is seen.
 func TestExactly(t *testing.T) {
 	runs := 20
 	if *full {
@@ -91,8 +91,8 @@ func TestExactly(t *testing.T) {
 			data := builder.Rows()
 			p := &solve.Problem{Loss: production(b), Rows: data, Weight: func(i int) float64 { return weight[i] }, Lambda: lambda}
 			step := math.Exp2(-float64(20 + d.Below(36)))
-			noise := releaser.Reals(1, run%2 == 0, 1+float64(d.Below(3)))
-			z, err := solve.Exactly(context.Background(), p, noise, step, nil)
+			noise := releaser.DrawReals(1, run%2 == 0, 1+float64(d.Below(3)))
+			z, err := solve.MinimiseExactly(context.Background(), p, noise, step, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func drawWeights(t *testing.T, m *Mechanism, data []Row, radius, step float64, n
 	}, func(src *noise.Source) func() int64 {
 		r := mech.NewReleaser(src)
 		return func() int64 {
-			z, err := solve.Exactly(context.Background(), p, r.Reals(1, m.Gaussian, m.Scale), step, nil)
+			z, err := solve.MinimiseExactly(context.Background(), p, r.DrawReals(1, m.Gaussian, m.Scale), step, nil)
 			if err != nil {
 				panic(err)
 			}

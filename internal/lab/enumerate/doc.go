@@ -1,7 +1,6 @@
-// Package enumerate computes what a mechanism loses between two neighbours from the
-// probabilities of its outcomes. Nothing is estimated: a mechanism whose outcomes
-// can be counted has a law that can be written down, and the privacy loss is a
-// maximum or a sum over it.
+// Package enumerate computes what a mechanism loses between two neighbours from the probabilities
+// of its outcomes. Nothing is estimated: a mechanism whose outcomes can be counted has a law that
+// can be written down, and the privacy loss is a maximum or a sum over it.
 //
 // A [Law] lists outcomes with the logarithms of their probabilities, and bounds the
 // mass of all that it does not list. What is left out counts against the attack and
@@ -19,9 +18,9 @@
 // claim is refuted where the loss is above it by more than Rounding.
 package enumerate
 
-// Rounding is the relative error that a computed loss is allowed.
-const Rounding = 1e-9
+// RoundingError is the relative error that a computed loss is allowed.
+const RoundingError = 1e-9
 
-// Most is reported where the loss is infinite, because documents have no infinity.
+// MaxReportedLoss is reported where the loss is infinite, because documents have no infinity.
 // It is a lower bound like any other, and no mechanism of use has such a loss.
-const Most = 1e6
+const MaxReportedLoss = 1e6

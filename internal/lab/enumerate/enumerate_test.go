@@ -133,14 +133,13 @@ func TestSmallErrorsAreSeen(t *testing.T) {
 			t.Errorf("%s: %v stands against 1", name, f.Lower)
 		}
 	}
-	// One unit's group is released with the probability of the threshold, and one less is
-	// too low.
+	// One unit's group is released with the probability of the threshold, and one less is too low.
 	single := func(tau int64) Pair { return Pair{P: KeyThreshold(1, tau, 0), Q: KeyThreshold(1, tau, 1)} }
 	delta := 1 - single(8).Q.P(Hidden)
 	if f := Pure("threshold", 1, delta, []Pair{single(8)}); !f.Stands {
 		t.Errorf("the threshold falls: %+v", f)
 	}
-	if f := Pure("threshold", 1, delta, []Pair{single(7)}); f.Stands || f.Lower != Most {
+	if f := Pure("threshold", 1, delta, []Pair{single(7)}); f.Stands || f.Lower != MaxReportedLoss {
 		t.Errorf("a threshold that is off by one stands: %+v", f)
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Law is the distribution of a mechanism's outcome on one input. Outcomes are
-// numbered; what a number stands for is the caller's business, and the same on all
-// inputs.
+// Law is the distribution of a mechanism's outcome on one input. Outcomes are numbered; what a
+// number stands for is the caller's business, and the same on all inputs.
 type Law struct {
 	outcomes []int64
 	logs     []float64
@@ -136,7 +135,7 @@ func Epsilon(p, q Law, delta float64) float64 {
 		return Loss(p, q)
 	}
 	within := func(e float64) bool {
-		return Delta(p, q, e).Lower <= delta*(1+Rounding) && Delta(q, p, e).Lower <= delta*(1+Rounding)
+		return Delta(p, q, e).Lower <= delta*(1+RoundingError) && Delta(q, p, e).Lower <= delta*(1+RoundingError)
 	}
 	if within(0) {
 		return 0
@@ -178,11 +177,11 @@ func Pure(subject string, epsilon, delta float64, pairs []Pair) Finding {
 	f := Finding{Subject: subject, Check: "exact", Claim: epsilon, Unit: "epsilon"}
 	at := ""
 	for _, n := range pairs {
-		if e := math.Min(Epsilon(n.P, n.Q, delta), Most); e > f.Lower {
+		if e := math.Min(Epsilon(n.P, n.Q, delta), MaxReportedLoss); e > f.Lower {
 			f.Lower, at = e, n.Name
 		}
 	}
-	f.Stands = f.Lower <= epsilon*(1+Rounding)
+	f.Stands = f.Lower <= epsilon*(1+RoundingError)
 	f.Detail = findingDetail(len(pairs), at)
 	if delta > 0 {
 		f.Detail += fmt.Sprintf(", at delta %g", delta)
@@ -193,23 +192,22 @@ func Pure(subject string, epsilon, delta float64, pairs []Pair) Finding {
 // renyiOrders are those of the Renyi divergences that a claim of rho is compared at.
 var renyiOrders = []float64{1.0625, 1.25, 1.5, 2, 3, 4, 8, 16, 32}
 
-// Concentrated compares the Renyi divergences of all pairs to a claim of rho-zCDP:
-// that of order alpha is at most alpha rho (Bun, Steinke 2016, Definition 1.1). The
-// finding is in mu = sqrt(2 rho), the sensitivity in standard deviations, in which
-// Gaussian noise is spoken of.
+// Concentrated compares the Renyi divergences of all pairs to a claim of rho-zCDP: that of order
+// alpha is at most alpha rho (Bun, Steinke 2016, Definition 1.1). The finding is in mu = sqrt(2
+// rho), the sensitivity in standard deviations, in which Gaussian noise is spoken of.
 func Concentrated(subject string, rho float64, pairs []Pair) Finding {
 	f := Finding{Subject: subject, Check: "exact", Claim: math.Sqrt(2 * rho), Unit: "mu"}
 	at := ""
 	for _, n := range pairs {
 		for _, a := range renyiOrders {
 			for _, d := range []float64{Renyi(n.P, n.Q, a), Renyi(n.Q, n.P, a)} {
-				if mu := math.Min(math.Sqrt(math.Max(0, 2*d/a)), Most); mu > f.Lower {
+				if mu := math.Min(math.Sqrt(math.Max(0, 2*d/a)), MaxReportedLoss); mu > f.Lower {
 					f.Lower, at = mu, n.Name
 				}
 			}
 		}
 	}
-	f.Stands = f.Lower <= f.Claim*(1+Rounding)
+	f.Stands = f.Lower <= f.Claim*(1+RoundingError)
 	f.Detail = findingDetail(len(pairs), at) + fmt.Sprintf(", Renyi orders %g to %g", renyiOrders[0], renyiOrders[len(renyiOrders)-1])
 	return f
 }

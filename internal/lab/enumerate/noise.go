@@ -8,9 +8,8 @@ import (
 // probability below exp(-44).
 const laplaceReachScales = 44
 
-// laplaceAt is P(N = k) for discrete Laplace noise of scale b, in logarithms: (1-q)/(1+q)
-// q^|k| with q = exp(-1/b), and (1-q)/(1+q) = tanh(1/(2b)) (Ghosh, Roughgarden,
-// Sundararajan 2009).
+// laplaceAt is P(N = k) for discrete Laplace noise of scale b, in logarithms: (1-q)/(1+q) q^|k|
+// with q = exp(-1/b), and (1-q)/(1+q) = tanh(1/(2b)) (Ghosh, Roughgarden, Sundararajan 2009).
 func laplaceAt(b float64, k int64) float64 {
 	return math.Log(math.Tanh(1/(2*b))) - math.Abs(float64(k))/b
 }
@@ -29,9 +28,8 @@ func laplaceTo(b float64, m int64) float64 { return laplaceFrom(b, -m) }
 
 func laplaceReach(b float64) int64 { return int64(math.Ceil(laplaceReachScales * b)) }
 
-// Laplace is the law of an integer with discrete Laplace noise of scale b. Outside of
-// the values of two neighbours the ratio of their laws is constant, so no loss is left
-// out with the tails.
+// Laplace is the law of an integer with discrete Laplace noise of scale b. Outside of the values of
+// two neighbours the ratio of their laws is constant, so no loss is left out with the tails.
 func Laplace(b float64, value int64) Law {
 	logs := map[int64]float64{}
 	reach := laplaceReach(b)
@@ -41,14 +39,13 @@ func Laplace(b float64, value int64) Law {
 	return NewLaw(logs, 2*laplaceFrom(b, reach+1))
 }
 
-// LaplacePair is the law of two integers with independent noise, as the outcomes
-// Both(a, b).
+// LaplacePair is the law of two integers with independent noise, as the outcomes Both(a, b).
 func LaplacePair(b float64, first, second int64) Law {
 	logs := map[int64]float64{}
 	reach := int64(math.Ceil(16 * b))
 	for j := -reach; j <= reach; j++ {
 		for k := -reach; k <= reach; k++ {
-			logs[Both(first+j, second+k)] = laplaceAt(b, j) + laplaceAt(b, k)
+			logs[PairOutcome(first+j, second+k)] = laplaceAt(b, j) + laplaceAt(b, k)
 		}
 	}
 	return NewLaw(logs, 4*laplaceFrom(b, reach+1))
@@ -68,14 +65,14 @@ func Sharpened(from, to float64, value int64) Law {
 			if m == 0 {
 				p = math.Log(none + math.Exp(p))
 			}
-			logs[Both(value+second+m, value+second)] = laplaceAt(to, second) + p
+			logs[PairOutcome(value+second+m, value+second)] = laplaceAt(to, second) + p
 		}
 	}
 	return NewLaw(logs, 4*laplaceFrom(from, reach+1))
 }
 
-// Both numbers a pair of integers that are far from the ends of 32 bits.
-func Both(a, b int64) int64 { return a<<32 + b }
+// PairOutcome numbers a pair of integers that are far from the ends of 32 bits.
+func PairOutcome(a, b int64) int64 { return a<<32 + b }
 
 // Gaussian is the law of an integer with discrete Gaussian noise, P(k) ~
 // exp(-k^2/(2 sigma^2)) (Canonne, Kamath, Steinke 2020, Definition 1). It lists 40
@@ -91,8 +88,7 @@ func Gaussian(sigma2 float64, value int64) Law {
 	for k := -reach; k <= reach; k++ {
 		logs[value+k] = -float64(k)*float64(k)/(2*sigma2) - total
 	}
-	// exp(-800) is zero to a float64, and a rest of zero would call the outcomes beyond
-	// impossible.
+	// exp(-800) is zero to a float64, and a rest of zero would call the outcomes beyond impossible.
 	return NewLaw(logs, math.SmallestNonzeroFloat64)
 }
 
@@ -146,7 +142,7 @@ func RadialPair(s float64, first, second int64) Law {
 		for k := int64(0); k <= j; k++ {
 			v := math.Log(squareProbability(s, float64(j), float64(k)))
 			for _, p := range [][2]int64{{j, k}, {-j, k}, {j, -k}, {-j, -k}, {k, j}, {-k, j}, {k, -j}, {-k, -j}} {
-				logs[Both(first+p[0], second+p[1])] = v
+				logs[PairOutcome(first+p[0], second+p[1])] = v
 			}
 		}
 	}

@@ -40,9 +40,8 @@ func Exponential(b float64) Chooser {
 	}
 }
 
-// PermuteAndFlip is uniform among those that win a coin of probability exp((s_i -
-// max)/b) (McKenna, Sheldon 2020). It walks through all ways the coins of the others
-// can fall, by how many are heads.
+// PermuteAndFlip is uniform among those that win a coin of probability exp((s_i - max)/b) (McKenna,
+// Sheldon 2020). It walks through all ways the coins of the others can fall, by how many are heads.
 func PermuteAndFlip(b float64) Chooser {
 	return func(scores []int64) []float64 {
 		top := highestScore(scores)
@@ -70,9 +69,8 @@ func PermuteAndFlip(b float64) Chooser {
 	}
 }
 
-// NoisyMaxLaplace is the first of the highest scores after discrete Laplace noise of
-// scale b: over all noises z of candidate i, those before it stay below and those
-// behind it at or below.
+// NoisyMaxLaplace is the first of the highest scores after discrete Laplace noise of scale b: over
+// all noises z of candidate i, those before it stay below and those behind it at or below.
 func NoisyMaxLaplace(b float64) Chooser {
 	reach := laplaceReach(b)
 	return noisyMax(-reach, reach, func(k int64) float64 { return math.Exp(laplaceAt(b, k)) },
@@ -118,7 +116,7 @@ func Top(k int, each Chooser, scores []int64) Law {
 	var walk func(left []int64, names []int, chosen []int, weight float64)
 	walk = func(left []int64, names, chosen []int, weight float64) {
 		if len(chosen) == k {
-			p[Order(chosen)] += weight
+			p[OrderOutcome(chosen)] += weight
 			return
 		}
 		for i, w := range each(left) {
@@ -135,8 +133,8 @@ func Top(k int, each Chooser, scores []int64) Law {
 
 func without[T any](s []T, i int) []T { return append(append([]T(nil), s[:i]...), s[i+1:]...) }
 
-// Order numbers a sequence of up to seven candidates out of 256.
-func Order(chosen []int) int64 {
+// OrderOutcome numbers a sequence of up to seven candidates out of 256.
+func OrderOutcome(chosen []int) int64 {
 	n := int64(1)
 	for _, c := range chosen {
 		n = n<<8 + int64(c)
@@ -147,10 +145,9 @@ func Order(chosen []int) int64 {
 // Hidden is the outcome that a group is not released.
 const Hidden = math.MinInt64
 
-// KeyThreshold is the law of one group of so many units: its noisy number, with
-// Laplace noise of scale b, where that is at the threshold or above, and else Hidden. A
-// group of none is not known and is Hidden for certain (Korolova, Kenthapadi, Mishra,
-// Ntoulas 2009).
+// KeyThreshold is the law of one group of so many units: its noisy number, with Laplace noise of
+// scale b, where that is at the threshold or above, and else Hidden. A group of none is not known
+// and is Hidden for certain (Korolova, Kenthapadi, Mishra, Ntoulas 2009).
 func KeyThreshold(b float64, threshold, units int64) Law { return KeyEdge(b, threshold, 0, units) }
 
 // KeyEdge is that of a threshold at which one less is released too, with a probability.
@@ -185,14 +182,13 @@ func KeySelection(keep func(units int64) float64, units ...int64) Law {
 				w *= 1 - keep(n)
 			}
 		}
-		p[Transcript(kept)] = w
+		p[TranscriptOutcome(kept)] = w
 	}
 	return FromMap(p)
 }
 
-// Direct is the law of a report of k-ary randomized response: the own value with
-// probability p, and each other one with q (Warner 1965 for two values; Kairouz,
-// Bonawitz, Ramage 2016).
+// Direct is the law of a report of k-ary randomized response: the own value with probability p, and
+// each other one with q (Warner 1965 for two values; Kairouz, Bonawitz, Ramage 2016).
 func Direct(p, q float64, size int, value int64) Law {
 	out := map[int64]float64{}
 	for i := range int64(size) {
@@ -226,11 +222,10 @@ func Unary(p, q float64, size int, value int64) Law {
 	return FromMap(out)
 }
 
-// Hashed is the law of which of two values a report of local hashing into g buckets
-// supports: bit 0 for the value 0 and bit 1 for the value 1. They share a bucket for one
-// hash function in g, and then the report tells nothing about which it was; otherwise it
-// is direct encoding of the bucket. What a report supports is all that it tells about
-// the two.
+// Hashed is the law of which of two values a report of local hashing into g buckets supports: bit 0
+// for the value 0 and bit 1 for the value 1. They share a bucket for one hash function in g, and
+// then the report tells nothing about which it was; otherwise it is direct encoding of the bucket.
+// What a report supports is all that it tells about the two.
 func Hashed(p float64, g int, value int64) Law {
 	same := 1 / float64(g)
 	lie := (1 - p) / float64(g-1) // each of the other buckets

@@ -4,9 +4,8 @@ import (
 	"math"
 )
 
-// Sparse is the sparse vector technique as Algorithm 7 of Lyu, Su, Li 2017 has it, on
-// the integers: one noise for the threshold, one for each question, and an end after
-// so many answers "above".
+// Sparse is the sparse vector technique as Algorithm 7 of Lyu, Su, Li 2017 has it, on the integers:
+// one noise for the threshold, one for each question, and an end after so many answers "above".
 type Sparse struct {
 	Threshold, Question float64 // scales; 0 is no noise
 	Above               int     // 0 is no end
@@ -44,7 +43,7 @@ func (s Sparse) walk(p map[int64]float64, values []int64, answers []bool, z int6
 		}
 	}
 	if len(answers) == len(values) || s.Above > 0 && above == s.Above {
-		p[Transcript(answers)] += weight
+		p[TranscriptOutcome(answers)] += weight
 		return
 	}
 	d := values[len(answers)]
@@ -55,8 +54,7 @@ func (s Sparse) walk(p map[int64]float64, values []int64, answers []bool, z int6
 	}
 }
 
-// answer is the probability of an answer given the threshold's noise: "above" is
-// d + N >= z.
+// answer is the probability of an answer given the threshold's noise: "above" is d + N >= z.
 func (s Sparse) answer(d, z int64, above bool) float64 {
 	switch {
 	case s.Question == 0 && above == (d >= z):
@@ -69,8 +67,8 @@ func (s Sparse) answer(d, z int64, above bool) float64 {
 	return laplaceTo(s.Question, z-d-1)
 }
 
-// Transcript numbers a sequence of answers of any length up to 62.
-func Transcript(answers []bool) int64 {
+// TranscriptOutcome numbers a sequence of answers of any length up to 62.
+func TranscriptOutcome(answers []bool) int64 {
 	n := int64(1)
 	for _, a := range answers {
 		n <<= 1
@@ -98,11 +96,11 @@ func (a Above) Law(values []int64) Law {
 		w := math.Exp(a.at(z))
 		answers := make([]bool, 0, len(values)+1)
 		for _, d := range values {
-			p[Transcript(append(answers, true))] += w * a.above(z-d)
+			p[TranscriptOutcome(append(answers, true))] += w * a.above(z-d)
 			answers = append(answers, false)
 			w *= a.below(z - d)
 		}
-		p[Transcript(answers)] += w
+		p[TranscriptOutcome(answers)] += w
 	}
 	logs := map[int64]float64{}
 	for k, v := range p {

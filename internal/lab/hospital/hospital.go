@@ -1,5 +1,5 @@
-// Package hospital makes up the data of demonstrations, documentation and tests: a [Hospital], and a
-// wholesaler with the shape of TPC-H ([Shop]). The same seed makes the same people. None of them
+// Package hospital makes up the data of demonstrations, documentation and tests: a [Hospital], and
+// a wholesaler with the shape of TPC-H ([Shop]). The same seed makes the same people. None of them
 // exists.
 package hospital
 

@@ -221,7 +221,7 @@ func TestStreamsOnNeighbours(t *testing.T) {
 	} {
 		ds := onlyDataset(t, world)
 		for number := range pairs {
-			p, err := Neighbours(ctx, ds, t.TempDir(), uint64(i), number)
+			p, err := MakePair(ctx, ds, t.TempDir(), uint64(i), number)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +307,7 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 	} {
 		ds := onlyDataset(t, world)
 		for number := range pairs {
-			p, err := Neighbours(ctx, ds, t.TempDir(), uint64(i), number)
+			p, err := MakePair(ctx, ds, t.TempDir(), uint64(i), number)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
-// Package lockstep asks one question of two neighbouring databases, with the same
-// randomness, and compares everything that came of it. What differential privacy
-// promises about a system is, short of the law of its noise, a statement about such
-// pairs, and so it can be run:
+// Package lockstep asks one question of two neighbouring databases, with the same randomness, and
+// compares everything that came of it. What differential privacy promises about a system is, short
+// of the law of its noise, a statement about such pairs, and so it can be run:
 //
 //  1. The same errors, byte for byte.
 //  2. The same calls of mechanisms in the same order: names, exact parameters,
@@ -19,7 +18,7 @@
 //
 // The laws of the noise are not looked at here. A replay is a search for
 // counterexamples and no proof: it stands on the pairs that were tried, and these are made
-// to be hard. [Neighbours] makes people at their bounds and beyond, without values,
+// to be hard. [MakePair] makes people at their bounds and beyond, without values,
 // with thousands of rows, in every group, alone and among their twins.
 //
 // # For an owner

@@ -62,7 +62,7 @@ datasets:
 }
 
 func ExamplePrint() {
-	err := lockstep.Print(os.Stdout, []enumerate.Finding{
+	err := lockstep.WriteFindings(os.Stdout, []enumerate.Finding{
 		{Subject: "SELECT COUNT(*) FROM a", Lower: 1, Samples: 10, Stands: true, Detail: "10 pairs of neighbours, 9 of them apart"},
 		{Subject: "SELECT SUM(x) FROM a", Lower: 7, Samples: 3,
 			Detail: "one person moves the exact values 7 times as far as the noise is calibrated to"},

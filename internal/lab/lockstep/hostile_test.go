@@ -78,7 +78,7 @@ func TestHostile(t *testing.T) {
 		ds := payable(world)
 		tallies := hostileQuestions(t, ds)
 		for i := range pairs {
-			p, err := Neighbours(t.Context(), ds, t.TempDir(), 5, i)
+			p, err := MakePair(t.Context(), ds, t.TempDir(), 5, i)
 			if err != nil {
 				t.Fatal(err)
 			}

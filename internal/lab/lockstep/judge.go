@@ -323,7 +323,7 @@ func judgeQuantile(c, d mech.Call) (ratio float64, err error) {
 		return 0, errors.New("no sensitivity is declared")
 	}
 	a, b := at.Num().Int64(), at.Denom().Int64()
-	came, went := sealed.Exchanged(c.Values, d.Values)
+	came, went := sealed.CountExchanged(c.Values, d.Values)
 	each := max(a, b-a)
 	if came > 0 && went > 0 {
 		each = b

@@ -67,11 +67,11 @@ var commonPeople = []struct {
 	}},
 }
 
-// Neighbours makes the pair of databases with this number, in a folder that it creates, under
+// MakePair makes the pair of databases with this number, in a folder that it creates, under
 // the relation of the dataset: one person is there or not, or is replaced. The same seed and
 // number make the same pair. It looks at the policy and at nothing else. Successive numbers go
 // through all kinds of people and of company.
-func Neighbours(ctx context.Context, ds *policy.Dataset, folder string, seed uint64, number int) (Pair, error) {
+func MakePair(ctx context.Context, ds *policy.Dataset, folder string, seed uint64, number int) (Pair, error) {
 	name, made, err := writePair(ds, folder, seed, number)
 	p := Pair{Name: name}
 	if err != nil {
@@ -231,9 +231,8 @@ type values struct {
 // groups than they have rows anyway.
 const maxPublicValues = 2000
 
-// valuesOf collects the values at which a system may forget something: the ends and
-// beyond, the ends of what a machine can hold, and what is spelled like
-// a value and is another.
+// valuesOf collects the values at which a system may forget something: the ends and beyond, the
+// ends of what a machine can hold, and what is spelled like a value and is another.
 func valuesOf(c *policy.Column) values {
 	var v values
 	public := c.PublicValues()

@@ -289,7 +289,7 @@ func (all stages) of(t *testing.T, folder, dataset string, number int) *stage {
 		return s
 	}
 	ds := onlyDataset(t, dataset)
-	p, err := Neighbours(ctx, ds, filepath.Join(folder, fmt.Sprint(len(all))), 3, number)
+	p, err := MakePair(ctx, ds, filepath.Join(folder, fmt.Sprint(len(all))), 3, number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func (all stages) of(t *testing.T, folder, dataset string, number int) *stage {
 		if i%5 == 0 || strings.Contains(q, "AVG") && i%2 == 0 || strings.Contains(q, "GROUP BY") && i%2 == 1 ||
 			strings.Contains(q, "MEDIAN") {
 			s.questions = append(s.questions, q)
-			if f := Question(ctx, Discreet, p.A, p.B, q, 5); !f.Stands {
+			if f := CompareAnswers(ctx, OpenCurator, p.A, p.B, q, 5); !f.Stands {
 				t.Errorf("the honest system: %+v", f)
 			}
 		}
@@ -363,7 +363,7 @@ func TestForgottenClamp(t *testing.T) {
 func (s *stage) search(t *testing.T, system System, want string) bool {
 	t.Helper()
 	for i, q := range s.questions {
-		if f := Question(ctx, system, s.A, s.B, q, 5); seen(t, f, want) {
+		if f := CompareAnswers(ctx, system, s.A, s.B, q, 5); seen(t, f, want) {
 			t.Logf("question %d of %d on %s", i+1, len(s.questions), s.Name)
 			return true
 		}

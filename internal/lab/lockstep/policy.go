@@ -17,8 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Options say how long to search. The zero value takes a few seconds for a policy of a
-// few tables.
+// Options say how long to search. The zero value takes a few seconds for a policy of a few tables.
 type Options struct {
 	// Seed makes other databases and other noise. The same seed finds the same.
 	Seed uint64
@@ -26,13 +25,12 @@ type Options struct {
 	Pairs int
 	// Questions are asked besides those that are made up, in every dataset.
 	Questions []string
-	// System is what is put to the test; nil means [Discreet].
+	// System is what is put to the test; nil means [OpenCurator].
 	System System
 }
 
-// Policy replays questions on made-up neighbours under the policy at path, and returns a
-// finding for every question. It reads that file and no other: neither the data
-// nor the ledger is opened.
+// Policy replays questions on made-up neighbours under the policy at path, and returns a finding
+// for every question. It reads that file and no other: neither the data nor the ledger is opened.
 func Policy(ctx context.Context, path string, o Options) ([]enumerate.Finding, error) {
 	p, err := policy.Load(path)
 	if err != nil {
@@ -74,7 +72,7 @@ func replayDataset(ctx context.Context, ds *policy.Dataset, folder string, o Opt
 		tallies = append(tallies, &tally{question: q})
 	}
 	for i := range o.Pairs {
-		p, err := Neighbours(ctx, audited, filepath.Join(folder, fmt.Sprint(i)), o.Seed, i)
+		p, err := MakePair(ctx, audited, filepath.Join(folder, fmt.Sprint(i)), o.Seed, i)
 		if err != nil {
 			return nil, err
 		}
@@ -100,10 +98,10 @@ func replayDataset(ctx context.Context, ds *policy.Dataset, folder string, o Opt
 	return append(out, reused...), nil
 }
 
-// Question asks a question of two neighbouring databases with the same randomness, and
+// CompareAnswers asks a question of two neighbouring databases with the same randomness, and
 // says whether anything differs that must not. Lower is how far the exact values are
 // apart, as a part of what the noise was calibrated to, and Claim is 1.
-func Question(ctx context.Context, s System, a, b Database, question string, seed uint64) enumerate.Finding {
+func CompareAnswers(ctx context.Context, s System, a, b Database, question string, seed uint64) enumerate.Finding {
 	t := tally{question: question}
 	t.try(ctx, s, Pair{Name: "these two", A: a, B: b}, seed)
 	return t.finding()
@@ -232,9 +230,8 @@ func hasWideNoise(o outcome) bool {
 	return true
 }
 
-// Print writes a line for each finding, those that do not stand first, and a
-// summary.
-func Print(w io.Writer, findings []enumerate.Finding) error {
+// WriteFindings writes a line for each finding, those that do not stand first, and a summary.
+func WriteFindings(w io.Writer, findings []enumerate.Finding) error {
 	broken, worst := 0, 0.0
 	for _, f := range findings {
 		if !f.Stands {

@@ -120,7 +120,7 @@ func TestPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := Print(&b, findings); err != nil {
+	if err := WriteFindings(&b, findings); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"stands  1.000  shop: SELECT", "rows: SELECT", "questions, "} {

@@ -28,8 +28,8 @@ type Asker interface {
 // with nothing else.
 type System func(*policy.Dataset, engine.Engine, ledger.Ledger, *mech.Releaser) Asker
 
-// Discreet is the system itself.
-func Discreet(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+// OpenCurator is the system itself.
+func OpenCurator(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 	return curator.New(ds, e, l, r)
 }
 
@@ -77,7 +77,7 @@ type trialSystem struct {
 
 func (s System) open(d Database, seed uint64) *trialSystem {
 	if s == nil {
-		s = Discreet
+		s = OpenCurator
 	}
 	seen := &outcome{}
 	bits := detrand.NewStream("noise", seed)

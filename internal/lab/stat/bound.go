@@ -161,9 +161,8 @@ func wilsonEnd(k, n int, side float64) float64 {
 // samples, the most that are drawn.
 const tailSlack = 1e-4
 
-// LowerBound returns a p such that k successes or more out of n have a probability of
-// at most beta for all success probabilities below p (Clopper, Pearson 1934). It is
-// rounded down.
+// LowerBound returns a p such that k successes or more out of n have a probability of at most beta
+// for all success probabilities below p (Clopper, Pearson 1934). It is rounded down.
 func LowerBound(k, n int, beta float64) float64 {
 	if k == 0 {
 		return 0

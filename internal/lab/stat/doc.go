@@ -10,10 +10,9 @@
 //
 //	epsilon >= ln((p - delta)/q)
 //
-// except with the probability that one of the two bounds is wrong (Ding, Wang, Wang,
-// Zhang, Kifer 2018; Jagielski, Ullman, Oprea 2020). Where the mechanism is mu-Gaussian
-// private, the same event gives mu >= Phi^-1(p) - Phi^-1(q) (Dong, Roth, Su 2022,
-// Section 2).
+// except with the probability that one of the two bounds is wrong (Ding, Wang, Wang, Zhang, Kifer
+// 2018; Jagielski, Ullman, Oprea 2020). Where the mechanism is mu-Gaussian private, the same event
+// gives mu >= Phi^-1(p) - Phi^-1(q) (Dong, Roth, Su 2022, Section 2).
 //
 // The event is chosen with one half of the samples and bounded with the other, which has
 // no part in the choice. So the choice can be as greedy as it likes, and a poor
@@ -22,11 +21,10 @@
 //
 // # Power
 //
-// At epsilon = 1 with Laplace noise, the best event has probabilities near 0.73 and
-// 0.27. From 500,000 outcomes on each side and an error probability of 1e-6 the bound
-// is below the truth by 0.016, give or take a standard deviation of 0.0025. A scale that is 5 %
-// short, epsilon 1.0526, is then 14 deviations beyond what would hide it. The tests plant
-// it.
+// At epsilon = 1 with Laplace noise, the best event has probabilities near 0.73 and 0.27. From
+// 500,000 outcomes on each side and an error probability of 1e-6 the bound is below the truth by
+// 0.016, give or take a standard deviation of 0.0025. A scale that is 5 % short, epsilon 1.0526, is
+// then 14 deviations beyond what would hide it. The tests plant it.
 //
 // # Agreement
 //

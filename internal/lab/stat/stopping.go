@@ -2,11 +2,12 @@ package stat
 
 import "math"
 
-// StoppingDelta is the least delta that makes a promise true of an owner who raises a limit in the worst
-// way, where every answer has Gaussian noise. At the limit rho_j the owner sees the privacy loss,
-// which is normal with mean rho_j and variance 2 rho_j, and either stops, so that epsilon_j is what
-// was promised, or raises the limit once more. It is the largest expectation of 1 - exp(epsilon_j -
-// loss), where that is positive, over all rules to stop: backward induction on a grid of losses.
+// StoppingDelta is the least delta that makes a promise true of an owner who raises a limit in the
+// worst way, where every answer has Gaussian noise. At the limit rho_j the owner sees the privacy
+// loss, which is normal with mean rho_j and variance 2 rho_j, and either stops, so that epsilon_j
+// is what was promised, or raises the limit once more. It is the largest expectation of 1 -
+// exp(epsilon_j - loss), where that is positive, over all rules to stop: backward induction on a
+// grid of losses.
 func StoppingDelta(rho, epsilon []float64) float64 {
 	const points = 8001
 	k := len(rho) - 1

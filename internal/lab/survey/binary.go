@@ -110,12 +110,11 @@ func (d sourceRandomness) below(n uint64) uint64 { return noise.Uniform(d.src, n
 // coin is true with probability exactly b/(b + exp(epsilon)): that of a lie, where
 // there are b of them and the truth is exp(epsilon) times as likely as each.
 //
-// It compares a uniform number U, drawn digit by digit, with that probability, in
-// the way of package noise: after n digits U is known to be in an interval of length
-// 2^-n, and where the whole interval is on one side, so is U. The probability is
-// enclosed as tightly as the digits need, by integers. exp of a rational other than
-// 0 is transcendental (Lindemann 1882), so the probability is no fraction and the
-// digits decide in the end; that n of them do not has probability 2^-n.
+// It compares a uniform number U, drawn digit by digit, with that probability, in the way of
+// package noise: after n digits U is known to be in an interval of length 2^-n, and where the whole
+// interval is on one side, so is U. The probability is enclosed as tightly as the digits need, by
+// integers. exp of a rational other than 0 is transcendental (Lindemann 1882), so the probability
+// is no fraction and the digits decide in the end; that n of them do not has probability 2^-n.
 //
 // Two coins of probability exp(-epsilon) and one half would do as well, by
 // rejection. This one takes eight digits nearly always, and oue needs k of them.
@@ -168,8 +167,7 @@ func (c *coin) refine(src *noise.Source, digits *big.Int) bool {
 	}
 }
 
-// enclose returns integers around 2^n b/(b + exp(epsilon)), which is decreasing in
-// the exponential.
+// enclose returns integers around 2^n b/(b + exp(epsilon)), which is decreasing in the exponential.
 func (c *coin) enclose(n uint) (lo, hi *big.Int) {
 	prec := n + 64
 	low, high := expSpan(c.epsilon, prec)

@@ -150,12 +150,11 @@ func Simulate(ctx context.Context, o Oracle, values []int, tell func(asked int))
 	return collectors[0], nil
 }
 
-// NormSub makes estimates of a whole domain consistent: none below 0, and 1 in sum. It
-// moves all by the same amount and cuts at 0, which gives the nearest proportions in
-// the Euclidean distance (Wang, Lopuhaa-Zwakenberg, Li, Skoric, Li 2020, Norm-Sub). The
-// result is closer to the truth, and no longer unbiased: what nobody holds is
-// overestimated on average, and what many hold is underestimated. It reads estimates
-// only, so it is free.
+// NormSub makes estimates of a whole domain consistent: none below 0, and 1 in sum. It moves all by
+// the same amount and cuts at 0, which gives the nearest proportions in the Euclidean distance
+// (Wang, Lopuhaa-Zwakenberg, Li, Skoric, Li 2020, Norm-Sub). The result is closer to the truth, and
+// no longer unbiased: what nobody holds is overestimated on average, and what many hold is
+// underestimated. It reads estimates only, so it is free.
 func NormSub(estimates []float64) []float64 {
 	if len(estimates) == 0 {
 		return nil

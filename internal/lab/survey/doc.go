@@ -9,12 +9,11 @@
 //
 //	P(R(v) in S) <= exp(epsilon) P(R(w) in S).
 //
-// That is pure epsilon-differential privacy between databases that differ in the
-// value of one person ([dp.Substitute]); who took part is not hidden. It holds for
-// every client of this package, with equality for some S, so that no privacy is
-// paid for and not used. Every pure mechanism is also rho-zCDP with rho = epsilon
-// tanh(epsilon/2), the Kullback-Leibler divergence of randomized response, to which
-// it reduces (Kairouz, Oh, Viswanath 2015). With E = exp(epsilon):
+// That is pure epsilon-differential privacy between databases that differ in the value of one
+// person ([dp.Substitute]); who took part is not hidden. It holds for every client of this package,
+// with equality for some S, so that no privacy is paid for and not used. Every pure mechanism is
+// also rho-zCDP with rho = epsilon tanh(epsilon/2), the Kullback-Leibler divergence of randomized
+// response, to which it reduces (Kairouz, Oh, Viswanath 2015). With E = exp(epsilon):
 //
 //	          a report is                      P(the own value)  P(another)   bits
 //	binary    yes or no                        p = E/(E+1)       q = 1/(E+1)  1
@@ -23,9 +22,8 @@
 //	olh       a hash and a bucket out of g     p = E/(E+g-1)     q = 1/g      122 + log2 g
 //	hadamard  a row and the value's sign in it p = E/(E+1)       q = 1/2      1 + log2 k
 //
-// A report supports the values that it could have been made of if nothing had been
-// turned: p is the probability of supporting the person's own value, and q that of
-// supporting any other one.
+// A report supports the values that it could have been made of if nothing had been turned: p is the
+// probability of supporting the person's own value, and q that of supporting any other one.
 //
 // What the promise rests on, by number:
 //
@@ -53,19 +51,17 @@
 //
 //	n Var = q(1-q)/(p-q)^2 + f (1-p-q)/(p-q).
 //
-// This is for a [Fixed] population: f is the proportion among those who were asked.
-// For a random [Sample] f is that of the population they are drawn from; C is
-// binomial, and f(1-f) is added. For a binary question, with p = 1/2 + g, the two
-// are 1/(16 g^2) - 1/4 and 1/(16 g^2) - (f - 1/2)^2.
+// This is for a [Fixed] population: f is the proportion among those who were asked. For a random
+// [Sample] f is that of the population they are drawn from; C is binomial, and f(1-f) is added. For
+// a binary question, with p = 1/2 + g, the two are 1/(16 g^2) - 1/4 and 1/(16 g^2) - (f - 1/2)^2.
 //
 // # Intervals
 //
-// Both laws of C are known exactly, and both move up with f, so intervals are made
-// by inverting tests, without a normal approximation: of a Sample that is Clopper
-// and Pearson's interval of 1934, of a Fixed population the same with the sum of two
-// binomials. They cover the truth with the confidence that is asked for or more, for
-// every n, and their ends are rounded outwards. An interval is within [0, 1]; the
-// estimate itself is not cut, because then it would be biased.
+// Both laws of C are known exactly, and both move up with f, so intervals are made by inverting
+// tests, without a normal approximation: of a Sample that is Clopper and Pearson's interval of
+// 1934, of a Fixed population the same with the sum of two binomials. They cover the truth with the
+// confidence that is asked for or more, for every n, and their ends are rounded outwards. An
+// interval is within [0, 1]; the estimate itself is not cut, because then it would be biased.
 //
 // Estimates and intervals are computed from reports, so they cost nothing; neither
 // does [NormSub], which makes estimates consistent.

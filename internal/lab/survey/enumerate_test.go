@@ -129,8 +129,7 @@ func checkPure[T any](e *big.Rat, size int, client func(c randomness, value int)
 	return nil
 }
 
-// checkRates compares the probability that a report on v supports x with p and q, as
-// fractions.
+// checkRates compares the probability that a report on v supports x with p and q, as fractions.
 func checkRates(e *big.Rat, o Oracle, p, q *big.Rat, client func(c randomness, value int) Report) error {
 	for v := range o.Size() {
 		support := make([]*big.Rat, o.Size())
@@ -238,9 +237,8 @@ func TestRatesAreExact(t *testing.T) {
 	}
 }
 
-// reference computes 2^200 b/(b + exp(epsilon)), to some 190 digits, another way: the
-// exponential by squaring (1 + y + y^2/2 + ... + y^8/8!) with y = x/2^32, in floats of 400
-// bits.
+// reference computes 2^200 b/(b + exp(epsilon)), to some 190 digits, another way: the exponential
+// by squaring (1 + y + y^2/2 + ... + y^8/8!) with y = x/2^32, in floats of 400 bits.
 func reference(b uint64, epsilon dp.Amount) *big.Float {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 	y := f(0).SetMantExp(f(0).SetUint64(uint64(epsilon)), -40-32)

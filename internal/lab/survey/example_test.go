@@ -36,7 +36,7 @@ func ExampleNewBiased() {
 
 // Forty answers to choose from, and ten thousand people.
 func Example() {
-	oracle, why, err := survey.Choose(40, dp.One)
+	oracle, why, err := survey.ChooseOracle(40, dp.One)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -22,11 +22,10 @@ import (
 // length, by Hadamard response. So a report is epsilon-private: the level and the row
 // tell nothing, and the bit has the ratio exp(epsilon) for all prefixes.
 //
-// The row of a value's prefix is a row of the longer prefix that it begins. The
-// collector uses that: with one pass over a level's reports for each prefix that is
-// followed, and a fast transform of what comes after it, it has the counts of all
-// ways to go on. Domains of up to 2^20 values have one level, and nobody's report is
-// spent on prefixes.
+// The row of a value's prefix is a row of the longer prefix that it begins. The collector uses
+// that: with one pass over a level's reports for each prefix that is followed, and a fast transform
+// of what comes after it, it has the counts of all ways to go on. Domains of up to 2^20 values have
+// one level, and nobody's report is spent on prefixes.
 type HeavyHitters struct {
 	size   uint64
 	bits   int
@@ -84,9 +83,8 @@ func (h *HeavyHitters) Levels() int { return len(h.levels) }
 // Bits is how long a report is, at most.
 func (h *HeavyHitters) Bits() int { return bits.Len(uint(len(h.levels)-1)) + h.bits + 1 }
 
-// Floor returns the proportion that a value has to have, about, to be found among n people
-// with the given confidence: by the normal approximation, and for the last level, which
-// is the hardest.
+// Floor returns the proportion that a value has to have, about, to be found among n people with the
+// given confidence: by the normal approximation, and for the last level, which is the hardest.
 func (h *HeavyHitters) Floor(n int64, confidence float64) (float64, error) {
 	beta, err := missProbability(confidence)
 	if err != nil {
@@ -158,17 +156,16 @@ func (c *HeavyCollector) People() int64 {
 	return n
 }
 
-// Found is a value that is frequent, and how frequent.
-type Found struct {
+// FrequentValue is a value that is frequent, and how frequent.
+type FrequentValue struct {
 	Value uint64 `json:"value"`
 	Estimate
 }
 
-// Find returns the values whose proportion is above 0 with confidence, the most frequent
-// first. The intervals hold for all values that the last level looks at, together,
-// with a probability of at least the confidence. So it does no harm that those which
-// are shown are those which look the largest, and with that probability no value is
-// returned that nobody holds.
+// Find returns the values whose proportion is above 0 with confidence, the most frequent first. The
+// intervals hold for all values that the last level looks at, together, with a probability of at
+// least the confidence. So it does no harm that those which are shown are those which look the
+// largest, and with that probability no value is returned that nobody holds.
 //
 // Why they hold, for people who are drawn from a population, whose proportions are
 // estimated: the levels are answered by different people, who are then independent, so the
@@ -183,7 +180,7 @@ type Found struct {
 // where G is the generating function of the first, that of the second is (1-q+qz)^n'
 // G((1-p+pz)/(1-q+qz)), whose factors are again those of bits. Its mean is n' (q + f(p-q)); see
 // wider.
-func (c *HeavyCollector) Find(confidence float64) ([]Found, error) {
+func (c *HeavyCollector) Find(confidence float64) ([]FrequentValue, error) {
 	beta, err := missProbability(confidence)
 	if err != nil {
 		return nil, err
@@ -233,8 +230,8 @@ type prefixSupport struct {
 }
 
 // confirm makes intervals, and leaves out those that reach 0.
-func (c *HeavyCollector) confirm(some []prefixSupport, n int64, beta float64) []Found {
-	out := []Found{}
+func (c *HeavyCollector) confirm(some []prefixSupport, n int64, beta float64) []FrequentValue {
+	out := []FrequentValue{}
 	known := map[int64][2]float64{}
 	for _, s := range some {
 		i, ok := known[s.count]
@@ -243,7 +240,7 @@ func (c *HeavyCollector) confirm(some []prefixSupport, n int64, beta float64) []
 			known[s.count] = i
 		}
 		if i[0] > 0 {
-			out = append(out, Found{s.value, Estimate{c.heavy.estimate(s.count, n), i[0], i[1]}})
+			out = append(out, FrequentValue{s.value, Estimate{c.heavy.estimate(s.count, n), i[0], i[1]}})
 		}
 	}
 	return out

@@ -46,11 +46,10 @@ const maxFixedPeople = 1 << 24
 // [0, 1]: the smallest at which so many reports or more, and the largest at which so
 // many or fewer, are not too rare.
 //
-// Both laws of the count move up with f: those who hold x support it with p, the
-// others with q, and p > q. So what is too rare for one f is for all below, or above,
-// and bisection finds the end. A probability is within 1e-10 of itself; what is too
-// rare by less than that is not thrown out, and of the two ends of the last step the
-// outer one is returned.
+// Both laws of the count move up with f: those who hold x support it with p, the others with q, and
+// p > q. So what is too rare for one f is for all below, or above, and bisection finds the end. A
+// probability is within 1e-10 of itself; what is too rare by less than that is not thrown out, and
+// of the two ends of the last step the outer one is returned.
 func (r rates) interval(count, n int64, beta float64, of Population) [2]float64 {
 	if of == Sample {
 		return r.binomial(count, count, n, beta)
@@ -74,13 +73,12 @@ func (r rates) laws(f float64, n int64) (own, rest binomialLaw) {
 	return newBinomialLaw(m, r.p), newBinomialLaw(n-m, r.q)
 }
 
-// wider is the interval of a Sample with one count to spare on both sides. It holds for
-// every sum of n independent bits with the mean n (q + f(p-q)), also of bits that are not
-// alike, as those of a Fixed population are not. From one above the mean on, such a sum
-// reaches c with at most the probability of the binomial of the same mean (Hoeffding 1956,
-// Theorem 4). A count that is too large by the binomial is above the mean rounded down,
-// because a median is there or above, and with one to spare it is more than one above
-// the mean.
+// wider is the interval of a Sample with one count to spare on both sides. It holds for every sum
+// of n independent bits with the mean n (q + f(p-q)), also of bits that are not alike, as those of
+// a Fixed population are not. From one above the mean on, such a sum reaches c with at most the
+// probability of the binomial of the same mean (Hoeffding 1956, Theorem 4). A count that is too
+// large by the binomial is above the mean rounded down, because a median is there or above, and
+// with one to spare it is more than one above the mean.
 func (r rates) wider(count, n int64, beta float64) [2]float64 {
 	return r.binomial(count-1, count+1, n, beta)
 }
@@ -165,10 +163,9 @@ type binomialLaw struct {
 	mass  []float64 // of first, first+1, ...
 }
 
-// newBinomialLaw starts at the mode with weight 1 and multiplies outwards by (n-k)/(k+1)
-// p/(1-p) or its inverse, and divides by the sum: no factorial and no logarithm. A
-// mass that is m steps from the mode is within 8(m+1) units in the last place, and m
-// is some 12 standard deviations at most.
+// newBinomialLaw starts at the mode with weight 1 and multiplies outwards by (n-k)/(k+1) p/(1-p) or
+// its inverse, and divides by the sum: no factorial and no logarithm. A mass that is m steps from
+// the mode is within 8(m+1) units in the last place, and m is some 12 standard deviations at most.
 func newBinomialLaw(n int64, p float64) binomialLaw {
 	if n == 0 || p <= 0 {
 		return binomialLaw{0, []float64{1}}

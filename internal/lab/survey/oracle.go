@@ -111,12 +111,12 @@ const (
 	maxVarianceRatio = 1.5  // how much more variance hadamard may have, beyond that
 )
 
-// Choose returns the oracle of the smallest variance, where few hold a value, among
+// ChooseOracle returns the oracle of the smallest variance, where few hold a value, among
 // those that are quick to collect, and says why. It depends on public numbers only.
 //
 // Direct encoding has the variance (E+k-2)/(E-1)^2, oue 4E/(E-1)^2, and olh nearly
 // that; so direct is better where k < 3E + 2.
-func Choose(size int, epsilon dp.Amount) (Oracle, string, error) {
+func ChooseOracle(size int, epsilon dp.Amount) (Oracle, string, error) {
 	if _, err := reportCost(epsilon); err != nil {
 		return nil, "", err
 	}

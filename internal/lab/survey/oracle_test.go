@@ -14,10 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/utility"
 )
 
-// TestVariance compares n Var at epsilon 1, where nobody holds the value, with figures
-// from Wang, Blocki, Li, Jha 2017's formulas, computed apart: 4E/(E-1)^2 for oue,
-// (E+3)^2/((E-1)^2 3) for olh with four buckets, ((E+1)/(E-1))^2 for hadamard, and
-// (E+k-2)/(E-1)^2 for direct with k = 8.
+// TestVariance compares n Var at epsilon 1, where nobody holds the value, with figures from Wang,
+// Blocki, Li, Jha 2017's formulas, computed apart: 4E/(E-1)^2 for oue, (E+3)^2/((E-1)^2 3) for olh
+// with four buckets, ((E+1)/(E-1))^2 for hadamard, and (E+k-2)/(E-1)^2 for direct with k = 8.
 func TestVariance(t *testing.T) {
 	for name, want := range map[string]float64{"oue": 3.682694, "olh": 3.691655, "hadamard": 4.682694, "direct": 2.952855} {
 		o := oracle(t, name, 8, "1")
@@ -67,8 +66,7 @@ func TestBinaryVariance(t *testing.T) {
 	if got := same.Variance(0.3, n, Fixed); math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("%v, and utility says %v", got, want)
 	}
-	// utility's exact alpha is for a symmetric interval around the truth; both are near each
-	// other.
+	// utility's exact alpha is for a symmetric interval around the truth; both are near each other.
 	alpha, _ := u.AlphaAt(300, 0.05)
 	e, err := same.Estimate(int64(math.Round(n*(same.q+0.3*same.gap))), n, 0.95, Fixed)
 	if err != nil {
@@ -359,7 +357,7 @@ func TestChoose(t *testing.T) {
 		{5000, "4", "olh"},
 		{100, "4", "direct"}, {6, "0.01", "oue"}, {5000, "9", "direct"}, {2, "32", "direct"},
 	} {
-		o, why, err := Choose(c.size, amount(t, c.epsilon))
+		o, why, err := ChooseOracle(c.size, amount(t, c.epsilon))
 		if err != nil || o.Name() != c.name || why == "" {
 			t.Errorf("%d values at %s: %v, %q, %v", c.size, c.epsilon, o, why, err)
 		}
@@ -375,11 +373,11 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, bad := range []int{1, 1<<24 + 1} {
-		if o, _, err := Choose(bad, dp.One); !errors.Is(err, errDomain) || o != nil {
+		if o, _, err := ChooseOracle(bad, dp.One); !errors.Is(err, errDomain) || o != nil {
 			t.Errorf("%d values: %v", bad, err)
 		}
 	}
-	if _, _, err := Choose(8, 0); !errors.Is(err, errEpsilon) {
+	if _, _, err := ChooseOracle(8, 0); !errors.Is(err, errEpsilon) {
 		t.Error(err)
 	}
 }

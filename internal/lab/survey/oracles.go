@@ -85,9 +85,8 @@ func (d *Direct) counts(sums []int64, _ int64) []int64 { return sums }
 // maxUnaryBits keeps the reports of oue below 8 kB.
 const maxUnaryBits = 1 << 16
 
-// Unary is optimized unary encoding, oue: a bit for each value. That of the person's
-// value is 1 with probability 1/2, and each other one with probability 1/(E+1),
-// independently.
+// Unary is optimized unary encoding, oue: a bit for each value. That of the person's value is 1
+// with probability 1/2, and each other one with probability 1/(E+1), independently.
 //
 // Two values v and w differ in two bits. The ratio of the probabilities of a report
 // is the largest where it has v's bit and not w's,
@@ -238,14 +237,14 @@ func NewHashing(size int, epsilon dp.Amount) (*Hashing, error) {
 	if epsilon > maxHashedEpsilon {
 		return nil, fmt.Errorf("%w: olh takes at most 13; use direct, or oue", errEpsilon)
 	}
-	g := hashedInto(epsilon)
+	g := bucketCount(epsilon)
 	return &Hashing{oraclePlan{size, c, hashedRates(epsilon)}, g, newCoin(g-1, epsilon)}, nil
 }
 
-func hashedInto(epsilon dp.Amount) uint64 { return uint64(math.Round(math.Exp(epsilon.Float()))) + 1 }
+func bucketCount(epsilon dp.Amount) uint64 { return uint64(math.Round(math.Exp(epsilon.Float()))) + 1 }
 
 func hashedRates(epsilon dp.Amount) rates {
-	more, g := math.Expm1(epsilon.Float()), float64(hashedInto(epsilon))
+	more, g := math.Expm1(epsilon.Float()), float64(bucketCount(epsilon))
 	return rates{p: (more + 1) / (more + g), q: 1 / g, gap: more / (more + g) * (1 - 1/g)}
 }
 
@@ -286,8 +285,8 @@ func (o *Hashing) sumsLen() int { return o.size }
 // add walks through the domain. The numbers from begin on, width of them, are in the bucket
 // of the report, and one step in x adds A modulo P: no product and no division.
 func (o *Hashing) add(sums []int64, r Report) {
-	begin := firstIn(r.Answer, o.buckets)
-	width := firstIn(r.Answer+1, o.buckets) - begin
+	begin := firstInBucket(r.Answer, o.buckets)
+	width := firstInBucket(r.Answer+1, o.buckets) - begin
 	v := r.Hash.B
 	for x := range sums {
 		_, inside := bits.Sub64(v-begin, width, 0)
@@ -298,8 +297,8 @@ func (o *Hashing) add(sums []int64, r Report) {
 	}
 }
 
-// firstIn returns the first number that is in bucket i or behind it, ceil(i 2^61/g).
-func firstIn(i, g uint64) uint64 {
+// firstInBucket returns the first number that is in bucket i or behind it, ceil(i 2^61/g).
+func firstInBucket(i, g uint64) uint64 {
 	q, r := bits.Div64(i>>3, i<<61, g)
 	if r > 0 {
 		q++
@@ -309,16 +308,14 @@ func firstIn(i, g uint64) uint64 {
 
 func (o *Hashing) counts(sums []int64, _ int64) []int64 { return sums }
 
-// Hadamard is Hadamard response with one bit: a row of the Hadamard matrix is drawn,
-// and the sign that the person's value has in it is sent, turned with probability
-// 1/(E+1).
+// Hadamard is Hadamard response with one bit: a row of the Hadamard matrix is drawn, and the sign
+// that the person's value has in it is sent, turned with probability 1/(E+1).
 //
-// The sign of value x in row j is the parity of j AND x, for K a power of two that is
-// k or more. Where x and y differ, the parities of j AND x and of j AND y differ for
-// exactly half of the rows j: x XOR y is not zero. So q is 1/2, exactly. All counts
-// come from one fast transform of K log K steps, which makes this the oracle of large
-// domains. The price is that a bit says less than a bucket out of g where epsilon is
-// large.
+// The sign of value x in row j is the parity of j AND x, for K a power of two that is k or more.
+// Where x and y differ, the parities of j AND x and of j AND y differ for exactly half of the rows
+// j: x XOR y is not zero. So q is 1/2, exactly. All counts come from one fast transform of K log K
+// steps, which makes this the oracle of large domains. The price is that a bit says less than a
+// bucket out of g where epsilon is large.
 type Hadamard struct {
 	oraclePlan
 	rows uint64 // K

@@ -1,6 +1,5 @@
-// Package utility says how accurate a mechanism is, before it is run: for every
-// mechanism the alpha such that the error is at most alpha with probability at
-// least 1 - beta.
+// Package utility says how accurate a mechanism is, before it is run: for every mechanism the alpha
+// such that the error is at most alpha with probability at least 1 - beta.
 //
 // # Rules
 //
@@ -13,10 +12,9 @@
 //   - An alpha over the integers is the smallest integer, except where beta is
 //     within some 1e-10 of itself to the probability at an integer below, which
 //     it then may have skipped.
-//   - Several releases: [Each] for independent noise, [EachOf] for any.
+//   - Several releases: [BetaOfEachIndependent] for independent noise, [BetaOfEach] for any.
 //
-// Noise on numbers: [Laplace], [Gaussian], [DiscreteLaplace], [DiscreteGaussian].
-// Answers that people randomize themselves: [RandomizedResponse]. Choosing one of
-// a set: [Selection]. Which of many questions are above a threshold:
-// [SparseVector].
+// Noise on numbers: [Laplace], [Gaussian], [DiscreteLaplace], [DiscreteGaussian]. Answers that
+// people randomize themselves: [RandomizedResponse]. Choosing one of a set: [Selection]. Which of
+// many questions are above a threshold: [SparseVector].
 package utility

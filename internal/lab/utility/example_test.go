@@ -13,7 +13,7 @@ func Example() {
 	alpha, _ := count.Alpha(0.05)
 	fmt.Println("one count is within", alpha, "with probability 95 %")
 
-	each, _ := utility.Each(20, 0.05)
+	each, _ := utility.BetaOfEachIndependent(20, 0.05)
 	alpha, _ = count.Alpha(each)
 	fmt.Println("twenty counts are all within", alpha)
 

@@ -117,7 +117,7 @@ func TestGoldenNoise(t *testing.T) {
 		checkOutward(t, "Gaussian", got, c.Alpha, 2e-14)
 	}
 	for _, c := range g.Each {
-		got, err := Each(c.K, c.Beta.f)
+		got, err := BetaOfEachIndependent(c.K, c.Beta.f)
 		if err != nil {
 			t.Fatal(err)
 		}

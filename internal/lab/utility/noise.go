@@ -47,17 +47,15 @@ func (g Gaussian) Variance() (float64, error) {
 	return g.Sigma * g.Sigma, nil
 }
 
-// inverseErfc returns an x with erfc(x) <= beta that is larger than the least by
-// at most some 1e-14 of itself. The standard library's Erfcinv inverts 1 - beta,
-// in which a small beta is lost.
+// inverseErfc returns an x with erfc(x) <= beta that is larger than the least by at most some 1e-14
+// of itself. The standard library's Erfcinv inverts 1 - beta, in which a small beta is lost.
 func inverseErfc(beta float64) float64 {
 	if beta < smallestBeta {
 		// erfc(x) <= exp(-x^2) (Chernoff).
 		return math.Sqrt(-math.Log(beta)) * roundUpFactor
 	}
 	if beta >= 0.5 {
-		// 1 - beta is exact, and Erfinv is accurate to a few units in the last
-		// place.
+		// 1 - beta is exact, and Erfinv is accurate to a few units in the last place.
 		return math.Erfinv(1-beta) * roundUpFactor
 	}
 	// Newton's method on ln erfc, which is concave and falls faster than x^2, from
@@ -92,13 +90,11 @@ func checkScale(name string, x, most float64) error {
 	return nil
 }
 
-// DiscreteLaplace is noise on the integers, P(k) = (1-q)/(1+q) q^|k| with q =
-// exp(-1/Scale).
+// DiscreteLaplace is noise on the integers, P(k) = (1-q)/(1+q) q^|k| with q = exp(-1/Scale).
 type DiscreteLaplace struct{ Scale float64 }
 
-// Alpha returns the smallest integer with P(|noise| > alpha) <= beta. The
-// probability is 2 q^(alpha+1)/(1+q), so alpha + 1 >= Scale (ln 2 - ln beta -
-// ln(1+q)).
+// Alpha returns the smallest integer with P(|noise| > alpha) <= beta. The probability is 2
+// q^(alpha+1)/(1+q), so alpha + 1 >= Scale (ln 2 - ln beta - ln(1+q)).
 func (l DiscreteLaplace) Alpha(beta float64) (int64, error) {
 	if err := firstError(checkScale("the scale", l.Scale, maxScale), checkProbability(beta)); err != nil {
 		return 0, err
@@ -160,19 +156,17 @@ func (g DiscreteGaussian) Variance() (float64, error) {
 	return 2 * sum / l.Z, nil
 }
 
-// SparseVector answers which of Queries questions, asked one after the other, are
-// above a threshold, until Answers of them were. Each question has the given
-// sensitivity. The form is Dwork and Roth's (2014, Algorithm 2): the threshold has
-// Laplace noise of scale s, drawn again after each answer, and each question of
-// scale 2s. With Answers = 1 it is their AboveThreshold.
+// SparseVector answers which of Queries questions, asked one after the other, are above a
+// threshold, until Answers of them were. Each question has the given sensitivity. The form is Dwork
+// and Roth's (2014, Algorithm 2): the threshold has Laplace noise of scale s, drawn again after
+// each answer, and each question of scale 2s. With Answers = 1 it is their AboveThreshold.
 type SparseVector struct {
 	Epsilon, Delta, Sensitivity float64
 	Queries, Answers            int
 }
 
-// Scale returns s: 2 c D/epsilon, or D sqrt(32 c ln(1/delta))/epsilon with a delta. For
-// c = 1 it is 2D/epsilon whatever delta is, because one answer needs no
-// composition.
+// Scale returns s: 2 c D/epsilon, or D sqrt(32 c ln(1/delta))/epsilon with a delta. For c = 1 it is
+// 2D/epsilon whatever delta is, because one answer needs no composition.
 func (v SparseVector) Scale() (float64, error) {
 	if err := firstError(checkPositive("epsilon", v.Epsilon), checkPositive("the sensitivity", v.Sensitivity),
 		checkAtLeast("the number of queries", v.Queries, 1), checkAtLeast("the number of answers", v.Answers, 1)); err != nil {
@@ -191,17 +185,15 @@ func (v SparseVector) Scale() (float64, error) {
 	return v.Sensitivity * math.Sqrt(-32*c*math.Log(v.Delta)) / v.Epsilon, nil
 }
 
-// Alpha returns 4 s (ln k + ln(2c/beta)): with probability at least 1 - beta no
-// question that is reported above has a value below the threshold less alpha, and
-// none that is reported below has a value above the threshold plus alpha, until it
-// halts.
+// Alpha returns 4 s (ln k + ln(2c/beta)): with probability at least 1 - beta no question that is
+// reported above has a value below the threshold less alpha, and none that is reported below has a
+// value above the threshold plus alpha, until it halts.
 //
-// For AboveThreshold that is 8 (ln k + ln(2/beta))/epsilon (Dwork, Roth 2014,
-// Theorem 3.24), and for c answers 8 c (ln k + ln(2c/beta))/epsilon, or (ln k +
-// ln(2c/beta)) sqrt(512 c ln(1/delta))/epsilon (Theorem 3.26). The proof: alpha/2
-// for each of the k question noises, of scale 2s, at beta/2 in all, and alpha/2
-// for each of the c threshold noises, of scale s, at beta/2 in all. Nothing is
-// assumed of the questions; the theorems' condition that few are near the
+// For AboveThreshold that is 8 (ln k + ln(2/beta))/epsilon (Dwork, Roth 2014, Theorem 3.24), and
+// for c answers 8 c (ln k + ln(2c/beta))/epsilon, or (ln k + ln(2c/beta)) sqrt(512 c
+// ln(1/delta))/epsilon (Theorem 3.26). The proof: alpha/2 for each of the k question noises, of
+// scale 2s, at beta/2 in all, and alpha/2 for each of the c threshold noises, of scale s, at beta/2
+// in all. Nothing is assumed of the questions; the theorems' condition that few are near the
 // threshold only says that it does not halt early.
 func (v SparseVector) Alpha(beta float64) (float64, error) {
 	s, err := v.Scale()
@@ -212,11 +204,10 @@ func (v SparseVector) Alpha(beta float64) (float64, error) {
 	return 4 * s * (math.Log(k) + math.Log(2*c) - math.Log(beta)) * roundUpFactor, nil
 }
 
-// Each returns the beta at which each of k independent releases must hold so
-// that all hold together with probability at least 1 - beta: exactly 1 -
-// (1-beta)^(1/k), rounded down, computed without the cancellation. It is a
-// little more than the beta/k of [EachOf].
-func Each(k int, beta float64) (float64, error) {
+// BetaOfEachIndependent returns the beta at which each of k independent releases must hold so that
+// all hold together with probability at least 1 - beta: exactly 1 - (1-beta)^(1/k), rounded down,
+// computed without the cancellation. It is a little more than the beta/k of [BetaOfEach].
+func BetaOfEachIndependent(k int, beta float64) (float64, error) {
 	if err := firstError(checkAtLeast("the number of releases", k, 1), checkProbability(beta)); err != nil {
 		return 0, err
 	}
@@ -226,9 +217,9 @@ func Each(k int, beta float64) (float64, error) {
 	return math.Max(-math.Expm1(math.Log1p(-beta)/float64(k))/roundUpFactor, beta/float64(k)/roundUpFactor), nil
 }
 
-// EachOf is [Each] for releases that may depend on one another, by the union
+// BetaOfEach is [BetaOfEachIndependent] for releases that may depend on one another, by the union
 // bound.
-func EachOf(k int, beta float64) (float64, error) {
+func BetaOfEach(k int, beta float64) (float64, error) {
 	if err := firstError(checkAtLeast("the number of releases", k, 1), checkProbability(beta)); err != nil {
 		return 0, err
 	}
@@ -256,8 +247,7 @@ func checkPositive(name string, x float64) error {
 	return nil
 }
 
-// checkProbability refuses a beta that no alpha belongs to, and one that every alpha
-// belongs to.
+// checkProbability refuses a beta that no alpha belongs to, and one that every alpha belongs to.
 func checkProbability(beta float64) error {
 	if !(beta > 0 && beta < 1) {
 		return fmt.Errorf("%w: beta is %v; write a probability of failure above 0 and below 1, such as 0.05", errInput, beta)

@@ -12,8 +12,7 @@ import (
 // 1965). Write 1/2 + g for that probability, so 2g = tanh(Epsilon/2). The proportion
 // of ones is estimated, without bias, by (mean - 1/2 + g)/(2g).
 //
-// The population is fixed: the people are those who are asked, and only their
-// coins are random.
+// The population is fixed: the people are those who are asked, and only their coins are random.
 type RandomizedResponse struct {
 	Epsilon float64
 	People  int
@@ -58,11 +57,10 @@ func (r RandomizedResponse) Alpha(beta float64) (float64, error) {
 	return math.Sqrt((math.Ln2-math.Log(beta))/(2*float64(r.People))) / r.keptShare() * roundUpFactor, nil
 }
 
-// AlphaAt returns the exact alpha when the true number of ones is known: the
-// smallest with P(|estimate - ones/n| > alpha) <= beta, rounded up. The sum of
-// answers less its mean is U - V - c, where U and V count the zeros and the ones
-// that were turned, both binomial with q = 1/2 - g, and c = (n - 2 ones) q; the
-// error is that over 2gn.
+// AlphaAt returns the exact alpha when the true number of ones is known: the smallest with
+// P(|estimate - ones/n| > alpha) <= beta, rounded up. The sum of answers less its mean is U - V -
+// c, where U and V count the zeros and the ones that were turned, both binomial with q = 1/2 - g,
+// and c = (n - 2 ones) q; the error is that over 2gn.
 //
 // Below beta = 1e-200 it is Hoeffding's bound.
 func (r RandomizedResponse) AlphaAt(ones int, beta float64) (float64, error) {
@@ -96,9 +94,8 @@ func newFlipDifference(n, ones int, epsilon float64) flipDifference {
 	return f
 }
 
-// within returns the smallest t with P(|U - V - c| > t) <= beta. The candidates
-// are |j - c| over the integers j, above c and below it, and for each side the
-// smallest is found by bisection.
+// within returns the smallest t with P(|U - V - c| > t) <= beta. The candidates are |j - c| over
+// the integers j, above c and below it, and for each side the smallest is found by bisection.
 func (f flipDifference) within(beta float64) float64 {
 	above, below := math.Ceil(f.c), math.Floor(f.c)
 	reach := int64(f.zeros.n) + int64(f.ones.n) + 2
@@ -154,10 +151,9 @@ type binomial struct {
 	err          float64   // the relative error of all of them is below this
 }
 
-// newBinomial takes the odds p/(1-p). Starting at the mode with weight 1 it
-// multiplies by (n-k)/(k+1) odds upwards and by the inverse downwards, and divides
-// by the sum: no factorial and no logarithm, so a mass that is m steps from the
-// mode is within 8 (m+1) units in the last place.
+// newBinomial takes the odds p/(1-p). Starting at the mode with weight 1 it multiplies by
+// (n-k)/(k+1) odds upwards and by the inverse downwards, and divides by the sum: no factorial and
+// no logarithm, so a mass that is m steps from the mode is within 8 (m+1) units in the last place.
 func newBinomial(n int, odds float64) binomial {
 	mode := int(float64(n+1) * (odds / (1 + odds)))
 	mode = min(max(mode, 0), n)

@@ -27,10 +27,9 @@ func (s Selection) width() float64 {
 	return 2 * s.Sensitivity / s.Epsilon
 }
 
-// Bound returns an alpha that needs no scores: of a set of the given size, of
-// which at least best have the highest score, the exponential mechanism and
-// permute-and-flip choose one whose score is alpha or more below the highest with
-// probability at most beta. It solves exp(-t) = beta in
+// Bound returns an alpha that needs no scores: of a set of the given size, of which at least best
+// have the highest score, the exponential mechanism and permute-and-flip choose one whose score is
+// alpha or more below the highest with probability at most beta. It solves exp(-t) = beta in
 //
 //	P[s(out) <= max - (2D/epsilon)(ln(size/best) + t)] <= exp(-t)
 //
@@ -52,8 +51,7 @@ type Choice struct {
 	scores, p []float64
 }
 
-// Probabilities returns the probability of each element, in the order of the
-// scores.
+// Probabilities returns the probability of each element, in the order of the scores.
 func (c Choice) Probabilities() []float64 { return append([]float64(nil), c.p...) }
 
 // ExpectedError returns the mean of what the chosen score is below the highest.
@@ -132,9 +130,8 @@ func highest(scores []float64) float64 {
 
 func newChoice(scores, p []float64) Choice { return Choice{append([]float64(nil), scores...), p} }
 
-// Exponential returns the law of the exponential mechanism (McSherry, Talwar
-// 2007): P(o) is proportional to exp(-gap), computed from the best score down
-// so that nothing overflows.
+// Exponential returns the law of the exponential mechanism (McSherry, Talwar 2007): P(o) is
+// proportional to exp(-gap), computed from the best score down so that nothing overflows.
 func (s Selection) Exponential(scores []float64) (Choice, error) {
 	p, err := s.gaps(scores)
 	if err != nil {
@@ -159,19 +156,16 @@ const maxNoisyScores = 512
 // monotone scores only). With exponential noise it would be [Selection.PermuteAndFlip]
 // (Ding et al. 2021), with Gumbel noise [Selection.Exponential].
 //
-// In units of the scale, with all scores at most 0, f and F Laplace's density
-// and distribution,
+// In units of the scale, with all scores at most 0, f and F Laplace's density and distribution,
 //
 //	P(i) = integral of f(x - s_i) * product over j != i of F(x - s_j).
 //
-// Below the lowest score this is elementary. Above the highest, with t = exp(-x),
-// it is the integral of permute-and-flip with p(j) = exp(s_j)/2. In between the
-// integrand is smooth from one score to the next, and each piece, cut to a length
-// of at most 1/2, is integrated by Gauss's rule with 20 points. Where m scores are
-// above x the integrand grows like exp(m x): for m up to 40 the rule's error is
-// below 1e-15 of it, and beyond that the whole piece is below 2^-40 of the part
-// above the highest score. All terms are positive. The tests compare with 30
-// digits.
+// Below the lowest score this is elementary. Above the highest, with t = exp(-x), it is the
+// integral of permute-and-flip with p(j) = exp(s_j)/2. In between the integrand is smooth from one
+// score to the next, and each piece, cut to a length of at most 1/2, is integrated by Gauss's rule
+// with 20 points. Where m scores are above x the integrand grows like exp(m x): for m up to 40 the
+// rule's error is below 1e-15 of it, and beyond that the whole piece is below 2^-40 of the part
+// above the highest score. All terms are positive. The tests compare with 30 digits.
 func (s Selection) NoisyMax(scores []float64) (Choice, error) {
 	at, err := s.gaps(scores)
 	if err != nil {
@@ -220,9 +214,8 @@ func (s Selection) NoisyMax(scores []float64) (Choice, error) {
 	return newChoice(scores, out), nil
 }
 
-// addNoisyMax adds w times the integrand at x to all elements. The product of all
-// F is taken as a sum of logarithms, because it can be far below what a float64
-// holds where the quotient is not.
+// addNoisyMax adds w times the integrand at x to all elements. The product of all F is taken as a
+// sum of logarithms, because it can be far below what a float64 holds where the quotient is not.
 func addNoisyMax(out, at []float64, x, w float64) {
 	log := 0.0
 	for _, s := range at {
@@ -255,9 +248,8 @@ func addNoisyMax(out, at []float64, x, w float64) {
 //
 //	P(o) = p(o) * integral over t from 0 to 1 of the product over j != o of (1 - t p(j)).
 //
-// The integrand is a positive polynomial of degree n - 1, so Gauss's rule with n/2
-// + 1 points is exact, and every term is positive: no subset is enumerated, and
-// nothing cancels.
+// The integrand is a positive polynomial of degree n - 1, so Gauss's rule with n/2 + 1 points is
+// exact, and every term is positive: no subset is enumerated, and nothing cancels.
 func (s Selection) PermuteAndFlip(scores []float64) (Choice, error) {
 	p, err := s.gaps(scores)
 	if err != nil {

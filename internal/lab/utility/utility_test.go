@@ -23,7 +23,7 @@ func TestCoverage(t *testing.T) {
 		return x
 	}
 	whole := func(x int64, err error) float64 { return must(float64(x), err) }
-	all := must(Each(5, beta))
+	all := must(BetaOfEachIndependent(5, beta))
 	people := RandomizedResponse{Epsilon: 1, People: 60}
 	for _, c := range []struct {
 		name  string
@@ -130,7 +130,7 @@ func TestQuantilesAreOutward(t *testing.T) {
 				t.Fatalf("beta %v: alpha %v has the tail %v", beta, z, p)
 			}
 		}
-		k, err := Each(rapid.IntRange(1, 1<<20).Draw(t, "k"), beta)
+		k, err := BetaOfEachIndependent(rapid.IntRange(1, 1<<20).Draw(t, "k"), beta)
 		if err != nil || !(k > 0 && k <= beta) {
 			t.Fatalf("each %v of %v (%v)", k, beta, err)
 		}
@@ -310,9 +310,9 @@ func TestBadInput(t *testing.T) {
 		refused("choice", err)
 		_, err = SparseVector{1, 0, 1, 1, 1}.Alpha(beta)
 		refused("sparse vector", err)
-		_, err = Each(2, beta)
+		_, err = BetaOfEachIndependent(2, beta)
 		refused("each", err)
-		_, err = EachOf(2, beta)
+		_, err = BetaOfEach(2, beta)
 		refused("each of", err)
 	}
 	good := Selection{1, 1, false}
@@ -343,6 +343,6 @@ func TestBadInput(t *testing.T) {
 	refused("nobody", err)
 	_, err = DiscreteLaplace{2 * maxScale}.Alpha(0.05)
 	refused("too wide", err)
-	_, err = Each(0, 0.05)
+	_, err = BetaOfEachIndependent(0, 0.05)
 	refused("each of none", err)
 }

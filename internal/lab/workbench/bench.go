@@ -191,8 +191,8 @@ type Use struct {
 	Times     int    `json:"times"`
 }
 
-// Uses are those of a workload.
-func Uses(uses []workload.Use) (out []Use) {
+// usesDocument are those of a workload.
+func usesDocument(uses []workload.Use) (out []Use) {
 	for _, u := range uses {
 		out = append(out, Use{u.Mechanism.String(), u.Times})
 	}
@@ -202,16 +202,16 @@ func Uses(uses []workload.Use) (out []Use) {
 // Directions are the neighbours that are compared under sampling, by their names.
 var Directions = map[string]workload.Direction{"": workload.Both, "both": workload.Both, "remove": workload.Remove, "add": workload.Add}
 
-// Composed is what all accountants say, for machines: epsilon at a delta, or delta at an epsilon.
-// The keys are in this order.
-func Composed(given string, at float64, w *workload.Workload, answer workload.Answer) any {
+// ComposedDocument is what all accountants say, for machines: epsilon at a delta, or delta at an
+// epsilon. The keys are in this order.
+func ComposedDocument(given string, at float64, w *workload.Workload, answer workload.Answer) any {
 	type rest struct {
 		Mechanisms []Use              `json:"mechanisms"`
 		Results    []workload.Result  `json:"results"`
 		Tightest   workload.Method    `json:"tightest"`
 		Skipped    []workload.Skipped `json:"skipped,omitempty"`
 	}
-	body := rest{Uses(w.Uses()), answer.Results, answer.Tightest().Method, answer.Skipped}
+	body := rest{usesDocument(w.Uses()), answer.Results, answer.Tightest().Method, answer.Skipped}
 	if given == "delta" {
 		return struct {
 			Delta float64 `json:"delta"`
@@ -224,10 +224,10 @@ func Composed(given string, at float64, w *workload.Workload, answer workload.An
 	}{at, body}
 }
 
-// Calibrated is the noise that a budget needs, for machines.
-func Calibrated(epsilon, delta float64, found workload.Calibration) map[string]any {
+// CalibratedDocument is the noise that a budget needs, for machines.
+func CalibratedDocument(epsilon, delta float64, found workload.Calibration) map[string]any {
 	out := map[string]any{
-		"epsilon": epsilon, "delta": delta, "mechanisms": Uses(found.Workload.Uses()),
+		"epsilon": epsilon, "delta": delta, "mechanisms": usesDocument(found.Workload.Uses()),
 		"parameter": found.Parameter, "value": found.Value(),
 		"lower": found.Noise.Lower, "upper": found.Noise.Upper,
 	}
@@ -281,7 +281,7 @@ func compose(r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{Composed(given, *at, w, answer), nil}, nil
+	return &reply{ComposedDocument(given, *at, w, answer), nil}, nil
 }
 
 func calibrate(r *request) (*reply, error) {
@@ -297,5 +297,5 @@ func calibrate(r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{Calibrated(*q.Epsilon, *q.Delta, found), nil}, nil
+	return &reply{CalibratedDocument(*q.Epsilon, *q.Delta, found), nil}, nil
 }

@@ -12,9 +12,8 @@ import (
 // Calibration is the noise that a budget needs.
 type Calibration struct {
 	Parameter string // sigma, scale, sigma2, or epsilon of a mechanism that has no other
-	// Noise holds the value: the end with more noise keeps the budget for certain,
-	// the other breaks it for certain. Where the parameter is an epsilon, less is
-	// more noise.
+	// Noise holds the value: the end with more noise keeps the budget for certain, the other breaks
+	// it for certain. Where the parameter is an epsilon, less is more noise.
 	Noise dp.Bracket
 	// Workload is the one with the noise that keeps the budget.
 	Workload *Workload
@@ -150,8 +149,8 @@ func overBy(x, limit float64) float64 {
 
 // The search looks at noise in these bounds, in units of the largest sensitivity.
 const (
-	leastNoise = 1e-4
-	mostNoise  = 1e8
+	minNoise = 1e-4
+	maxNoise = 1e8
 )
 
 // narrow narrows the bounds, first by accountants that are quick, and then from what
@@ -195,22 +194,22 @@ func (c calibration) solve() (Calibration, error) {
 		}
 		return u
 	}
-	low, high := math.Log(leastNoise*unit), math.Log(mostNoise*unit)
+	low, high := math.Log(minNoise*unit), math.Log(maxNoise*unit)
 	if upper(high) > 0 {
 		if failed != nil {
 			return Calibration{}, failed
 		}
 		return Calibration{},
 			refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a fixed "+
-				"noise more of it", mostNoise*unit, c.epsilon, c.delta)
+				"noise more of it", maxNoise*unit, c.epsilon, c.delta)
 	}
 	if upper(low) <= 0 {
 		return Calibration{},
 			refuse("even %s %.3g, the least that is looked at, keeps epsilon %v at delta %v: there is nothing to calibrate, or epsilon "+
-				"is too large", c.kind.parameter(), c.roundAmount(leastNoise*unit), c.epsilon, c.delta)
+				"is too large", c.kind.parameter(), c.roundAmount(minNoise*unit), c.epsilon, c.delta)
 	}
 	low, high = c.narrow(upper, low, high)
-	before, enough := numeric.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))
+	before, enough := numeric.Root(upper, low, high, 1e-10/max(1, math.Abs(high)))
 	out := Calibration{Parameter: c.kind.parameter()}
 	// Down from there to where even the lower bound is over, and back up by halves.
 	broken := func(log float64) bool {
@@ -231,9 +230,8 @@ func (c calibration) solve() (Calibration, error) {
 	return out, err
 }
 
-// Error returns the alpha such that one answer of the mechanism that was calibrated
-// is within alpha of the truth with probability 1 - beta, where its noise is added
-// to a number.
+// Error returns the alpha such that one answer of the mechanism that was calibrated is within alpha
+// of the truth with probability 1 - beta, where its noise is added to a number.
 func (c Calibration) Error(beta float64) (alpha float64, ok bool) {
 	for _, u := range c.Workload.uses {
 		if m := u.Mechanism; m.noise == c.Parameter && m.amount == c.Value() {

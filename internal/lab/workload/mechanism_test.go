@@ -10,9 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacyloss"
 )
 
-// rho is at least the divergence of every order over that order, for every mechanism
-// that has one. That the order 1 is the worst for Laplace noise is a theorem that
-// we cite; here it is checked.
+// rho is at least the divergence of every order over that order, for every mechanism that has one.
+// That the order 1 is the worst for Laplace noise is a theorem that we cite; here it is checked.
 func TestRhoBoundsEveryOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := math.Exp(rapid.Float64Range(-5, 4).Draw(t, "ln amount"))

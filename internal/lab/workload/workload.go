@@ -1,6 +1,5 @@
-// Package workload asks every accountant at once: mechanisms are written the way
-// people name them, and each theorem that applies says what they cost together, or
-// how much noise a budget needs.
+// Package workload asks every accountant at once: mechanisms are written the way people name them,
+// and each theorem that applies says what they cost together, or how much noise a budget needs.
 //
 //	laplace:epsilon=0.1            laplace:scale=10        with sensitivity=, sample=
 //	gaussian:sigma=4               gaussian:rho=0.02       with sensitivity=, sample=
@@ -38,8 +37,7 @@ func (u Use) String() string {
 	return strconv.Itoa(u.Times) + " × " + u.Mechanism.String()
 }
 
-// ParseUse reads a mechanism that may say times= as well, such as
-// laplace:epsilon=0.1,times=100.
+// ParseUse reads a mechanism that may say times= as well, such as laplace:epsilon=0.1,times=100.
 func ParseUse(text string, free bool) (Use, error) {
 	name, rest, _ := strings.Cut(text, ":")
 	times, said := 1, false

@@ -43,8 +43,7 @@ func result(t testing.TB, a Answer, err error, m Method) Result {
 	return Result{}
 }
 
-// The figures were computed to 17 digits from first principles, or were published
-// by others.
+// The figures were computed to 17 digits from first principles, or were published by others.
 func TestEpsilonGolden(t *testing.T) {
 	for _, g := range []struct {
 		text   string

@@ -179,14 +179,14 @@ func TestPromised(t *testing.T) {
 		{1_000, 0.04, 0.01, 200, 4.834},
 		{1_000_000, 0, 0.0005, 5, 0.01715},
 	} {
-		got := Promised(c.size, c.threshold, c.noise, c.answers, 0.05)
+		got := PromisedTolerance(c.size, c.threshold, c.noise, c.answers, 0.05)
 		if math.Abs(got/c.want-1) > 0.001 {
 			t.Errorf("%+v: %v", c, got)
 		}
 		if c.threshold == 0 {
 			continue
 		}
-		ways, err := Promises(PlanRequest{
+		ways, err := PlanTolerances(PlanRequest{
 			Size: c.size, Queries: 1e6, Answers: c.answers, Tolerance: 0.05, Beta: 0.05, Noise: c.noise, Threshold: c.threshold,
 		})
 		if err != nil {
@@ -206,7 +206,7 @@ func TestPromised(t *testing.T) {
 		{0, 0.04, 0.01, 5, 0.05}, {1000, 0.04, 0, 5, 0.05}, {1000, 2, 0.01, 5, 0.05}, {1000, 0.04, 0.01, 0, 0.05}, {1000, 0.04, 0.01, 5, 0},
 		{math.NaN(), 0.04, 0.01, 5, 0.05},
 	} {
-		if got := Promised(wrong[0], wrong[1], wrong[2], wrong[3], wrong[4]); !Vacuous(got) {
+		if got := PromisedTolerance(wrong[0], wrong[1], wrong[2], wrong[3], wrong[4]); !IsVacuous(got) {
 			t.Errorf("%v: %v", wrong, got)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // An argument that makes no sense (n below 1, a probability that is none) gives a tolerance or a
 // probability that promises nothing, and is not an error: whoever asks sees that it is vacuous.
 
-// Vacuous reports that a tolerance, or a probability of failing, promises nothing: no two means of
-// values from 0 to 1 are farther apart than 1, and nothing fails more often than always. NaN
+// IsVacuous reports that a tolerance, or a probability of failing, promises nothing: no two means
+// of values from 0 to 1 are farther apart than 1, and nothing fails more often than always. NaN
 // promises nothing either.
-func Vacuous(bound float64) bool { return !(bound < 1) }
+func IsVacuous(bound float64) bool { return !(bound < 1) }
 
 // Hoeffding is the tolerance that means over n people have, all of the queries at once and with
 // probability 1 - beta, where the queries were fixed before anybody saw the data:

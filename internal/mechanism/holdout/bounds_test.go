@@ -85,16 +85,16 @@ func TestBoundsOfNonsense(t *testing.T) {
 		CorrectedP(-1, 1, 0), CorrectedP(nan, 1, 0), CorrectedP(0.1, -1, 0), CorrectedP(0.1, 1, 2), CorrectedP(0.1, nan, 0),
 		BestTransfer(laplaceAccuracy(0.1, 1), roundCosts{0.1, 0.01, 1}.at, 0).Tolerance,
 	} {
-		if !Vacuous(got) {
+		if !IsVacuous(got) {
 			t.Errorf("%d promises %v", i, got)
 		}
 	}
 	for _, args := range [][6]float64{{-1, 0, 0, 0, 1, 1}, {0, 0, nan, 0, 1, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 0, 0.1, 1, 0}} {
-		if a, b := Transfer(args[0], args[1], args[2], args[3], args[4], args[5]); !Vacuous(a) && !Vacuous(b) {
+		if a, b := Transfer(args[0], args[1], args[2], args[3], args[4], args[5]); !IsVacuous(a) && !IsVacuous(b) {
 			t.Errorf("%v promises %v, %v", args, a, b)
 		}
 	}
-	if !Vacuous(nan) || !Vacuous(1) || Vacuous(0.999) {
+	if !IsVacuous(nan) || !IsVacuous(1) || IsVacuous(0.999) {
 		t.Error("what is vacuous")
 	}
 	for _, w := range []PlanRequest{
@@ -189,10 +189,10 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	want := map[string]Verdict{
-		"exact, questions fixed in advance, Hoeffding": Holds, "exact, chosen by earlier answers, none": Nothing,
+		"exact, questions fixed in advance, Hoeffding": Holds, "exact, chosen by earlier answers, none": PromisesNothing,
 		"exact, fresh people for each, Hoeffding": Misses,
 		"all with noise, transfer":                Misses, "all with noise, max-information": Misses,
-		"all with noise, generalisation": Nothing,
+		"all with noise, generalisation": PromisesNothing,
 		"Thresholdout, transfer":         Misses, "Thresholdout, max-information": Misses, "Thresholdout, generalisation": Misses,
 	}
 	if fmt.Sprint(verdicts) != fmt.Sprint(want) {
@@ -206,7 +206,7 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, way := range ways {
-		if way.Name == ThresholdWay && (way.Verdict != Nothing || way.By != "transfer" && math.Abs(way.Epsilon-10) > 1e-9 ||
+		if way.Name == ThresholdWay && (way.Verdict != PromisesNothing || way.By != "transfer" && math.Abs(way.Epsilon-10) > 1e-9 ||
 			way.Noise != 0.01 || way.Threshold != 0.04) {
 			t.Errorf("%+v", way)
 		}
@@ -232,11 +232,11 @@ func TestPlansOfAllKinds(t *testing.T) {
 		bigger, more := w, w
 		bigger.Size = math.Min(maxPeople, 2*w.Size)
 		more.Queries = math.Min(1e12, 2*w.Queries)
-		large, err := Promises(bigger)
+		large, err := PlanTolerances(bigger)
 		if err != nil {
 			t.Fatal(err)
 		}
-		many, err := Promises(more)
+		many, err := PlanTolerances(more)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,13 +246,13 @@ func TestPlansOfAllKinds(t *testing.T) {
 					t.Fatalf("%+v: %+v", w, way)
 				}
 			}
-			if large[i].Tolerance > way.Tolerance*1.02 && !Vacuous(large[i].Tolerance) {
+			if large[i].Tolerance > way.Tolerance*1.02 && !IsVacuous(large[i].Tolerance) {
 				t.Errorf("%+v: %s, %s promises %v, and with twice the people %v", w, way.Name, way.By, way.Tolerance, large[i].Tolerance)
 			}
-			if many[i].Tolerance < way.Tolerance*0.98 && !Vacuous(way.Tolerance) {
+			if many[i].Tolerance < way.Tolerance*0.98 && !IsVacuous(way.Tolerance) {
 				t.Errorf("%+v: %s, %s promises %v, and with twice the questions %v", w, way.Name, way.By, way.Tolerance, many[i].Tolerance)
 			}
-			if (way.Verdict == Holds) != (way.Tolerance <= w.Tolerance) || (way.Verdict == Nothing) != !(way.Tolerance < 1) {
+			if (way.Verdict == Holds) != (way.Tolerance <= w.Tolerance) || (way.Verdict == PromisesNothing) != !(way.Tolerance < 1) {
 				t.Errorf("%+v: %+v", w, way)
 			}
 			if way.Verdict == Holds && way.Needs > w.Size*1.02+1 || way.Verdict != Holds && way.Needs < w.Size*0.98 {

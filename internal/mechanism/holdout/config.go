@@ -26,7 +26,7 @@ type Config struct {
 	Answers int
 	// Currency is Pure or Concentrated: which claim of a charge its account counts. The noise is
 	// the same.
-	Currency mech.Budget
+	Currency mech.Currency
 }
 
 const (
@@ -57,7 +57,7 @@ func (c Config) check() error {
 	case c.Answers < 1 || c.Answers > maxAnswers:
 		return refuse("it has %d answers; write a number from 1 to 2^30", c.Answers)
 	case c.Currency != mech.Pure && c.Currency != mech.Concentrated:
-		return fmt.Errorf("%w: %w", errConfig, mech.ErrBudget)
+		return fmt.Errorf("%w: %w", errConfig, mech.ErrCurrency)
 	}
 	return nil
 }
@@ -183,9 +183,10 @@ func Price(c Config) (*Tariff, error) {
 // compared: |h - t| + N < T + Z, with Z drawn for the round and N for the question. The first
 // question of a round that is farther off than T + w ends it, unless its Z - N > w. So, said before
 // a round begins, all that it confirms is within T + w of the holdout, however much is asked by
-// whomever for what reason, but with probability P(Z - N > w): [mech.Above.Missed] has the proof.
-// It is no statement about a round that has lasted: one whose Z is large lasts longer, so after
-// many confirmations the next one is farther off more often than that.
+// whomever for what reason, but with probability P(Z - N > w):
+// [mech.AboveThreshold.MissProbability] has the proof. It is no statement about a round that has
+// lasted: one whose Z is large lasts longer, so after many confirmations the next one is farther
+// off more often than that.
 
 // Answered returns how far an answer from the holdout is from the exact one at most, in units of a
 // score, but for a probability of beta.

@@ -1,5 +1,7 @@
 // Package holdout is Thresholdout, the reusable holdout (Dwork, Feldman, Hardt, Pitassi, Reingold,
-// Roth 2015, Figure 1), and what differential privacy says about generalisation.
+// Roth 2015, Figure 1), and what differential privacy says about generalisation. The curator opens
+// one [Session] for each holdout of a policy, on its ledger as the host, and brings the two scores
+// of a question sealed (package holdoutsession).
 //
 // An analyst has training data, and asks how well something does on a holdout that only the curator
 // has. Whoever asks a plain holdout often enough, and goes on by its answers, fits it as well as
@@ -36,12 +38,12 @@
 //
 // Proof. Somebody's value moves the sum h by D = Steps at most, so |h - t| moves by D at most, t
 // being public. A round up to its "above" is AboveThreshold with Z of scale D/e1 and N of scale
-// 2D/e2 on the lattice, which costs e1 + e2 ([mech.Above] has the proof). D/e1 = 2s n Steps and
-// 2D/e2 = 4s n Steps give e1 = e2 = 1/(2sn). The answer has Laplace noise of scale D/e3 = s n
-// Steps, so costs e3 = 1/(sn). Both are of the same database, so the costs add; and so do those of
-// rounds, each being chosen after all before it (sums of pure epsilon are a valid filter: Rogers,
-// Roth, Ullman, Vadhan 2016). An answer t, a refusal, and the same answer again are functions of
-// what was released.
+// 2D/e2 on the lattice, which costs e1 + e2 ([mech.AboveThreshold] has the proof). D/e1 = 2s n
+// Steps and 2D/e2 = 4s n Steps give e1 = e2 = 1/(2sn). The answer has Laplace noise of scale D/e3 =
+// s n Steps, so costs e3 = 1/(sn). Both are of the same database, so the costs add; and so do those
+// of rounds, each being chosen after all before it (sums of pure epsilon are a valid filter:
+// Rogers, Roth, Ullman, Vadhan 2016). An answer t, a refusal, and the same answer again are
+// functions of what was released.
 //
 // The three amounts are rounded down to units of account, and the noise is calibrated to the
 // rounded ones: it is never smaller than declared, and never costs more than the theorem says. The
@@ -57,7 +59,7 @@
 // # What it is good for
 //
 // See [Plan]: at a size of 10,000 the theorems on generalisation promise nothing for the parameters
-// at which it works well in practice. Where nothing is promised ([Promised]) it can be fitted by
-// trying: a vote of random guesses, weighted by what the holdout said of them, is confirmed far
-// above one half on labels that are coins.
+// at which it works well in practice. Where nothing is promised ([PromisedTolerance]) it can be
+// fitted by trying: a vote of random guesses, weighted by what the holdout said of them, is
+// confirmed far above one half on labels that are coins.
 package holdout

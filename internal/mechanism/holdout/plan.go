@@ -52,9 +52,9 @@ func (w PlanRequest) check() error {
 type Verdict string
 
 const (
-	Holds   Verdict = "holds"   // within the tolerance that was wished for
-	Misses  Verdict = "misses"  // promises something, and not that
-	Nothing Verdict = "vacuous" // promises a tolerance of 1 or more, or none at all
+	Holds           Verdict = "holds"   // within the tolerance that was wished for
+	Misses          Verdict = "misses"  // promises something, and not that
+	PromisesNothing Verdict = "vacuous" // promises a tolerance of 1 or more, or none at all
 )
 
 // Way is one way of answering, with what a theorem promises for it.
@@ -87,15 +87,15 @@ const maxPeople = 1e15
 // answered from the holdout that does not overfit: one whose training value is over as many people
 // who were drawn alike.
 func Plan(w PlanRequest) ([]PlannedWay, error) {
-	out, err := Promises(w)
+	out, err := PlanTolerances(w)
 	for i := range out {
 		out[i].Needs = planMethods[i].peopleNeeded(w)
 	}
 	return out, err
 }
 
-// Promises is [Plan] without the numbers of people needed, which take longest.
-func Promises(w PlanRequest) ([]PlannedWay, error) {
+// PlanTolerances is [Plan] without the numbers of people needed, which take longest.
+func PlanTolerances(w PlanRequest) ([]PlannedWay, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func Promises(w PlanRequest) ([]PlannedWay, error) {
 		way := l.at(w.Size, w)
 		way.Name, way.By, way.Adaptive = l.name, l.by, l.adaptive
 		switch {
-		case Vacuous(way.Tolerance):
-			way.Verdict = Nothing
+		case IsVacuous(way.Tolerance):
+			way.Verdict = PromisesNothing
 		case way.Tolerance > w.Tolerance:
 			way.Verdict = Misses
 		default:
@@ -116,18 +116,19 @@ func Promises(w PlanRequest) ([]PlannedWay, error) {
 	return out, nil
 }
 
-// Promised is how far, at most and with probability 1 - beta, any answer of a session is from the
-// mean over everybody whom its people were drawn from, however many questions are asked and
-// whatever they are chosen by: the smallest tolerance that a theorem proves for the numbers that
-// were declared. Where it is [Vacuous] nothing is promised, and who asks often enough can fit the
-// holdout. It holds as long as nothing but the session tells about its people, who were drawn
-// independently. They need not be alike, as labels of known people are not: max-information and the
-// transfer theorem look at one person at a time. The third, which wants them alike, is left out.
+// PromisedTolerance is how far, at most and with probability 1 - beta, any answer of a session is
+// from the mean over everybody whom its people were drawn from, however many questions are asked
+// and whatever they are chosen by: the smallest tolerance that a theorem proves for the numbers
+// that were declared. Where it is [IsVacuous] nothing is promised, and who asks often enough can
+// fit the holdout. It holds as long as nothing but the session tells about its people, who were
+// drawn independently. They need not be alike, as labels of known people are not: max-information
+// and the transfer theorem look at one person at a time. The third, which wants them alike, is left
+// out.
 //
 // The session compares on a lattice, which the theorems know nothing of: T and the training value
 // are rounded by half a step each, and tails of whole numbers begin a step later for each of the
 // three noises. Steps are 1/n at most.
-func Promised(size, threshold, noise, answers, beta float64) float64 {
+func PromisedTolerance(size, threshold, noise, answers, beta float64) float64 {
 	w := PlanRequest{
 		Size: size, Queries: answers, Answers: answers, Tolerance: 0.5, Beta: beta,
 		Noise: noise, Threshold: math.Max(threshold, math.SmallestNonzeroFloat64), // 0 is one that is looked for
@@ -384,8 +385,8 @@ func gaussianAccuracy(sigma, queries float64) func(miss float64) float64 {
 // of scale 4s, P(N - Z > w) = (2/3) x - (1/6) x^2 with x = exp(-w/(4s)) for w >= 0, and is at most
 // (2/3) x for every w: below 0 it is 1 - (2/3) y + (1/6) y^2 with y = 1/x, and 2/3 minus y times
 // that is 2/3 - y + (2/3) y^2 - (1/6) y^3, which falls to 1/6 at y = 1. A round that has lasted
-// alarms no more often than that ([mech.Above.Alarmed]). So both of these do, and the smaller is
-// taken:
+// alarms no more often than that ([mech.AboveThreshold.AlarmProbability]). So both of these do, and
+// the smaller is taken:
 //
 //   - half of beta for G, which is beyond sqrt(ln(4k/beta)/n) for none of k (Hoeffding), and half
 //     for the noise: 4s ln(4k/(3 beta)) more;
@@ -405,10 +406,11 @@ func thresholdOf(n, noise float64, w PlanRequest) float64 {
 //
 // Proof. A training value that is farther than T + w from the mean over the holdout is confirmed in
 // a round with probability P(Z - N > w) at most, however many questions the round has: the first
-// that is so far off either ends it, or is confirmed by its own fresh noise ([mech.Above.Missed]).
-// The one answer that ends it is farther than T + w off with probability exp(-(T + w)/s). With x =
-// exp(-w/(4s)) the first is at most (2/3) x, and the second exp(-T/s) x^4, which is at most
-// exp(-T/s) x. There are B rounds, because B answers end them. So miss is B (2/3 + exp(-T/s)) x.
+// that is so far off either ends it, or is confirmed by its own fresh noise
+// ([mech.AboveThreshold.MissProbability]). The one answer that ends it is farther than T + w off
+// with probability exp(-(T + w)/s). With x = exp(-w/(4s)) the first is at most (2/3) x, and the
+// second exp(-T/s) x^4, which is at most exp(-T/s) x. There are B rounds, because B answers end
+// them. So miss is B (2/3 + exp(-T/s)) x.
 func thresholdAccuracy(noise, threshold float64, w PlanRequest) func(miss float64) float64 {
 	each := w.Answers * (2.0/3 + math.Exp(-threshold/noise))
 	return func(miss float64) float64 { return threshold + 4*noise*math.Log(math.Max(1, each/miss)) }

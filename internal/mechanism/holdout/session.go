@@ -19,7 +19,7 @@ type Session struct {
 	*sharedState
 }
 
-// sharedState is what is one for a session, however many pay for it; see [Session.With].
+// sharedState is what is one for a session, however many pay for it; see [Session.WithHost].
 type sharedState struct {
 	config   Config
 	tariff   *Tariff
@@ -49,9 +49,9 @@ func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Ses
 	return s, nil
 }
 
-// With returns the same session for somebody else who pays: on a host with the same journal, whose
-// charges are theirs.
-func (s *Session) With(h session.Host) *Session { return &Session{h, s.sharedState} }
+// WithHost returns the same session for somebody else who pays: on a host with the same journal,
+// whose charges are theirs.
+func (s *Session) WithHost(h session.Host) *Session { return &Session{h, s.sharedState} }
 
 // refresh reads the journal where that is needed, and what others have written to it since.
 func (s *Session) refresh(ctx context.Context) error {

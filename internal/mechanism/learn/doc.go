@@ -1,6 +1,7 @@
 // Package learn trains linear classifiers and regressions under differential privacy: from what is
 // public alone a [Plan] with its exact price ([Prepare]), and from a [Table] of rows a [Model] that
-// is private at that price ([Fit]).
+// is private at that price ([Fit]). The curator charges the price between the two, and lets an
+// engine fill the table in between (package training).
 //
 // # What is trained
 //
@@ -39,7 +40,7 @@
 //     exp(-|b|/s). Others: b is normal; with a delta, radial noise is taken where it is shorter.
 //   - [Output]: a point at which the gradient of F is at most gamma long, proven by outward
 //     rounding, is rounded to whole steps, and noise is added to the whole numbers: radial for pure
-//     budgets (mech.Radial), the discrete Gaussian for others. Theorem: see newOutput. No minimiser
+//     budgets (mech.radial), the discrete Gaussian for others. Theorem: see newOutput. No minimiser
 //     needs to be exact, because gamma is in the sensitivity.
 //   - [Minima]: Gaussian objective perturbation, minimised to a gamma that is proven, and then a
 //     little discrete Gaussian noise for what is missing. Theorem: see newMinima. It is here to be

@@ -38,7 +38,7 @@ func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func
 			progress(Progress{"training", (float64(c*p.Encoding.Models()+model) + share) / total})
 		}
 		if released[c], err = p.train(ctx, table, c, r, done); err != nil {
-			return nil, failed(ctx, err)
+			return nil, hideFailure(ctx, err)
 		}
 	}
 	chosen := 0
@@ -50,7 +50,7 @@ func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func
 		}
 		var err error
 		if chosen, err = r.Select(p.scores(table, candidates), p.selector); err != nil {
-			return nil, failed(ctx, err)
+			return nil, hideFailure(ctx, err)
 		}
 	}
 	m := p.model(released[chosen], p.regularisers[chosen])
@@ -61,8 +61,8 @@ func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func
 	return m, nil
 }
 
-// failed hides why a training failed, but for the context's own reasons.
-func failed(ctx context.Context, err error) error {
+// hideFailure hides why a training failed, but for the context's own reasons.
+func hideFailure(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ErrFit, context.Cause(ctx))
@@ -82,11 +82,11 @@ func (p *Plan) train(ctx context.Context, t *collected, candidate int, r *mech.R
 		share := func(x float64) { done(k, x) }
 		var linear solve.Approximator
 		if o := p.recipe.objective; o != nil {
-			linear = r.Reals(d, o.Gaussian, o.Scale)
+			linear = r.DrawReals(d, o.Gaussian, o.Scale)
 		}
 		if p.recipe.release == nil {
 			var err error
-			if out[k], err = solve.Exactly(ctx, problem, linear, p.recipe.step, share); err != nil {
+			if out[k], err = solve.MinimiseExactly(ctx, problem, linear, p.recipe.step, share); err != nil {
 				return nil, err
 			}
 			continue
@@ -108,17 +108,17 @@ func (p *Plan) train(ctx context.Context, t *collected, candidate int, r *mech.R
 
 // whole returns weights in whole steps, that are within what the sensitivity allows of the
 // minimiser. Whether float64 shows that a gradient is short depends on the rows, for tables of many
-// millions, and must not show. So where it does not, what is rounded is solve.Slack steps from the
-// exact minimiser at most, which is within the tolerance of every recipe: gamma/(Lambda g) is 1/4
-// or more, see newOutput and newMinima. The exact minimiser itself will not do: without a random
-// linear term rows can be such that it is in the middle between two steps, where nothing decides,
-// and a training that fails for these rows, always, says so.
+// millions, and must not show. So where it does not, what is rounded is solve.NearlySteps steps
+// from the exact minimiser at most, which is within the tolerance of every recipe: gamma/(Lambda g)
+// is 1/4 or more, see newOutput and newMinima. The exact minimiser itself will not do: without a
+// random linear term rows can be such that it is in the middle between two steps, where nothing
+// decides, and a training that fails for these rows, always, says so.
 func (r *recipe) whole(ctx context.Context, problem *solve.Problem, linear solve.Approximator, share func(float64)) ([]int64, error) {
 	w, err := r.minimise(ctx, problem, linear, share)
 	if errors.Is(err, solve.ErrNotReached) {
-		nearly, err := solve.Nearly(ctx, problem, linear, r.step, share)
+		nearly, err := solve.MinimiseNearly(ctx, problem, linear, r.step, share)
 		for j, n := range nearly {
-			nearly[j] = max(-farthest, min(farthest, n))
+			nearly[j] = max(-maxSteps, min(maxSteps, n))
 		}
 		return nearly, err
 	}
@@ -127,7 +127,7 @@ func (r *recipe) whole(ctx context.Context, problem *solve.Problem, linear solve
 	}
 	out := make([]int64, len(w))
 	for j, x := range w {
-		out[j] = steps(x, r.step)
+		out[j] = roundToSteps(x, r.step)
 	}
 	return out, nil
 }
@@ -159,12 +159,12 @@ func (r *recipe) minimise(ctx context.Context, problem *solve.Problem, linear so
 	return point.W, nil
 }
 
-// farthest is where whole numbers of steps end, which moves no two apart.
-const farthest = 1 << 62
+// maxSteps is where whole numbers of steps end, which moves no two apart.
+const maxSteps = 1 << 62
 
-// steps is a weight in whole steps. The step is a power of two, so the quotient is exact.
-func steps(w, step float64) int64 {
-	return int64(math.Max(-farthest, math.Min(farthest, math.Round(w/step))))
+// roundToSteps is a weight in whole steps. The step is a power of two, so the quotient is exact.
+func roundToSteps(w, step float64) int64 {
+	return int64(math.Max(-maxSteps, math.Min(maxSteps, math.Round(w/step))))
 }
 
 // sum is what one model of one candidate minimises.
@@ -239,7 +239,7 @@ func (p *Plan) scores(t *collected, candidates [][][]float64) mech.Exact {
 	_, count := p.task.mistakes()
 	last := uint8(len(candidates))
 	out := make([]int64, len(candidates))
-	each(t.rows, func(i int) bool { return t.parts[i] == last }, func(x []float32, target float64) {
+	forEachRow(t.rows, func(i int) bool { return t.parts[i] == last }, func(x []float32, target float64) {
 		for c, w := range candidates {
 			out[c] -= count(w, x, target)
 		}
@@ -247,8 +247,8 @@ func (p *Plan) scores(t *collected, candidates [][][]float64) mech.Exact {
 	return mech.Seal(out...)
 }
 
-// each calls f for every row that counts.
-func each(r *solve.Rows, keep func(int) bool, f func(x []float32, target float64)) {
+// forEachRow calls f for every row that counts.
+func forEachRow(r *solve.Rows, keep func(int) bool, f func(x []float32, target float64)) {
 	for i := range r.Len() {
 		if keep == nil || keep(i) {
 			f(r.Row(i), float64(r.Target(i)))
@@ -285,7 +285,7 @@ func (p *Plan) evaluate(t *collected, m *Model, r *mech.Releaser) *Evaluation {
 	most, count := p.task.mistakes()
 	w := vector.Weights(m.Weights, m.Step)
 	var wrong, right int64
-	each(t.rows, nil, func(x []float32, target float64) {
+	forEachRow(t.rows, nil, func(x []float32, target float64) {
 		n := count(w, x, target)
 		wrong, right = wrong+n, right+most-n
 	})
@@ -298,7 +298,7 @@ func (p *Plan) evaluate(t *collected, m *Model, r *mech.Releaser) *Evaluation {
 	}
 	share, half := mech.RatioInterval(
 		mech.Noisy{Value: e.Wrong, HalfWidth: p.evaluation.HalfWidth(beta / 2)},
-		mech.Noisy{Value: saturated(e.Wrong, e.Right), HalfWidth: total}, 0, 1)
+		mech.Noisy{Value: addSaturated(e.Wrong, e.Right), HalfWidth: total}, 0, 1)
 	e.Error, e.Low, e.High = share, math.Max(0, share-half), math.Min(1, share+half)
 	if p.Encoding.Classes() == 0 {
 		unit := p.Encoding.Target.Half() * p.Encoding.Target.Unit()
@@ -309,8 +309,8 @@ func (p *Plan) evaluate(t *collected, m *Model, r *mech.Releaser) *Evaluation {
 	return e
 }
 
-// saturated is a + b, or the nearest number that fits.
-func saturated(a, b int64) int64 {
+// addSaturated is a + b, or the nearest number that fits.
+func addSaturated(a, b int64) int64 {
 	switch s := a + b; {
 	case a > 0 && b > 0 && s < 0:
 		return math.MaxInt64

@@ -103,7 +103,7 @@ func gradients(p *Plan, a, b *collected, w []float64) float64 {
 				weight = s.Weight(i)
 			}
 			x := t.rows.Row(i)
-			slope := weight * p.task.loss.First(vector.Dot(w, x), y)
+			slope := weight * p.task.loss.Derivative(vector.Dot(w, x), y)
 			for j, v := range x {
 				g[j] += slope * float64(v)
 			}
@@ -222,7 +222,7 @@ func TestMinima(t *testing.T) {
 					if s.Target != nil {
 						target = s.Target(i)
 					}
-					slope := p.task.loss.First(vector.Dot(w, s.Rows.Row(i)), target)
+					slope := p.task.loss.Derivative(vector.Dot(w, s.Rows.Row(i)), target)
 					for j, v := range s.Rows.Row(i) {
 						b[j] -= slope * float64(v)
 					}
@@ -232,7 +232,7 @@ func TestMinima(t *testing.T) {
 					t.Fatal(err)
 				}
 				for j := range got {
-					found[i] = append(found[i], steps(got[j], p.Step()))
+					found[i] = append(found[i], roundToSteps(got[j], p.Step()))
 					if math.Abs(got[j]-w[j]) > p.recipe.tolerance/p.recipe.lambda*1.01+1e-12 {
 						t.Errorf("a weight is %v, and %v was meant", got[j], w[j])
 					}
@@ -247,7 +247,7 @@ func TestMinima(t *testing.T) {
 			found = [2][]int64{}
 			for i, side := range []float64{1, -1} {
 				for j := range w {
-					found[i] = append(found[i], steps(w[j]+side*p.recipe.tolerance/p.recipe.lambda/math.Sqrt(float64(len(w))), p.Step()))
+					found[i] = append(found[i], roundToSteps(w[j]+side*p.recipe.tolerance/p.recipe.lambda/math.Sqrt(float64(len(w))), p.Step()))
 				}
 			}
 			move, _ = sealed.Between(mech.Seal(found[0]...), mech.Seal(found[1]...))

@@ -384,7 +384,7 @@ func (p Problem) tapered(lambda, price float64) float64 {
 	m := float64(p.Rows)
 	k := p.kappaOf(lambda) / m * roundingSlack
 	low, _ := numeric.Bisect(0, price, 100, func(beta float64) bool {
-		total := m * steepest(beta, k)
+		total := m * largestTaperedLoss(beta, k)
 		if p.Neighbours == dp.Substitute {
 			total += m * beta
 		}
@@ -393,9 +393,9 @@ func (p Problem) tapered(lambda, price float64) float64 {
 	return low * float64(p.differingRows())
 }
 
-// steepest is the largest beta s + ln(1 + 4 k s(1-s)) for s from 0 to 1. With u = 1-2s the
-// derivative is 0 where k beta u^2 - 4 k u - beta (1+k) = 0.
-func steepest(beta, k float64) float64 {
+// largestTaperedLoss is the largest beta s + ln(1 + 4 k s(1-s)) for s from 0 to 1. With u = 1-2s
+// the derivative is 0 where k beta u^2 - 4 k u - beta (1+k) = 0.
+func largestTaperedLoss(beta, k float64) float64 {
 	if beta >= 4*k || k == 0 {
 		return beta
 	}

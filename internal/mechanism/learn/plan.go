@@ -74,7 +74,7 @@ func (p *Plan) Spelling() string {
 		fmt.Fprintf(&b, " tolerance=%s", exactly(p.recipe.tolerance))
 	}
 	if o := p.recipe.objective; o != nil {
-		fmt.Fprintf(&b, " objective %s %s", kind(o.Gaussian), exactly(o.Scale))
+		fmt.Fprintf(&b, " objective %s %s", noiseKind(o.Gaussian), exactly(o.Scale))
 	}
 	if m := p.recipe.release; m != nil {
 		fmt.Fprintf(&b, " release %s %s", m.Name(), m.Parameter().RatString())
@@ -93,8 +93,8 @@ func (p *Plan) Spelling() string {
 func (p *Plan) Describe() []Line {
 	var lines []Line
 	add := func(name, value string) { lines = append(lines, Line{Name: name, Value: value}) }
-	add("price", price(p.Cost))
-	add("protects", words(p.Cost, p.Group))
+	add("price", describeCost(p.Cost))
+	add("protects", explainCost(p.Cost, p.Group))
 	add("method", p.Method)
 	add("why", strings.Join(p.Why, " "))
 	add("loss", p.task.loss.Name())
@@ -109,7 +109,7 @@ func (p *Plan) Describe() []Line {
 		add("noise", n.String())
 	}
 	if p.evaluation != nil {
-		add("accuracy", fmt.Sprintf("estimated on the training rows, with noise on two counts: %s", price(p.evaluation.Cost())))
+		add("accuracy", fmt.Sprintf("estimated on the training rows, with noise on two counts: %s", describeCost(p.evaluation.Cost())))
 	}
 	if p.Spec.Rows > 0 {
 		rows := int64(p.task.rows())
@@ -119,8 +119,8 @@ func (p *Plan) Describe() []Line {
 	return lines
 }
 
-// price shows the claims of a cost that are made.
-func price(c dp.Cost) string {
+// describeCost shows the claims of a cost that are made.
+func describeCost(c dp.Cost) string {
 	var out []string
 	if c.Epsilon != dp.Unbounded {
 		out = append(out, "epsilon "+c.Epsilon.Short())
@@ -136,11 +136,11 @@ func price(c dp.Cost) string {
 
 func (p *Plan) guarantee() Guarantee {
 	return Guarantee{Cost: p.Cost, Neighbours: p.Group.Neighbours, MaxRows: p.Group.MaxRows, Theorem: p.theorem(),
-		Words: words(p.Cost, p.Group)}
+		Words: explainCost(p.Cost, p.Group)}
 }
 
-// words says what a cost means.
-func words(c dp.Cost, g Group) string {
+// explainCost says what a cost means.
+func explainCost(c dp.Cost, g Group) string {
 	what := "one person's row"
 	if g.MaxRows > 1 {
 		what = fmt.Sprintf("the rows of one person, of which %d count at most,", g.MaxRows)

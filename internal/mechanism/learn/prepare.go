@@ -32,7 +32,7 @@ func Prepare(e *Encoding, s Spec, g Group) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Encoding: e, Spec: s, Group: g, task: &task{e, s, g, loss, or(s.Radius, defaultRadius(e))}}
+	p := &Plan{Encoding: e, Spec: s, Group: g, task: &task{e, s, g, loss, orDefault(s.Radius, defaultRadius(e))}}
 	if p.weights, err = classWeights(&s, &e.Target); err != nil {
 		return nil, err
 	}
@@ -193,9 +193,9 @@ func newLoss(s *Spec, target *Column) (solve.Loss, error) {
 	}
 	switch name {
 	case "huber":
-		return solve.Huber(or(s.HalfWidth, defaultHalfWidth))
+		return solve.Huber(orDefault(s.HalfWidth, defaultHalfWidth))
 	case "squares":
-		return solve.Squares(or(s.Residual, defaultResidual))
+		return solve.Squares(orDefault(s.Residual, defaultResidual))
 	}
 	return solve.Logistic(), nil
 }
@@ -237,7 +237,7 @@ func classWeights(s *Spec, target *Column) ([]float64, error) {
 	return out, nil
 }
 
-func or(x, otherwise float64) float64 {
+func orDefault(x, otherwise float64) float64 {
 	if x == 0 {
 		return otherwise
 	}

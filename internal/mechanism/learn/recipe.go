@@ -24,7 +24,7 @@ type recipe struct {
 	cost      dp.Cost
 }
 
-func kind(gaussian bool) string {
+func noiseKind(gaussian bool) string {
 	if gaussian {
 		return "gaussian"
 	}
@@ -183,14 +183,15 @@ func (t *task) outputLambda(b Budget, s float64) float64 {
 	lambda := t.radius * n.Norm() / 2
 	if t.spec.Rows > 0 {
 		c, r := t.loss.Curvature(), t.radius
-		long := believed / c
+		long := believedWeightLength / c
 		lambda = math.Cbrt(2 * t.rows() * c * math.Pow(r, 4) * n.Norm() * n.Norm() / (long * long))
 	}
 	return math.Max(t.floor(), math.Min(lambda, 0x1p60))
 }
 
-// believed is how long weights are believed to be, times the curvature, on rows of length 1.
-const believed = 5
+// believedWeightLength is how long weights are believed to be, times the curvature, on rows of
+// length 1.
+const believedWeightLength = 5
 
 // floor is a regulariser below which minimising is hard and nothing is gained.
 func (t *task) floor() float64 {
@@ -208,7 +209,7 @@ func (t *task) newObjective(b Budget) (*recipe, error) {
 	}
 	r := &recipe{method: Objective, lambda: o.Lambda, objective: o, cost: o.Cost,
 		step: powerBelow(o.Scale / (8 * (t.most(o.Lambda) + t.bend())))}
-	r.noise = []Noise{{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: t.encoding.Dim()}}
+	r.noise = []Noise{{Kind: noiseKind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: t.encoding.Dim()}}
 	return r, nil
 }
 
@@ -234,19 +235,18 @@ func (t *task) linear(b Budget) (*ObjectiveNoise, error) {
 	}
 	// What the theorem of utility has, |b|^2/(2 Lambda) and Lambda |w|^2/2, is in balance at
 	// |b|/|w|. With more Lambda the Jacobian is cheaper, so that is private too, at less noise.
-	if more := math.Max(t.floor(), t.loss.Curvature()*t.radius*t.length(o)/believed); more > o.Lambda && more < 0x1p60 {
+	if more := math.Max(t.floor(), t.loss.Curvature()*t.radius*t.length(o)/believedWeightLength); more > o.Lambda && more < 0x1p60 {
 		return at(more)
 	}
 	return o, err
 }
 
 func (t *task) length(o *ObjectiveNoise) float64 {
-	return Noise{Kind: kind(o.Gaussian), Scale: o.Scale, Weights: t.encoding.Dim()}.Norm()
+	return Noise{Kind: noiseKind(o.Gaussian), Scale: o.Scale, Weights: t.encoding.Dim()}.Norm()
 }
 
 // newMinima calibrates approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta,
-// Wang 2019, Algorithm 1), with Gaussian objective perturbation of calibrate.go in place of
-// theirs.
+// Wang 2019, Algorithm 1), with Gaussian objective perturbation of calibrate.go in place of theirs.
 //
 // Theorem. Let w be the exact minimiser with the random linear term. It is private at the first
 // part of the budget. What is computed is within gamma/Lambda of it, because its gradient was
@@ -293,7 +293,7 @@ func (t *task) newMinima(b Budget) (*recipe, error) {
 	}
 	r.release, r.cost = m, o.Cost.Add(cost)
 	r.noise = []Noise{
-		{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: t.encoding.Dim()},
+		{Kind: noiseKind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: t.encoding.Dim()},
 		{Kind: "gaussian", On: "weights", Scale: math.Sqrt(mech.Variance(m)) * r.step, Weights: t.encoding.Dim()},
 	}
 	return r, nil

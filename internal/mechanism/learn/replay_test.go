@@ -207,7 +207,7 @@ func rough(t *testing.T, p *Plan, a, b *Table, w []float64) float64 {
 					t.Fatal(err)
 				}
 				for _, x := range point.W {
-					*out = append(*out, steps(x, p.recipe.step))
+					*out = append(*out, roundToSteps(x, p.recipe.step))
 				}
 			}
 		}
@@ -232,7 +232,7 @@ func slopes(s *solve.Problem, w []float64) []float64 {
 		if s.Weight != nil {
 			weight = s.Weight(i)
 		}
-		slope := weight * s.Loss.First(vector.Dot(w, x), target)
+		slope := weight * s.Loss.Derivative(vector.Dot(w, x), target)
 		for j, v := range x {
 			out[j] += slope * float64(v)
 		}

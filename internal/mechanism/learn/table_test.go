@@ -155,7 +155,7 @@ func TestMinimiserInTheMiddle(t *testing.T) {
 		Target:   Column{Name: "y", Lo: -1, Hi: 1, Step: big.NewRat(1, 1)},
 	}
 	p := prepared(t, e, Spec{Method: Output, Budget: Budget{Epsilon: eps(t, "1")}, Regulariser: 1, Residual: 0x1p-10, Radius: 2}, one)
-	if far := p.recipe.tolerance / (p.recipe.lambda * p.recipe.step); far < solve.Slack {
+	if far := p.recipe.tolerance / (p.recipe.lambda * p.recipe.step); far < solve.NearlySteps {
 		t.Fatalf("the sensitivity has room for %g steps", far)
 	}
 	p.recipe.tolerance = 1e-300 // as if there were many millions of rows
@@ -183,7 +183,7 @@ func TestRoomForSlack(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					if far := p.recipe.tolerance / (p.recipe.lambda * p.recipe.step); far < 2*solve.Slack {
+					if far := p.recipe.tolerance / (p.recipe.lambda * p.recipe.step); far < 2*solve.NearlySteps {
 						t.Errorf("%s, %v, %v, radius %g: %g steps", method, b, tune, radius, far)
 					}
 				}

@@ -31,7 +31,7 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 		c := Config{Domain: d, Size: n, Neighbours: dp.Neighbours(dice.Below(2)), Alpha: 0.02 + 0.1*float64(dice.Below(10)),
 			Beta:    []float64{0.0001, 0.01, 0.3, 0.9}[dice.Below(4)],
 			Queries: []int{1, 7, 100, 3000, 100_000}[dice.Below(5)], Steps: int64(1 + dice.Below(3)),
-			Currency: mech.Budget(1 + dice.Below(2)), Budget: dp.One << dice.Below(20), Predictor: []Kind{Weights, Auto}[dice.Below(2)]}
+			Currency: mech.Currency(1 + dice.Below(2)), Budget: dp.One << dice.Below(20), Predictor: []Kind{Weights, Auto}[dice.Below(2)]}
 		// People who are drawn, or all in a few cells: nothing a uniform prior would guess.
 		weights := make([]float64, d.Cells())
 		for i := range weights {

@@ -25,7 +25,7 @@ import (
 //   - A round goes wrong where its answer's noise is beyond w, or where it answers a question free
 //     whose prediction is beyond w. A question is answered free where it is "below": of all that
 //     are at least w + 1 - T above the threshold T, a round calls none "below" but with the
-//     probability of [mech.Above.Missed], however many are asked. The prediction is rounded before
+//     probability of [mech.AboveThreshold.MissProbability], however many are asked. The prediction is rounded before
 //     it is compared, so that the distance is that of the answer itself. With m = w + 2 - T, p =
 //     exp(-e1/D) and q = exp(-e2/(2D)) that probability is p^m (1-q)/(1-pq): the first prediction
 //     that is too far off ends the round, unless Z is at least m and more than its own noise N. The
@@ -33,8 +33,9 @@ import (
 //     calibrated to Z alone, by 1 to 5 % of epsilon and by 3 to 10 % of rho.
 //
 // False alarms cost budget and no accuracy. A question at distance d is one with the probability of
-// [mech.Above.Alarmed], q^(T-d) (1-p)/(1-pq); at d = quiet T we wish to have so many of them in all
-// Queries. T, e1, e2 and the answer's noise are those that are cheapest under these conditions.
+// [mech.AboveThreshold.AlarmProbability], q^(T-d) (1-p)/(1-pq); at d = quiet T we wish to have so
+// many of them in all Queries. T, e1, e2 and the answer's noise are those that are cheapest under
+// these conditions.
 //
 // B is the budget, or 1.2 times what the cache pays for all Queries where that is less: the rule of
 // the package never spends more on so many questions, and a price that does not grow with a budget

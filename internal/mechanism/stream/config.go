@@ -32,7 +32,7 @@ type Config struct {
 	// Steps is the weight that counts as one person; 1 for predicates.
 	Steps int64
 	// Pure or Concentrated.
-	Currency mech.Budget
+	Currency mech.Currency
 	// Budget is the most that the stream may cost, in epsilon or rho.
 	Budget dp.Amount
 	// Predictor is Auto, Halving, Ensemble, Weights or None, which is the exact-match cache.
@@ -51,11 +51,11 @@ const (
 )
 
 const (
-	// mostSize and mostSteps keep every sum of weights far inside of an int64.
-	mostSize  = 1 << 40
-	mostSteps = 1 << 16
-	// mostQueries is more than anybody keeps the answers of.
-	mostQueries = 1 << 40
+	// maxSize and mostSteps keep every sum of weights far inside of an int64.
+	maxSize  = 1 << 40
+	maxSteps = 1 << 16
+	// maxQueries is more than anybody keeps the answers of.
+	maxQueries = 1 << 40
 )
 
 // check refuses what is no stream, with what to write instead.
@@ -66,18 +66,18 @@ func (c Config) check() error {
 	switch {
 	case c.Domain == nil:
 		return say("it has no domain; name the columns that its questions are about")
-	case c.Size < 1 || c.Size > mostSize:
+	case c.Size < 1 || c.Size > maxSize:
 		return say("its size is %d; give the number of people that alpha is a share of, from 1 to 2^40", c.Size)
 	case !(c.Alpha > 0 && c.Alpha < 1):
 		return say("alpha is %v; give the share of people that answers may be off by, above 0 and below 1, such as 0.05", c.Alpha)
 	case !(c.Beta > 0 && c.Beta < 1):
 		return say("beta is %v; give the probability that any answer is further off, above 0 and below 1, such as 0.001", c.Beta)
-	case c.Queries < 1 || c.Queries > mostQueries:
+	case c.Queries < 1 || c.Queries > maxQueries:
 		return say("it is for %d questions; give how many different ones there may be, at least 1", c.Queries)
-	case c.Steps < 1 || c.Steps > mostSteps:
+	case c.Steps < 1 || c.Steps > maxSteps:
 		return say("one person weighs %d; give 1 for predicates, and at most 2^16", c.Steps)
 	case c.Currency != mech.Pure && c.Currency != mech.Concentrated:
-		return fmt.Errorf("%w: %w", ErrConfig, mech.ErrBudget)
+		return fmt.Errorf("%w: %w", ErrConfig, mech.ErrCurrency)
 	case c.Neighbours != dp.AddRemove && c.Neighbours != dp.Substitute:
 		return say("it has no neighbouring relation; choose add-remove or substitute")
 	case c.Budget == 0:
@@ -204,7 +204,8 @@ func (p prices) tariff(c Config) (*Tariff, error) {
 	if p.First == 0 {
 		return t, nil // a cache has no rounds
 	}
-	t.above, err = mech.NewAboveThreshold(mech.AboveThresholdConfig{Sensitivity: c.sensitivity(dp.L1), Threshold: p.First, Question: p.Each, OneSided: true})
+	t.above, err = mech.NewAboveThreshold(mech.AboveThresholdConfig{
+		Sensitivity: c.sensitivity(dp.L1), Threshold: p.First, Question: p.Each, OneSided: true})
 	if err != nil {
 		return nil, err
 	}

@@ -212,7 +212,7 @@ func TestPrices(t *testing.T) {
 		dice := detrand.New("prices", seed)
 		c := Config{Domain: d, Size: int64(1) << dice.Below(24), Alpha: math.Exp(-6 * float64(1+dice.Below(100)) / 100),
 			Beta: math.Exp(-9 * float64(1+dice.Below(100)) / 100), Queries: 1 << dice.Below(20),
-			Steps: int64(1 + dice.Below(4)), Currency: mech.Budget(1 + dice.Below(2)), Budget: dp.Amount(1) << dice.Below(60),
+			Steps: int64(1 + dice.Below(4)), Currency: mech.Currency(1 + dice.Below(2)), Budget: dp.Amount(1) << dice.Below(60),
 			Predictor: []Kind{Weights, None, Halving}[dice.Below(3)], Neighbours: dp.Neighbours(dice.Below(2))}
 		tariff, err := Price(c)
 		if err != nil {

@@ -364,7 +364,7 @@ func TestHalving(t *testing.T) {
 		d := domain(t, 2+dice.Below(2), 2)
 		n := int64(4 + dice.Below(9))
 		steps := int64(16)
-		c := Config{Domain: d, Size: n, Alpha: 0.3, Beta: 0.001, Queries: 2000, Steps: steps, Currency: mech.Budget(1 + dice.Below(2)),
+		c := Config{Domain: d, Size: n, Alpha: 0.3, Beta: 0.001, Queries: 2000, Steps: steps, Currency: mech.Currency(1 + dice.Below(2)),
 			Budget: amountOf(t, "100000"), Predictor: Halving}
 		weights := make([]float64, d.Cells())
 		for range 3 {

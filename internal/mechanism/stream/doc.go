@@ -1,5 +1,6 @@
 // Package stream answers many correlated questions on one budget: the median mechanism of Roth and
-// Roughgarden (2010), in its iterative form.
+// Roughgarden (2010), in its iterative form. The curator opens one [Session] for each stream of a
+// policy, on its ledger as the host and with an engine as the [Loader] (package streamsession).
 //
 // A stream is declared by a public finite domain, how far answers may be off (Alpha, a share of
 // Size), the probability that any of them is further off (Beta), and for how many different
@@ -14,7 +15,7 @@
 // Everything that depends on data is one of three things, each of which is charged to the
 // [session.Host] before data is looked at:
 //
-//   - a round: [mech.Above], of any number of comparisons up to the first "far", and the one answer
+//   - a round: [mech.AboveThreshold], of any number of comparisons up to the first "far", and the one answer
 //     that follows it, with Laplace noise, or Gaussian noise under zCDP. Its comparisons are of
 //     |q(D) - guess|, which moves between neighbours by no more than q(D), that is by Steps,
 //     whether a person comes, goes or is exchanged;
@@ -38,7 +39,7 @@
 // them together with probability 1 - Beta. The first guess of a round that is too far off ends it,
 // or is missed by its own noise and that of the threshold, and no others have to be thought of: the
 // union is over what is paid for, not over what is asked. The proof stands where the noise is
-// chosen, in calibrate.go, and its part on rounds at [mech.Above.Missed].
+// chosen, in calibrate.go, and its part on rounds at [mech.AboveThreshold.MissProbability].
 //
 // # Cost
 //

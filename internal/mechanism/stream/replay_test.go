@@ -159,7 +159,7 @@ func cheapPast(t *testing.T, c Config) *processPast {
 
 // replayConfigs are streams that are small enough for one person to make a difference.
 func replayConfigs(t *testing.T) (out []Config) {
-	for _, currency := range []mech.Budget{mech.Pure, mech.Concentrated} {
+	for _, currency := range []mech.Currency{mech.Pure, mech.Concentrated} {
 		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 			for _, k := range []Kind{Ensemble, Weights, Halving, None} {
 				c := Config{Domain: domain(t, 3, 2), Size: 60, Neighbours: n, Alpha: 0.2, Beta: 0.3, Queries: 60, Steps: 1,

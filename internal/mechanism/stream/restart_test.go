@@ -17,7 +17,7 @@ import (
 )
 
 // small is a stream that in 150 questions does everything that one can do.
-func small(t testing.TB, cur mech.Budget) (Config, *histogram.Table, []int64) {
+func small(t testing.TB, cur mech.Currency) (Config, *histogram.Table, []int64) {
 	d := domain(t, 2, 3, 4)
 	dice := detrand.New("small", 1)
 	weights := make([]float64, d.Cells())
@@ -41,7 +41,7 @@ func questions(t testing.TB, d *linear.Domain, n int, seed uint64) []*linear.Que
 
 // The first entries of two streams as they were written when a round was calibrated to the noise of
 // its threshold alone.
-var earlierHeads = map[mech.Budget]string{
+var earlierHeads = map[mech.Currency]string{
 	mech.Pure: `h{"Version":1,"Config":"958121d4b7c828f07d2156a093ae511d22dc66e55f2fef279374c93069cec784",` +
 		`"Prices":[13859580777,12510368276,10995116277760,24805785440,35705862031,11737030710,556,"weights"]}`,
 	mech.Concentrated: `h{"Version":1,"Config":"657c18609cb07fa8dad7b24c022a73c47fe1d531398becfc2835cd6ef6d0e1b5",` +
@@ -93,7 +93,7 @@ func TestOpenedEarlier(t *testing.T) {
 // A stream that is opened anew before every question pays and answers what one does that is not,
 // from the same randomness.
 func TestRestart(t *testing.T) {
-	for _, cur := range []mech.Budget{mech.Pure, mech.Concentrated} {
+	for _, cur := range []mech.Currency{mech.Pure, mech.Concentrated} {
 		c, data, _ := small(t, cur)
 		qs := questions(t, c.Domain, 150, 1)
 		run := func(restart bool) (out []Answer, r Report, spent dp.Cost) {

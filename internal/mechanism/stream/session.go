@@ -24,7 +24,7 @@ type Session struct {
 	*sharedState
 }
 
-// sharedState is what is one for a session, however many pay for it; see [Session.With].
+// sharedState is what is one for a session, however many pay for it; see [Session.WithHost].
 type sharedState struct {
 	config   Config
 	releaser *mech.Releaser
@@ -62,9 +62,11 @@ func Open(ctx context.Context, c Config, data Loader, r *mech.Releaser, h sessio
 	return s, nil
 }
 
-// With returns the same session for somebody else who pays: on a host with the same journal, whose
-// charges are theirs, and with a loader that runs for them.
-func (s *Session) With(h session.Host, data Loader) *Session { return &Session{h, data, s.sharedState} }
+// WithHost returns the same session for somebody else who pays: on a host with the same journal,
+// whose charges are theirs, and with a loader that runs for them.
+func (s *Session) WithHost(h session.Host, data Loader) *Session {
+	return &Session{h, data, s.sharedState}
+}
 
 // table returns the data. Something was charged before.
 func (s *Session) table(ctx context.Context) (*histogram.Table, error) {

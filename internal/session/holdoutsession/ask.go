@@ -110,7 +110,7 @@ func (c *Sessions) askSession(ctx context.Context, who *sessionhost.Payer, p *su
 			}
 			return p.score(ctx, who)
 		}
-		a, err = p.open.session.With(p.open.host(who)).Ask(ctx, holdout.Question{Key: p.key, Training: p.training, Holdout: score})
+		a, err = p.open.session.WithHost(p.open.host(who)).Ask(ctx, holdout.Question{Key: p.key, Training: p.training, Holdout: score})
 		return err
 	}()
 	if errors.Is(err, sessionhost.ErrPanic) {
@@ -157,7 +157,7 @@ func (c *Sessions) runHoldout(ctx context.Context, p *submission, who *sessionho
 	if c.Moved(ctx, p.data, r.ReadFrom) {
 		return mech.Exact{}, api.ErrChanging
 	}
-	return r.Measures[0].Weighted([]int64{p.query.Factor}), nil
+	return r.Measures[0].Scale([]int64{p.query.Factor}), nil
 }
 
 // Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of

@@ -274,8 +274,8 @@ func (c *Sessions) List() ([]api.HoldoutInfo, error) {
 func promised(h *policy.Holdout, size int64) *float64 {
 	threshold, _ := h.Threshold.Float64()
 	noise, _ := h.Noise.Float64()
-	p := holdout.Promised(float64(size), threshold, noise, float64(h.Answers), 1-api.Confidence)
-	if holdout.Vacuous(p) {
+	p := holdout.PromisedTolerance(float64(size), threshold, noise, float64(h.Answers), 1-api.Confidence)
+	if holdout.IsVacuous(p) {
 		return nil
 	}
 	return &p

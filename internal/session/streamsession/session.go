@@ -240,7 +240,7 @@ func (o *openStream) checkTime(ctx context.Context) error {
 // before, so what they get is made of answers that leave no later than theirs. Who asks for a price
 // only waits for nobody, and is told nothing of what was answered since the last tick; see quote.
 func (o *openStream) ask(ctx context.Context, who *sessionhost.Payer, q *linear.Query) (*stream.Answer, error) {
-	paid := o.session.With(o.host(who), o.loader(who))
+	paid := o.session.WithHost(o.host(who), o.loader(who))
 	if err := paid.Renew(ctx); err != nil {
 		return nil, err
 	}

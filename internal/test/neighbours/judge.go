@@ -107,7 +107,7 @@ func (j *judge) noteDistance(distance, bound *big.Int, what string) error {
 	return nil
 }
 
-func (j *judge) between(a, b sealed.Vector) (sealed.Move, error) {
+func (j *judge) between(a, b sealed.Vector) (sealed.Difference, error) {
 	m, ok := sealed.BetweenNamed(a, b, j.a, j.b, j.q.Groups())
 	if !ok {
 		return m, fmt.Errorf("there are %d and %d values, for %d and %d combinations of %d groups", a.Len(), b.Len(), len(j.a),
@@ -158,7 +158,7 @@ func (j *judge) persons(a, b sealed.Vector) error {
 // members judges what people are weighed by: one of them is there or not, or is in other
 // combinations, and all others stand as they did.
 func (j *judge) members(a, b sealed.Members) error {
-	went, came, most, ok := sealed.Parted(a, b, j.a, j.b)
+	went, came, most, ok := sealed.CompareMembers(a, b, j.a, j.b)
 	if !ok {
 		return fmt.Errorf("one person moves others among those who are weighed, or is several of them")
 	}

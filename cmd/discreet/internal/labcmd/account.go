@@ -192,7 +192,7 @@ func (c *accountComposeCmd) Run(s console.Screen) error {
 	}
 	best := answer.Tightest().Method
 	if c.JSON {
-		return console.PrintJSON(s.Out, workbench.Composed(given, at, w, answer))
+		return console.PrintJSON(s.Out, workbench.ComposedDocument(given, at, w, answer))
 	}
 	fmt.Fprintf(s.Out, "%s at %s %s\n\n", namesInText(w.Uses()), given, text)
 	t := &render.Table{Header: []string{"method", asked + " at least", asked + " at most", "", "theorem"}, Right: []bool{false, true, true}}
@@ -251,7 +251,7 @@ func (c *accountCalibrateCmd) Run(s console.Screen) error {
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, workbench.Calibrated(epsilon, delta, found))
+		return console.PrintJSON(s.Out, workbench.CalibratedDocument(epsilon, delta, found))
 	}
 	more, less := console.RoundOutward(found.Noise.Upper, 10, true), console.RoundOutward(found.Noise.Lower, 10, false)
 	if found.Parameter == "epsilon" {

@@ -63,8 +63,8 @@ func (c *AuditCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Policy != nil {
 		return c.auditPolicy(ctx, s)
 	}
-	if c.Samples < audit.FewestSamples || c.Samples > audit.MostSamples {
-		return console.Misuse(fmt.Errorf("--samples %d: write a number from %d to %d", c.Samples, audit.FewestSamples, audit.MostSamples))
+	if c.Samples < audit.MinSamples || c.Samples > audit.MaxSamples {
+		return console.Misuse(fmt.Errorf("--samples %d: write a number from %d to %d", c.Samples, audit.MinSamples, audit.MaxSamples))
 	}
 	tell, done := console.Progress(s.Err, "auditing")
 	var all []enumerate.Finding

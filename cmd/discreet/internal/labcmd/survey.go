@@ -209,7 +209,7 @@ func nameList(names []string) string {
 // chooseOracle returns the oracle that was named, or the best.
 func (c *SurveyCmd) chooseOracle(size int, epsilon dp.Amount) (survey.Oracle, string, error) {
 	if c.Oracle == "auto" {
-		return survey.Choose(size, epsilon)
+		return survey.ChooseOracle(size, epsilon)
 	}
 	o, err := survey.New(c.Oracle, size, epsilon)
 	return o, "as asked for with --oracle", err

@@ -202,7 +202,7 @@ func (c *holdoutPlanCmd) picture(w holdout.PlanRequest) (chart.Chart, error) {
 	for _, k := range console.CurvePoints(int(math.Min(w.Queries, 1e12)), true) {
 		at := w
 		at.Queries, at.Answers = float64(k), math.Min(w.Answers, float64(k))
-		ways, err := holdout.Promises(at)
+		ways, err := holdout.PlanTolerances(at)
 		if err != nil {
 			return out, err
 		}
@@ -213,7 +213,7 @@ func (c *holdoutPlanCmd) picture(w holdout.PlanRequest) (chart.Chart, error) {
 			}
 		}
 		for _, name := range names {
-			if !holdout.Vacuous(best[name]) {
+			if !holdout.IsVacuous(best[name]) {
 				points[name] = append(points[name], chart.Point{X: float64(k), Y: best[name]})
 			}
 		}
@@ -359,7 +359,7 @@ func (c *holdoutPvalueCmd) Run(s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "max-information  %s bits, beta %v\n", console.RoundOutward(bits, 4, true), c.Beta)
 	switch {
-	case p != nil && holdout.Vacuous(*p):
+	case p != nil && holdout.IsVacuous(*p):
 		fmt.Fprintf(s.Out, "p-value          1: nothing is left of %v (vacuous)\n", c.P)
 	case p != nil:
 		fmt.Fprintf(s.Out, "p-value          %s instead of %v\n", console.RoundOutward(*p, 4, true), c.P)

@@ -247,7 +247,7 @@ func (c Column) MarshalJSON() ([]byte, error) {
 // big.Rat takes exponents.
 func (c *Column) UnmarshalJSON(text []byte) error {
 	var j columnJSON
-	if err := strictly(bytes.NewReader(text), &j); err != nil {
+	if err := decodeStrictly(bytes.NewReader(text), &j); err != nil {
 		return err
 	}
 	*c = Column(j.plainColumn)

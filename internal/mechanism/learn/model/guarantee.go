@@ -39,7 +39,7 @@ func (g Guarantee) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (g *Guarantee) UnmarshalJSON(text []byte) error {
 	var j guaranteeJSON
-	if err := strictly(bytes.NewReader(text), &j); err != nil {
+	if err := decodeStrictly(bytes.NewReader(text), &j); err != nil {
 		return err
 	}
 	n, err := dp.ParseNeighbours(j.Neighbours)

@@ -95,7 +95,7 @@ func Read(r io.Reader) (*Model, error) {
 			fmt.Errorf("%w of this version: it has version %d of the format, and this program reads %d", ErrModel, head.Version, Version)
 	}
 	m := new(Model)
-	if err := strictly(bytes.NewReader(text), m); err != nil {
+	if err := decodeStrictly(bytes.NewReader(text), m); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrModel, err)
 	}
 	return m, m.Validate()

@@ -12,10 +12,10 @@ import (
 // clip rows to a radius. For classes that changes scores and no class, so the document has scores
 // and no probabilities where rows are clipped; a model of a number that clips is refused.
 func (m *Model) WritePMML(w io.Writer) error {
-	clips := m.Radius < longest(m.Encoding)*(1-1e-9)
+	clips := m.Radius < maxRowLength(m.Encoding)*(1-1e-9)
 	if clips && !m.Encoding.Target.Categorical() {
 		return fmt.Errorf("%w: rows are clipped to a length of %.4g, which PMML cannot do; train with a radius of %.4g, or keep to "+
-			"discreet predict", ErrPMML, m.Radius, longest(m.Encoding))
+			"discreet predict", ErrPMML, m.Radius, maxRowLength(m.Encoding))
 	}
 	doc := pmml{Version: "4.4", Space: "http://www.dmg.org/PMML-4_4", Copyright: m.Guarantee.Words}
 	doc.Model.Name, doc.Model.Function, doc.Model.Method = "discreet", "classification", "none"
@@ -143,6 +143,6 @@ type pmmlCategory struct {
 	Coefficient float64 `xml:"coefficient,attr"`
 }
 
-// longest is how long a row can be: a number is from -1 to 1, a value is one 1, and so is the
+// maxRowLength is how long a row can be: a number is from -1 to 1, a value is one 1, and so is the
 // intercept.
-func longest(e *Encoding) float64 { return math.Sqrt(float64(len(e.Features) + 1)) }
+func maxRowLength(e *Encoding) float64 { return math.Sqrt(float64(len(e.Features) + 1)) }

@@ -50,7 +50,7 @@ func (m *Model) Predict(row map[string]string) (Prediction, error) {
 		at += c.width()
 	}
 	x[at] = 1
-	return m.say(vector.Clip(x, m.Radius)), nil // as in training
+	return m.predictRow(vector.Clip(x, m.Radius)), nil // as in training
 }
 
 // PredictCodes is Predict for a row of codes as [Table.Add] takes them, with or without the
@@ -61,7 +61,7 @@ func (m *Model) PredictCodes(codes []int64) (Prediction, error) {
 	}
 	x := make([]float64, m.Encoding.Dim())
 	m.Encoding.Encode(codes, x)
-	return m.say(vector.Clip(x, m.Radius)), nil
+	return m.predictRow(vector.Clip(x, m.Radius)), nil
 }
 
 // PredictValues is Predict for a row of numbers, one for each feature in order: in the units of the
@@ -84,7 +84,7 @@ func (m *Model) PredictValues(values []float64) (Prediction, error) {
 		at += c.width()
 	}
 	x[at] = 1
-	return m.say(vector.Clip(x, m.Radius)), nil
+	return m.predictRow(vector.Clip(x, m.Radius)), nil
 }
 
 // read writes the features of a column whose value is given as text.
@@ -114,8 +114,8 @@ func (c *Column) read(text string, x []float64) error {
 	return nil
 }
 
-// say turns features into a prediction.
-func (m *Model) say(x []float32) Prediction {
+// predictRow turns features into a prediction.
+func (m *Model) predictRow(x []float32) Prediction {
 	w := vector.Weights(m.Weights, m.Step)
 	target := &m.Encoding.Target
 	if !target.Categorical() {

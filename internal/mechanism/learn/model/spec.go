@@ -49,9 +49,9 @@ const (
 // maxCandidates is how many regularisers there are to choose from at most.
 const maxCandidates = 16
 
-// named returns the one of some names that a text means, or an error that says which there are and
-// which is near.
-func named(what, text string, names ...string) error {
+// checkName returns the one of some names that a text means, or an error that says which there are
+// and which is near.
+func checkName(what, text string, names ...string) error {
 	if slices.Contains(names, text) {
 		return nil
 	}
@@ -64,8 +64,8 @@ func named(what, text string, names ...string) error {
 	return fmt.Errorf("%w: there is no %s %q, but %s%s", ErrSpec, what, text, strings.Join(names, ", "), near)
 }
 
-// number refuses what is no positive number; 0 stands for a default.
-func number(what string, x float64) error {
+// checkPositive refuses what is no positive number; 0 stands for a default.
+func checkPositive(what string, x float64) error {
 	if x == 0 || x >= 0x1p-60 && x <= 0x1p60 {
 		return nil
 	}
@@ -75,12 +75,12 @@ func number(what string, x float64) error {
 // Validate says what is wrong with a spec by itself.
 func (s *Spec) Validate() error {
 	if s.Loss != "" {
-		if err := named("loss", s.Loss, "logistic", "huber", "squares"); err != nil {
+		if err := checkName("loss", s.Loss, "logistic", "huber", "squares"); err != nil {
 			return err
 		}
 	}
 	if s.Method != "" {
-		if err := named("method", s.Method, Auto, Output, Objective, Minima); err != nil {
+		if err := checkName("method", s.Method, Auto, Output, Objective, Minima); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Spec) Validate() error {
 		what string
 		x    float64
 	}{{"half-width", s.HalfWidth}, {"residual", s.Residual}, {"regulariser", s.Regulariser}, {"radius", s.Radius}} {
-		if err := number(n.what, n.x); err != nil {
+		if err := checkPositive(n.what, n.x); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (s *Spec) validateTune() error {
 		if x == 0 || slices.Contains(s.Tune[:i], x) {
 			return fmt.Errorf("%w: the regularisers to choose from are different positive numbers", ErrSpec)
 		}
-		if err := number("regulariser", x); err != nil {
+		if err := checkPositive("regulariser", x); err != nil {
 			return err
 		}
 	}
@@ -180,8 +180,9 @@ func (a *amount) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// strictly reads one JSON value and nothing else: no field that is not known, and nothing after it.
-func strictly(r io.Reader, into any) error {
+// decodeStrictly reads one JSON value and nothing else: no field that is not known, and nothing
+// after it.
+func decodeStrictly(r io.Reader, into any) error {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -207,7 +208,7 @@ func (b Budget) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads decimal numbers, rounded down to whole units.
 func (b *Budget) UnmarshalJSON(text []byte) error {
 	var j budgetJSON
-	if err := strictly(bytes.NewReader(text), &j); err != nil {
+	if err := decodeStrictly(bytes.NewReader(text), &j); err != nil {
 		return err
 	}
 	*b = Budget{dp.Amount(j.Epsilon), dp.Amount(j.Delta), dp.Amount(j.Rho)}
@@ -230,7 +231,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads decimal numbers, rounded down to whole units.
 func (s *Spec) UnmarshalJSON(text []byte) error {
 	var j specJSON
-	if err := strictly(bytes.NewReader(text), &j); err != nil {
+	if err := decodeStrictly(bytes.NewReader(text), &j); err != nil {
 		return err
 	}
 	*s = Spec(j.plainSpec)

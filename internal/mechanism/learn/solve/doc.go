@@ -8,8 +8,8 @@
 //
 // with |x_i| <= R, 0 <= a_i <= 1, |phi'| <= G and 0 <= phi” <= c. Features are float32, and a, y,
 // Lambda and R are float64: as real numbers, F is exactly given. [Minimise] returns a point whose
-// gradient is proven to be short. [Exactly] returns what the real minimiser rounds to, which no
-// order of rows, no number of processors and no arithmetic has a part in.
+// gradient is proven to be short. [MinimiseExactly] returns what the real minimiser rounds to,
+// which no order of rows, no number of processors and no arithmetic has a part in.
 //
 // Steps are Newton's, by conjugate gradients with a sample of the second derivative to make them
 // few, and start where a part of the rows has its minimum. None of that has to be right: it

@@ -18,21 +18,23 @@ type Approximator interface {
 // than once in 2^900 trainings.
 const maxBits = 1024
 
-// Exactly returns round(w/step) for the exact minimiser w of the problem plus linear: real numbers,
-// and not what some arithmetic made of them. step is a power of two. Numbers that do not fit are
-// the nearest that do. linear may be nil.
-func Exactly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
+// MinimiseExactly returns round(w/step) for the exact minimiser w of the problem plus linear: real
+// numbers, and not what some arithmetic made of them. step is a power of two. Numbers that do not
+// fit are the nearest that do. linear may be nil.
+func MinimiseExactly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
 	return minimiseOnGrid(ctx, p, linear, step, 0, progress)
 }
 
-// Slack is how far, in steps and as a vector, what Nearly rounds is from the minimiser at most.
-const Slack = 1. / 8
+// NearlySteps is how far, in steps and as a vector, what Nearly rounds is from the minimiser at
+// most.
+const NearlySteps = 1. / 8
 
-// Nearly returns round(v/step) for some v that is at most Slack steps away from the minimiser.
-// Unlike Exactly it does not fail where the minimiser is in the middle between two steps. That is
-// for those whose linear term is not random, for whom there are rows with such a minimiser.
-func Nearly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
-	return minimiseOnGrid(ctx, p, linear, step, Slack, progress)
+// MinimiseNearly returns round(v/step) for some v that is at most Slack steps away from the
+// minimiser. Unlike Exactly it does not fail where the minimiser is in the middle between two
+// steps. That is for those whose linear term is not random, for whom there are rows with such a
+// minimiser.
+func MinimiseNearly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
+	return minimiseOnGrid(ctx, p, linear, step, NearlySteps, progress)
 }
 
 func minimiseOnGrid(ctx context.Context, p *Problem, linear Approximator, step, slack float64, progress func(float64)) ([]int64, error) {

@@ -166,7 +166,7 @@ func against(b *testing.B, p *Problem) {
 		}
 		ours += time.Since(since)
 		since = time.Now()
-		if _, err := Exactly(context.Background(), p, nil, 0x1p-12, nil); err != nil {
+		if _, err := MinimiseExactly(context.Background(), p, nil, 0x1p-12, nil); err != nil {
 			b.Fatal(err)
 		}
 		exactly += time.Since(since)
@@ -219,7 +219,7 @@ func TestExactlyConverges(t *testing.T) {
 		pull := float64(n) * (0.02 + 0.3*r.Float64())
 		p, b := scales(t, n, dim, pull, seed)
 		_, e := math.Frexp(pull / float64(n))
-		if _, err := Exactly(context.Background(), p, linear(b...), math.Ldexp(1, e-12), nil); err != nil {
+		if _, err := MinimiseExactly(context.Background(), p, linear(b...), math.Ldexp(1, e-12), nil); err != nil {
 			t.Errorf("%d rows of %d features: %v", n, dim, err)
 		}
 	}
@@ -247,7 +247,7 @@ func TestSettlesOnlyWhatFollows(t *testing.T) {
 						step /= 2
 					}
 				}
-				want, err := Exactly(context.Background(), p, linear(b...), step, nil)
+				want, err := MinimiseExactly(context.Background(), p, linear(b...), step, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

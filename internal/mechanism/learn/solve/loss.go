@@ -20,10 +20,10 @@ import (
 //
 // # What is proven
 //
-// [Loss.First] returns a number that is within [Loss.Error] of phi'(z, y) for every finite z. Write
-// u = 2^-53 for half the distance of 1 to the next float64; each operation is within u of exact, in
-// proportion. A processor that fuses a product with a sum rounds once less, and every count below
-// only becomes smaller.
+// [Loss.Derivative] returns a number that is within [Loss.DerivativeError] of phi'(z, y) for every
+// finite z. Write u = 2^-53 for half the distance of 1 to the next float64; each operation is
+// within u of exact, in proportion. A processor that fuses a product with a sum rounds once less,
+// and every count below only becomes smaller.
 //
 // Logistic needs e^-a for a = |z|. With n the nearest whole number to 64a/ln 2 and r = a - n
 // ln2/64, e^-a = 2^-(n div 64) T(n mod 64) e^-r. ln2/64 is kept as l1 + l2, where l1 has 33 bits,
@@ -42,7 +42,7 @@ import (
 //
 // Squares is z-y brought into [-q, q]: 2uq.
 //
-// [Loss.Precise] returns phi' within any 2^-bits. See there for why.
+// [Loss.PreciseDerivative] returns phi' within any 2^-bits. See there for why.
 
 // Loss is a convex function phi(z, y) of a score z = w.x and a target y, with a slope and a
 // curvature in z that are bounded. For classes y is -1 or 1; for numbers it is from -1 to 1.
@@ -54,7 +54,7 @@ type Loss struct {
 type kind uint8
 
 const (
-	none kind = iota
+	noLoss kind = iota
 	logistic
 	huber
 	squares
@@ -115,8 +115,8 @@ func (l Loss) Curvature() float64 {
 // OneSided says whether the sign of the derivative never changes, for a given target.
 func (l Loss) OneSided() bool { return l.kind != squares }
 
-// Error is how far First can be from the derivative.
-func (l Loss) Error() float64 {
+// DerivativeError is how far First can be from the derivative.
+func (l Loss) DerivativeError() float64 {
 	const u = 0x1p-53
 	switch l.kind {
 	case logistic:
@@ -127,10 +127,10 @@ func (l Loss) Error() float64 {
 	return 4 * u * l.width
 }
 
-// Wider is the same loss with a bend that is four times as wide, and whether the loss is narrow
+// Widened is the same loss with a bend that is four times as wide, and whether the loss is narrow
 // enough for that to be of use to somebody who minimises it.
-func (l Loss) Wider() (Loss, bool) {
-	if l.kind == logistic || !(l.width < 0.25) || l.kind == none {
+func (l Loss) Widened() (Loss, bool) {
+	if l.kind == logistic || !(l.width < 0.25) || l.kind == noLoss {
 		return l, false
 	}
 	return Loss{l.kind, 4 * l.width}, true
@@ -173,8 +173,8 @@ func (l Loss) Value(z, y float64) float64 {
 	}
 }
 
-// First is the derivative of phi in z, within Error for every finite z.
-func (l Loss) First(z, y float64) float64 {
+// Derivative is the derivative of phi in z, within Error for every finite z.
+func (l Loss) Derivative(z, y float64) float64 {
 	y = l.Target(y)
 	switch l.kind {
 	case logistic:
@@ -191,13 +191,13 @@ func (l Loss) First(z, y float64) float64 {
 	return max(-l.width, min(l.width, z-y))
 }
 
-// Second is the second derivative of phi in z, about; at a corner of the first, the larger of the
-// two.
-func (l Loss) Second(z, y float64) float64 { return l.Steepest(z, 0, y) }
+// SecondDerivative is the second derivative of phi in z, about; at a corner of the first, the
+// larger of the two.
+func (l Loss) SecondDerivative(z, y float64) float64 { return l.LargestSecondDerivative(z, 0, y) }
 
-// Steepest is the largest second derivative, about, of all scores that are at most slack away from
-// z.
-func (l Loss) Steepest(z, slack, y float64) float64 {
+// LargestSecondDerivative is the largest second derivative, about, of all scores that are at most
+// slack away from z.
+func (l Loss) LargestSecondDerivative(z, slack, y float64) float64 {
 	y = l.Target(y)
 	switch l.kind {
 	case logistic:
@@ -258,8 +258,8 @@ func decay(a float64) float64 {
 	return powersOfRoot[n&63] * p * math.Float64frombits(uint64(1023-n>>6)<<52)
 }
 
-// Precise is the derivative of phi in z, within 2^-bits.
-func (l Loss) Precise(z *big.Float, y float64, bits uint) *big.Float {
+// PreciseDerivative is the derivative of phi in z, within 2^-bits.
+func (l Loss) PreciseDerivative(z *big.Float, y float64, bits uint) *big.Float {
 	y = l.Target(y)
 	p := bits + 64 // room for widths up to 2^10, and for the few roundings
 	exact := func(x float64) *big.Float { return new(big.Float).SetPrec(p).SetFloat64(x) }

@@ -45,7 +45,7 @@ func TestDerivatives(t *testing.T) {
 	for _, l := range allLosses(t) {
 		for _, y := range targets {
 			for _, z := range scores(l) {
-				first, second := l.First(z, y), l.Second(z, y)
+				first, second := l.Derivative(z, y), l.SecondDerivative(z, y)
 				if !(math.Abs(first) <= l.Slope()) || !(second >= 0 && second <= l.Curvature()*(1+1e-15)) {
 					t.Errorf("%v at %v, %v: %v and %v", l, z, y, first, second)
 				}
@@ -58,7 +58,7 @@ func TestDerivatives(t *testing.T) {
 					t.Errorf("%v at %v, %v: the value rises by %v, and First is %v", l, z, y, around, first)
 				}
 				// A second derivative jumps at corners: it is between those beside it.
-				left, right := (l.First(z, y)-l.First(z-h, y))/h, (l.First(z+h, y)-l.First(z, y))/h
+				left, right := (l.Derivative(z, y)-l.Derivative(z-h, y))/h, (l.Derivative(z+h, y)-l.Derivative(z, y))/h
 				if lo, hi := min(left, right), max(left, right); second < lo-1e-4 || second > hi+1e-4*(1+l.Curvature()) {
 					if math.Abs(math.Abs(1-l.Target(y)*z)-l.width) > 2*h && math.Abs(math.Abs(z-l.Target(y))-l.width) > 2*h {
 						t.Errorf("%v at %v, %v: slopes rise by %v and %v, and Second is %v", l, z, y, left, right, second)
@@ -75,7 +75,7 @@ func TestOneSided(t *testing.T) {
 		for _, y := range targets {
 			up, down := false, false
 			for _, z := range scores(l) {
-				up, down = up || l.First(z, y) > 0, down || l.First(z, y) < 0
+				up, down = up || l.Derivative(z, y) > 0, down || l.Derivative(z, y) < 0
 			}
 			both = both || up && down
 		}
@@ -93,8 +93,8 @@ func TestLipschitz(t *testing.T) {
 			y := targets[r.IntN(len(targets))]
 			a := r.NormFloat64() * (1 + l.width)
 			b := a + math.Exp(-20*r.Float64())
-			rise := l.First(b, y) - l.First(a, y)
-			if rise < -2*l.Error() || rise > l.Curvature()*(b-a)+2*l.Error()+1e-15 {
+			rise := l.Derivative(b, y) - l.Derivative(a, y)
+			if rise < -2*l.DerivativeError() || rise > l.Curvature()*(b-a)+2*l.DerivativeError()+1e-15 {
 				t.Errorf("%v from %v to %v: %v", l, a, b, rise)
 			}
 		}
@@ -170,10 +170,10 @@ func TestLossErrors(t *testing.T) {
 				continue
 			}
 			want := specified(l, big.NewFloat(z), y)
-			if d := lossDistance(want, big.NewFloat(l.First(z, y))); d > l.Error() {
-				t.Fatalf("%v: First(%v, %v) is off by %g, and says %g", l, z, y, d, l.Error())
+			if d := lossDistance(want, big.NewFloat(l.Derivative(z, y))); d > l.DerivativeError() {
+				t.Fatalf("%v: First(%v, %v) is off by %g, and says %g", l, z, y, d, l.DerivativeError())
 			} else {
-				worst[l.Name()] = max(worst[l.Name()], d/l.Error())
+				worst[l.Name()] = max(worst[l.Name()], d/l.DerivativeError())
 			}
 			if k%10 > 0 {
 				continue
@@ -181,7 +181,7 @@ func TestLossErrors(t *testing.T) {
 			fine := new(big.Float).SetPrec(300).Add(big.NewFloat(z), new(big.Float).SetMantExp(big.NewFloat(r.Float64()), -70))
 			want = specified(l, fine, y)
 			for _, bits := range []uint{10, 64, 128, 400} {
-				if d := lossDistance(want, l.Precise(fine, y, bits)); d > math.Ldexp(1, -int(bits)) {
+				if d := lossDistance(want, l.PreciseDerivative(fine, y, bits)); d > math.Ldexp(1, -int(bits)) {
 					t.Fatalf("%v: Precise(%v, %v, %d) is off by %g", l, fine, y, bits, d)
 				}
 			}
@@ -251,7 +251,7 @@ func TestWidths(t *testing.T) {
 func Example_loss() {
 	l := Logistic()
 	fmt.Println(l.Name(), l.Slope(), l.Curvature(), l.OneSided())
-	fmt.Printf("%.4f %.4f %.4f\n", l.Value(0.5, 1), l.First(0.5, 1), l.Second(0.5, 1))
+	fmt.Printf("%.4f %.4f %.4f\n", l.Value(0.5, 1), l.Derivative(0.5, 1), l.SecondDerivative(0.5, 1))
 	// Output:
 	// logistic 1 0.25 true
 	// 0.4741 -0.3775 0.2350

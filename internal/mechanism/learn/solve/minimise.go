@@ -124,7 +124,7 @@ func (f *objective) at(w []float64) *iterate {
 	p.g = f.pass(w, func(lo int, products, t []float64) {
 		copy(p.z[lo:], products)
 		for k, z := range products {
-			t[k] = f.weighted(lo+k, f.loss.First(z, f.y[lo+k]))
+			t[k] = f.weighted(lo+k, f.loss.Derivative(z, f.y[lo+k]))
 		}
 		copy(slopes[lo:], t)
 	})
@@ -149,7 +149,7 @@ func (f *objective) at(w []float64) *iterate {
 func (f *objective) error(size, length float64) float64 {
 	n, r := float64(len(f.x)), f.radius
 	product := gamma(f.dim) * length * r // of w.x
-	slope := f.loss.Error() + f.loss.Curvature()*roundUpFactor*product
+	slope := f.loss.DerivativeError() + f.loss.Curvature()*roundUpFactor*product
 	return (r*(gamma(depth(len(f.x))+1)*size+n*slope) + underflow) * roundUpFactor
 }
 
@@ -305,7 +305,7 @@ func (f *objective) pairSlope(i int, z, rest float64) (t, small float64) {
 	}
 	score := new(big.Float).SetPrec(slopeBits + 64).SetFloat64(z)
 	score.Add(score, new(big.Float).SetFloat64(rest))
-	v := f.loss.Precise(score, f.y[i], slopeBits)
+	v := f.loss.PreciseDerivative(score, f.y[i], slopeBits)
 	if f.a != nil {
 		v = new(big.Float).SetPrec(slopeBits+64).Mul(v, new(big.Float).SetFloat64(f.a[i]))
 	}

@@ -35,7 +35,7 @@ func (f *objective) model(z []float64, slack float64, old *model) *model {
 	m := &model{f: f, c: make([]float64, len(z))}
 	f.segments(func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			m.c[i] = f.weighted(i, f.loss.Steepest(z[i], slack, f.y[i]))
+			m.c[i] = f.weighted(i, f.loss.LargestSecondDerivative(z[i], slack, f.y[i]))
 		}
 	})
 	switch {
@@ -222,7 +222,7 @@ func (f *objective) search(p *iterate, s, products []float64) float64 {
 		f.segments(func(k, lo, hi int) {
 			part := 0.0
 			for i := lo; i < hi; i++ {
-				part += f.weighted(i, f.loss.First(p.z[i]+t*products[i], f.y[i])) * products[i]
+				part += f.weighted(i, f.loss.Derivative(p.z[i]+t*products[i], f.y[i])) * products[i]
 			}
 			parts[k] = part
 		})
@@ -326,7 +326,7 @@ func (f *objective) stuck(s []float64, t float64, w []float64) bool {
 // rows are in.
 func (f *objective) warmStart(ctx context.Context) ([]float64, error) {
 	const every, enough = 8, 20000
-	if wider, ok := f.loss.Wider(); ok {
+	if wider, ok := f.loss.Widened(); ok {
 		g := *f
 		g.loss = wider
 		return g.warmStartThinned(ctx)

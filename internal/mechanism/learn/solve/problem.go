@@ -200,7 +200,7 @@ func (f *objective) precise(ctx context.Context, w, b []*big.Float, bits uint) *
 					score.Add(score, product.Mul(w[j], feature.SetFloat64(float64(v))))
 				}
 			}
-			t := number().Set(f.loss.Precise(score, f.y[i], bits))
+			t := number().Set(f.loss.PreciseDerivative(score, f.y[i], bits))
 			if f.a != nil {
 				t.Mul(t, new(big.Float).SetFloat64(f.a[i]))
 			}

@@ -84,7 +84,7 @@ func truthAt(p *Problem, w []*big.Float, b []float64) []*big.Float {
 		if p.Target != nil {
 			y = p.Target(i)
 		}
-		t := number(0).Set(p.Loss.Precise(z, y, 380))
+		t := number(0).Set(p.Loss.PreciseDerivative(z, y, 380))
 		if p.Weight != nil {
 			t.Mul(t, number(p.Weight(i)))
 		}
@@ -176,7 +176,7 @@ func TestProofNeedsItsTerms(t *testing.T) {
 		}
 		size := 0.0
 		for i, z := range at.z {
-			size += math.Abs(f.loss.First(z, f.y[i]))
+			size += math.Abs(f.loss.Derivative(z, f.y[i]))
 		}
 		rest := 3 * unitRoundoff * f.lambda * norm(w)
 		return off, at.error, f.error(size, 0) + rest, f.error(0, norm(w)) + rest
@@ -379,7 +379,7 @@ func TestExactly(t *testing.T) {
 				z[j] = nearest(new(big.Float).SetMantExp(v, -(e - bits)))
 			}
 			l := linear(b...)
-			got, err := Exactly(context.Background(), p, l, step, nil)
+			got, err := MinimiseExactly(context.Background(), p, l, step, nil)
 			if err != nil || !slices.Equal(got, z) {
 				t.Errorf("%s, %d bits: %v, %v, and it is %v", names[k], bits, got, err, z)
 			}
@@ -404,7 +404,7 @@ func TestExactlyNearBoundary(t *testing.T) {
 				// w = -b/Lambda = 3.5 steps and 2^-far to one side
 				d := linear(-1.75*step, 0.6*step)
 				d.b[0].SetPrec(2000).Sub(d.b[0], new(big.Float).SetMantExp(big.NewFloat(float64(side)), -far))
-				got, err := Exactly(context.Background(), p, d, step, nil)
+				got, err := MinimiseExactly(context.Background(), p, d, step, nil)
 				if want := []int64{3 + (side+1)/2, -1}; err != nil || !slices.Equal(got, want) {
 					t.Errorf("%d %d: %v, %v", side, far, got, err)
 				}
@@ -414,7 +414,7 @@ func TestExactlyNearBoundary(t *testing.T) {
 			}
 		}
 	}
-	if got, err := Exactly(context.Background(), p, linear(-1.75, 0), 1, nil); !errors.Is(err, ErrNotReached) {
+	if got, err := MinimiseExactly(context.Background(), p, linear(-1.75, 0), 1, nil); !errors.Is(err, ErrNotReached) {
 		t.Errorf("on a boundary: %v, %v", got, err)
 	}
 }
@@ -433,7 +433,7 @@ func TestExactlyDoesNotDependOnOrder(t *testing.T) {
 		var z [2][]int64
 		for k, x := range []*Rows{a, builder.Rows()} {
 			var err error
-			if z[k], err = Exactly(context.Background(), &Problem{Loss: l, Rows: x, Lambda: 2}, b, 0x1p-48, nil); err != nil {
+			if z[k], err = MinimiseExactly(context.Background(), &Problem{Loss: l, Rows: x, Lambda: 2}, b, 0x1p-48, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -481,11 +481,11 @@ func TestMany(t *testing.T) {
 		t.Fatal(at, err)
 	}
 	b := linear(random(rand.New(rand.NewPCG(1, 1)), 105, 30)...)
-	coarse, err := Exactly(context.Background(), p, b, 0x1p-12, nil)
+	coarse, err := MinimiseExactly(context.Background(), p, b, 0x1p-12, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fine, err := Exactly(context.Background(), p, b, 0x1p-40, nil) // pairs
+	fine, err := MinimiseExactly(context.Background(), p, b, 0x1p-40, nil) // pairs
 	if err != nil || b.asked < 128 {
 		t.Fatal(err, b.asked)
 	}
@@ -526,7 +526,7 @@ func TestExtremes(t *testing.T) {
 						t.Errorf("%s: %v", name, err)
 					}
 					_, e := math.Frexp(radius / p.Lambda)
-					z, err := Exactly(context.Background(), p, linear(radius/math.Pi, -radius/3, 1e-9*radius), math.Ldexp(1, e-20), nil)
+					z, err := MinimiseExactly(context.Background(), p, linear(radius/math.Pi, -radius/3, 1e-9*radius), math.Ldexp(1, e-20), nil)
 					if err != nil {
 						t.Errorf("%s: %v %v", name, z, err)
 					}
@@ -547,17 +547,17 @@ func TestErrors(t *testing.T) {
 		if _, err := Minimise(ctx, p, nil, 1, nil); !errors.Is(err, errProblem) {
 			t.Errorf("%v", err)
 		}
-		if _, err := Exactly(ctx, p, nil, 1, nil); !errors.Is(err, errProblem) {
+		if _, err := MinimiseExactly(ctx, p, nil, 1, nil); !errors.Is(err, errProblem) {
 			t.Errorf("%v", err)
 		}
 	}
 	p := &Problem{Loss: l, Rows: good, Lambda: 1}
 	for _, step := range []float64{0, 3, -1, math.NaN(), math.Inf(1), 0x1p-1000} {
-		if _, err := Exactly(ctx, p, nil, step, nil); !errors.Is(err, errProblem) {
+		if _, err := MinimiseExactly(ctx, p, nil, step, nil); !errors.Is(err, errProblem) {
 			t.Errorf("%v: %v", step, err)
 		}
 	}
-	if _, err := Exactly(ctx, p, linear(1), 1, nil); !errors.Is(err, errProblem) {
+	if _, err := MinimiseExactly(ctx, p, linear(1), 1, nil); !errors.Is(err, errProblem) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Minimise(ctx, p, []float64{1, math.NaN()}, 1, nil); !errors.Is(err, errProblem) {
@@ -571,7 +571,7 @@ func TestErrors(t *testing.T) {
 	if _, err := Minimise(done, p, nil, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Exactly(done, p, nil, 1, nil); !errors.Is(err, context.Canceled) {
+	if _, err := MinimiseExactly(done, p, nil, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -594,7 +594,7 @@ func Example() {
 	p := &Problem{Loss: Logistic(), Rows: b.Rows(), Lambda: 1}
 	at, err := Minimise(context.Background(), p, nil, 1e-9, nil)
 	fmt.Println(at.Bound <= 1e-9, err)
-	steps, err := Exactly(context.Background(), p, nil, 0x1p-20, nil)
+	steps, err := MinimiseExactly(context.Background(), p, nil, 0x1p-20, nil)
 	fmt.Println(float64(steps[0])*0x1p-20, err)
 	// Output:
 	// true <nil>

@@ -18,8 +18,8 @@ type Blocks struct {
 // A block has at least so many cells, where there are as many; and where runs are shorter than
 // short, cells are listed.
 const (
-	wide  = 512
-	short = 8
+	minBlockCells = 512
+	minRunCells   = 8
 )
 
 // Len is the number of selected cells.
@@ -48,7 +48,7 @@ func (q *Query) Blocks(attributes []int, b *Blocks) bool {
 	b.Size = 1
 	b.Runs = append(b.Runs, [2]int32{0, 1})
 	at := len(q.groups) - 1 // groups of one attribute each, by attributes
-	for ; k >= 0 && b.Size < wide; k-- {
+	for ; k >= 0 && b.Size < minBlockCells; k-- {
 		n := q.domain.size(attributes[k])
 		g := q.group(attributes[k], at)
 		if g == nil && len(b.Runs) == 1 && int(b.Runs[0][1]-b.Runs[0][0]) == b.Size {
@@ -84,7 +84,7 @@ func (q *Query) Blocks(attributes []int, b *Blocks) bool {
 	for _, r := range b.Runs {
 		cells += int(r[1] - r[0])
 	}
-	if cells < short*len(b.Runs) {
+	if cells < minRunCells*len(b.Runs) {
 		for _, r := range b.Runs {
 			for c := r[0]; c < r[1]; c++ {
 				b.Cells = append(b.Cells, c)

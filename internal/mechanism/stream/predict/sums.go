@@ -66,12 +66,12 @@ func (s *sums) total(q *linear.Query) float64 {
 		lo, carry = bits.Add64(lo, l, 0)
 		hi += h + carry
 	})
-	return wide(hi, lo)
+	return float128(hi, lo)
 }
 
-func product(n, weight int64) float64 { return wide(bits.Mul64(uint64(n), uint64(weight))) }
+func product(n, weight int64) float64 { return float128(bits.Mul64(uint64(n), uint64(weight))) }
 
-func wide(hi, lo uint64) float64 { return float64(float64(hi)*(1<<64)) + float64(lo) }
+func float128(hi, lo uint64) float64 { return float64(float64(hi)*(1<<64)) + float64(lo) }
 
 // table returns sums to answer a query from. To make a marginal takes as long as what it is made of
 // is large, and pays off when as much has been added up without it.

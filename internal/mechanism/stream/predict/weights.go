@@ -73,7 +73,7 @@ func newWeights(d *linear.Domain, size float64, t tuning) (*weights, error) {
 	for i := range w.cells {
 		w.cells[i] = each
 		if t.seed != 0 {
-			w.cells[i] = int64(float64(float64(each) * exp(float64(t.rough*normal(t.seed, uint64(i))))))
+			w.cells[i] = int64(float64(float64(each) * exp(float64(t.rough*pseudoNormal(t.seed, uint64(i))))))
 		}
 		w.total += w.cells[i]
 	}
@@ -262,7 +262,7 @@ func (w *weights) fitWeights(r *release, work *int) bool {
 		steps = level
 	}
 	// How much has about which weight, which is enough to find the step.
-	var bins [grades + 1]int64
+	var bins [weightBins + 1]int64
 	var mean float64
 	var before int64
 	r.Query.Runs(func(from, to int, weight int64) {
@@ -272,7 +272,7 @@ func (w *weights) fitWeights(r *release, work *int) bool {
 		}
 		before += n
 		*work -= to - from
-		bins[(weight*grades+steps/2)/steps] += n
+		bins[(weight*weightBins+steps/2)/steps] += n
 		mean += float64(float64(weight)*float64(n)) / float64(w.total)
 	})
 	mean /= float64(steps)
@@ -305,17 +305,17 @@ func (w *weights) fitWeights(r *release, work *int) bool {
 	return false
 }
 
-// longest bounds a step, so that no sum overflows before it is settled, and grades is into how many
+// maxStep bounds a step, so that no sum overflows before it is settled, and grades is into how many
 // parts weights are put to find it.
 const (
-	longest = 2.5
-	grades  = 32
+	maxStep    = 2.5
+	weightBins = 32
 )
 
 // solve finds the step s with share e^s / (1 - share + share e^s) = answer - (dual + s) soft. The
 // left is the share after the step.
 func solve(share, answer, dual, soft float64) float64 {
-	return root(func(s float64) (off, slope float64) {
+	return findRoot(func(s float64) (off, slope float64) {
 		e := float64(share * exp(s))
 		p := e / (1 - share + e)
 		return p - answer + float64((dual+s)*soft), float64(p*(1-p)) + soft
@@ -324,14 +324,14 @@ func solve(share, answer, dual, soft float64) float64 {
 
 // solveBins is solve for weights of several grades, of which only about the grade is known. So what
 // it finds for the mean is moved by as much as the mean now is off.
-func solveBins(bins *[grades + 1]int64, mean, answer, dual, soft float64) float64 {
+func solveBins(bins *[weightBins + 1]int64, mean, answer, dual, soft float64) float64 {
 	means := func(s float64) (first, second float64) {
 		var all float64
 		for i, n := range bins {
 			if n == 0 {
 				continue
 			}
-			x := float64(i) / grades
+			x := float64(i) / weightBins
 			e := float64(float64(n) * exp(float64(s*x)))
 			all += e
 			first += float64(x * e)
@@ -340,16 +340,16 @@ func solveBins(bins *[grades + 1]int64, mean, answer, dual, soft float64) float6
 		return first / all, second / all
 	}
 	about, _ := means(0)
-	return root(func(s float64) (off, slope float64) {
+	return findRoot(func(s float64) (off, slope float64) {
 		first, second := means(s)
 		return first + (mean - about) - answer + float64((dual+s)*soft), max(second-float64(first*first), 0) + soft
 	})
 }
 
-// root finds where a rising function crosses 0, by Newton's steps where they stay inside of what is
-// known and by halving where not.
-func root(f func(s float64) (off, slope float64)) float64 {
-	low, high := -longest, longest
+// findRoot finds where a rising function crosses 0, by Newton's steps where they stay inside of
+// what is known and by halving where not.
+func findRoot(f func(s float64) (off, slope float64)) float64 {
+	low, high := -maxStep, maxStep
 	s := 0.0
 	for range 40 {
 		off, slope := f(s)

@@ -1,5 +1,4 @@
-// Command gdp opens a session that is charged as GDP{Mu: 0.5}.
-// It must not compile.
+// Command gdp opens a session that is charged as GDP{Mu: 0.5}. It must not compile.
 package main
 
 import (
