@@ -13,11 +13,7 @@ import (
 
 func mustParse(t testing.TB, text string) Amount {
 	t.Helper()
-	a, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(Parse(text))
 }
 
 // What floating point gets wrong: ten tenths fit into one, and an eleventh does not.
@@ -57,10 +53,7 @@ func TestParseRoundsDown(t *testing.T) {
 		if !ok {
 			t.Fatal(text)
 		}
-		a, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(Parse(text))
 		if a.Rat().Cmp(exact) > 0 || (a+1).Rat().Cmp(exact) <= 0 {
 			t.Fatalf("%s became %d units", text, a)
 		}
@@ -101,10 +94,7 @@ func TestStringIsShortest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// A single unit is shown as a little less than it is, which is no amount.
 		a := Amount(rapid.Uint64Range(2, uint64(One)).Draw(t, "amount"))
-		back, err := Parse(a.String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(Parse(a.String()))
 		if d := int64(back) - int64(a); max(d, -d) > 60 {
 			t.Fatalf("%d units are shown as %v, which is %d", a, a, back)
 		}
@@ -113,10 +103,7 @@ func TestStringIsShortest(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	c := Cost{Epsilon: Unbounded, Rho: mustParse(t, "0.1"), Delta: mustParse(t, "1e-6")}
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(c))
 	if want := `{"epsilon":null,"rho":0.1,"delta":1e-06}`; string(text) != want {
 		t.Errorf("%s, want %s", text, want)
 	}
@@ -165,4 +152,11 @@ func TestParseTooSmall(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -26,31 +26,30 @@ func drawTerms(t *rapid.T, groups, times int) []Repeated {
 // an epsilon it gives at a delta has that delta.
 func TestOptimalIsTheBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bracket := must[dp.Bracket](t)
 		var terms []Repeated
 		if rapid.Bool().Draw(t, "equal") {
 			terms = drawTerms(t, 1, 100000)
 		} else {
 			terms = drawTerms(t, 3, 12)
 		}
-		basic := must[Approx](t)(Basic(terms))
+		basic := must(Basic(terms))
 		delta := basic.Delta*1.01 + logDraw(t, "delta", 1e-14, 0.3)
-		optimal := bracket(OptimalEpsilon(terms, delta))
-		advanced := bracket(AdvancedEpsilon(terms, delta))
+		optimal := must(OptimalEpsilon(terms, delta))
+		advanced := must(AdvancedEpsilon(terms, delta))
 		if optimal.Lower > optimal.Upper || optimal.Upper > basic.Epsilon*(1+1e-14) || optimal.Upper > advanced.Upper {
 			t.Fatalf("%v at %v: optimal %v, basic %v, advanced %v", terms, delta, optimal, basic, advanced)
 		}
-		if d := bracket(OptimalDelta(terms, optimal.Upper)); d.Lower > delta {
+		if d := must(OptimalDelta(terms, optimal.Upper)); d.Lower > delta {
 			t.Fatalf("%v at %v: epsilon %v, where delta is %v", terms, delta, optimal, d)
 		}
-		if d := bracket(OptimalDelta(terms, optimal.Lower)); d.Upper < delta && optimal.Lower > 0 {
+		if d := must(OptimalDelta(terms, optimal.Lower)); d.Upper < delta && optimal.Lower > 0 {
 			t.Fatalf("%v at %v: epsilon %v, at whose lower end delta is %v", terms, delta, optimal, d)
 		}
 		if optimal.Upper > optimal.Lower*(1+1e-6)+1e-9*basic.Epsilon {
 			t.Fatalf("%v at %v: %v is wide", terms, delta, optimal)
 		}
-		if d, a := bracket(OptimalDelta(terms, basic.Epsilon)),
-			bracket(AdvancedDelta(terms, basic.Epsilon)); d.Lower > basic.Delta || d.Lower > a.Upper {
+		if d, a := must(OptimalDelta(terms, basic.Epsilon)),
+			must(AdvancedDelta(terms, basic.Epsilon)); d.Lower > basic.Delta || d.Lower > a.Upper {
 			t.Fatalf("%v: at the sum of epsilon delta is %v, basic %v, advanced %v", terms, d, basic.Delta, a)
 		}
 	})
@@ -59,29 +58,28 @@ func TestOptimalIsTheBest(t *testing.T) {
 // Both theorems are monotone in every parameter, within their brackets.
 func TestCompositionIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bracket := must[dp.Bracket](t)
 		terms := drawTerms(t, 2, 200)
-		delta := must[Approx](t)(Basic(terms)).Delta + logDraw(t, "delta", 1e-12, 0.1)
+		delta := must(Basic(terms)).Delta + logDraw(t, "delta", 1e-12, 0.1)
 		epsilon := logDraw(t, "epsilon", 1e-5, 20)
 		factor := 1 + logDraw(t, "step", 1e-9, 1)
 		for name, f := range map[string]struct {
 			epsilon, delta func([]Repeated, float64) (dp.Bracket, error)
 		}{"optimal": {OptimalEpsilon, OptimalDelta}, "advanced": {AdvancedEpsilon, AdvancedDelta}} {
-			e, d := bracket(f.epsilon(terms, delta)), bracket(f.delta(terms, epsilon))
-			if more := bracket(f.epsilon(terms, math.Min(0.9, delta*factor))); more.Lower > e.Upper {
+			e, d := must(f.epsilon(terms, delta)), must(f.delta(terms, epsilon))
+			if more := must(f.epsilon(terms, math.Min(0.9, delta*factor))); more.Lower > e.Upper {
 				t.Fatalf("%s: a larger delta makes epsilon %v out of %v", name, more, e)
 			}
-			if more := bracket(f.delta(terms, epsilon*factor)); more.Lower > d.Upper {
+			if more := must(f.delta(terms, epsilon*factor)); more.Lower > d.Upper {
 				t.Fatalf("%s: a larger epsilon makes delta %v out of %v", name, more, d)
 			}
 			larger := append([]Repeated{}, terms...)
 			larger[0].Epsilon *= factor
 			more := append(append([]Repeated{}, terms...), Repeated{Approx{terms[0].Epsilon, 0}, 1})
 			for _, worse := range [][]Repeated{larger, more} {
-				if b := bracket(f.epsilon(worse, delta)); b.Upper < e.Lower {
+				if b := must(f.epsilon(worse, delta)); b.Upper < e.Lower {
 					t.Fatalf("%s: %v has epsilon %v, less than %v", name, worse, b, e)
 				}
-				if b := bracket(f.delta(worse, epsilon)); b.Upper < d.Lower {
+				if b := must(f.delta(worse, epsilon)); b.Upper < d.Lower {
 					t.Fatalf("%s: %v has delta %v, less than %v", name, worse, b, d)
 				}
 			}
@@ -93,18 +91,17 @@ func TestCompositionIsMonotone(t *testing.T) {
 // epsilon that is split into two that differ in the last bit is enumerated.
 func TestWalkAndEnumerationAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bracket := must[dp.Bracket](t)
 		epsilon := logDraw(t, "epsilon", 1e-6, 20)
 		k := rapid.IntRange(1, 300).Draw(t, "k")
 		l := rapid.IntRange(1, 300).Draw(t, "l")
 		one := []Repeated{{Approx{epsilon, 0}, k + l}}
 		two := []Repeated{{Approx{epsilon, 0}, k}, {Approx{math.Nextafter(epsilon, 100), 0}, l}}
 		delta := logDraw(t, "delta", 1e-20, 0.5)
-		a, b := bracket(OptimalEpsilon(one, delta)), bracket(OptimalEpsilon(two, delta))
+		a, b := must(OptimalEpsilon(one, delta)), must(OptimalEpsilon(two, delta))
 		if size := epsilon * float64(k+l); a.Lower > b.Upper || b.Lower > a.Upper+1e-15*size || b.Upper > a.Upper+1e-9*size {
 			t.Fatalf("%v walked, %v enumerated", a, b)
 		}
-		c, d := bracket(OptimalDelta(one, a.Upper)), bracket(OptimalDelta(two, a.Upper))
+		c, d := must(OptimalDelta(one, a.Upper)), must(OptimalDelta(two, a.Upper))
 		if c.Lower > d.Upper || d.Lower > c.Upper*(1+1e-9) {
 			t.Fatalf("delta %v walked, %v enumerated", c, d)
 		}
@@ -116,9 +113,9 @@ func TestAdvancedPerQuery(t *testing.T) {
 		total := Approx{logDraw(t, "epsilon", 1e-3, 20), logDraw(t, "delta", 1e-12, 0.1)}
 		k := rapid.IntRange(1, 1000000).Draw(t, "k")
 		own := rapid.SampledFrom([]float64{0, 1e-3, 0.5}).Draw(t, "part") * total.Delta / float64(k)
-		e := must[float64](t)(AdvancedPerQuery(total, k, own))
+		e := must(AdvancedPerQuery(total, k, own))
 		forward := func(e float64) float64 {
-			return must[dp.Bracket](t)(AdvancedEpsilon([]Repeated{{Approx{e, own}, k}}, total.Delta)).Upper
+			return must(AdvancedEpsilon([]Repeated{{Approx{e, own}, k}}, total.Delta)).Upper
 		}
 		if got := forward(e); e <= 0 || got > total.Epsilon {
 			t.Fatalf("%d times %v is %v, more than %v", k, e, got, total)
@@ -130,8 +127,7 @@ func TestAdvancedPerQuery(t *testing.T) {
 }
 
 func TestCompositionEdges(t *testing.T) {
-	bracket := must[dp.Bracket](t)
-	if b := bracket(OptimalEpsilon(nil, 0)); b != (dp.Bracket{}) {
+	if b := must(OptimalEpsilon(nil, 0)); b != (dp.Bracket{}) {
 		t.Error("nothing has epsilon", b)
 	}
 	one := []Repeated{{Approx{0.5, 0}, 8}, {Approx{3, 0}, 0}, {Approx{0, 1e-9}, 2}}
@@ -142,32 +138,32 @@ func TestCompositionEdges(t *testing.T) {
 		t.Error(err)
 	}
 	// At delta 0 nothing but the sum holds.
-	if b := bracket(OptimalEpsilon(one[:1], 0)); !b.Contains(4) || b.Upper > 4.0000000000001 {
+	if b := must(OptimalEpsilon(one[:1], 0)); !b.Contains(4) || b.Upper > 4.0000000000001 {
 		t.Error(b)
 	}
-	if b := bracket(OptimalDelta(one[:1], 4)); b != (dp.Bracket{}) {
+	if b := must(OptimalDelta(one[:1], 4)); b != (dp.Bracket{}) {
 		t.Error(b)
 	}
 	// At delta near 1 nothing is left.
-	if b := bracket(OptimalEpsilon(one[:1], 0.99)); b.Upper != 0 {
+	if b := must(OptimalEpsilon(one[:1], 0.99)); b.Upper != 0 {
 		t.Error(b)
 	}
 	// Enormous claims neither overflow nor become small.
-	if b := bracket(OptimalDelta([]Repeated{{Approx{1000, 0}, 1000}}, 5)); b.Lower < 0.999999 || b.Upper > 1 {
+	if b := must(OptimalDelta([]Repeated{{Approx{1000, 0}, 1000}}, 5)); b.Lower < 0.999999 || b.Upper > 1 {
 		t.Error(b)
 	}
-	if b := bracket(OptimalEpsilon([]Repeated{{Approx{1e4, 0}, 10}}, 1e-9)); b.Upper > 1e5 || b.Lower < 99999.99999999 {
+	if b := must(OptimalEpsilon([]Repeated{{Approx{1e4, 0}, 10}}, 1e-9)); b.Upper > 1e5 || b.Lower < 99999.99999999 {
 		t.Error(b)
 	}
 	if _, err := AdvancedEpsilon([]Repeated{{Approx{1000, 0}, 1}}, 0.1); !errors.Is(err, errUnbounded) {
 		t.Error(err)
 	}
-	if b := bracket(AdvancedDelta([]Repeated{{Approx{1000, 0}, 1}}, 1e6)); b.Upper != 1 {
+	if b := must(AdvancedDelta([]Repeated{{Approx{1000, 0}, 1}}, 1e6)); b.Upper != 1 {
 		t.Error(b)
 	}
 	many := []Repeated{{Approx{0.1, 0}, 2000}, {Approx{0.2, 0}, 2000}}
 	fewer, more := []Repeated{{Approx{0.1, 0}, 2500}, {Approx{0.2, 0}, 1500}}, []Repeated{{Approx{0.1, 0}, 1500}, {Approx{0.2, 0}, 2500}}
-	less, here, above := bracket(OptimalEpsilon(fewer, 1e-6)), bracket(OptimalEpsilon(many, 1e-6)), bracket(OptimalEpsilon(more, 1e-6))
+	less, here, above := must(OptimalEpsilon(fewer, 1e-6)), must(OptimalEpsilon(many, 1e-6)), must(OptimalEpsilon(more, 1e-6))
 	if !(less.Upper < here.Lower && here.Upper < above.Lower && here.Upper <= here.Lower*(1+1e-4)) {
 		t.Error(less, here, above)
 	}
@@ -178,11 +174,11 @@ func TestCompositionEdges(t *testing.T) {
 	if _, err := OptimalDelta([]Repeated{{Approx{0.1, 0}, 1e12 + 1}}, 1); err == nil {
 		t.Error("more claims than are computed were accepted")
 	}
-	if b := bracket(OptimalEpsilon([]Repeated{{Approx{1e-6, 0}, 1e9}}, 1e-6)); b.Lower < 0.01 || b.Upper/b.Lower > 1+1e-7 {
+	if b := must(OptimalEpsilon([]Repeated{{Approx{1e-6, 0}, 1e9}}, 1e-6)); b.Lower < 0.01 || b.Upper/b.Lower > 1+1e-7 {
 		t.Error(b)
 	}
 	// Below the smallest delta that is computed, the bracket is wide and true.
-	if b := bracket(OptimalEpsilon([]Repeated{{Approx{0.1, 0}, 10000}}, 1e-305)); b.Upper < 1000 || b.Lower > 500 {
+	if b := must(OptimalEpsilon([]Repeated{{Approx{0.1, 0}, 10000}}, 1e-305)); b.Upper < 1000 || b.Lower > 500 {
 		t.Error(b)
 	}
 }
@@ -243,10 +239,7 @@ func TestGolden(t *testing.T) {
 		return x
 	}
 	laplace := func(epsilon, alpha float64) float64 {
-		r, err := LaplaceRDP(epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(LaplaceRDP(epsilon))
 		return value(r.At(alpha))
 	}
 	three := []Repeated{{Approx{0.1, 0}, 1}, {Approx{0.2, 0}, 1}, {Approx{0.3, 0}, 1}}

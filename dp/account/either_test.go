@@ -64,10 +64,7 @@ const eitherDelta = dp.One / 50
 // The best analyst of all, who may go on with either side and change at any time, gains no more
 // than delta. Rules that are not this filter are caught.
 func TestEitherGame(t *testing.T) {
-	rho, err := Rho(dp.One, eitherDelta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rho := must(Rho(dp.One, eitherDelta))
 	either := EitherFilter(dp.One, rho, 0)
 	g := newEitherGame(t, func(spent [2]dp.Cost, cost dp.Cost, _ int) ([2]dp.Cost, bool) {
 		ok := either.Admits(spent[0], cost)
@@ -120,10 +117,7 @@ func TestEitherGame(t *testing.T) {
 
 // Analysts who ask real questions, watch their loss and change sides in the middle, as black boxes.
 func TestEitherAnalysts(t *testing.T) {
-	rho, err := Rho(dp.One, eitherDelta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rho := must(Rho(dp.One, eitherDelta))
 	random := rand.New(rand.NewPCG(1, 2))
 	laplace := func(e float64) (loss float64) { // of Laplace noise on a number that moves by one
 		x := random.ExpFloat64() / e

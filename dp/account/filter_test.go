@@ -152,10 +152,7 @@ func units(x *big.Float) *big.Float { return new(big.Float).SetPrec(400).SetMant
 func TestRhoOfPureIsRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		epsilon := math.Exp(rapid.Float64Range(-28, 6.9).Draw(t, "ln epsilon"))
-		c, err := Pure{epsilon}.Charge()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(Pure{epsilon}.Charge())
 		cost := c.Cost()
 		want := units(exactRho(epsilon))
 		got := new(big.Float).SetPrec(400).SetUint64(uint64(cost.Rho))
@@ -179,11 +176,7 @@ func TestRhoOfPureIsRoundedUp(t *testing.T) {
 
 func TestChargesKnown(t *testing.T) {
 	up := func(f float64) dp.Amount {
-		a, err := dp.CeilFloat(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return must(dp.CeilFloat(f))
 	}
 	for _, c := range []struct {
 		claim Claim

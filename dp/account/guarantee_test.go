@@ -16,29 +16,26 @@ func logDraw(t *rapid.T, name string, low, high float64) float64 {
 	return math.Exp(rapid.Float64Range(math.Log(low), math.Log(high)).Draw(t, "ln "+name))
 }
 
-func must[T any](t interface{ Fatal(...any) }) func(T, error) T {
-	return func(x T, err error) T {
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
 	}
+	return v
 }
 
 func everyKind(t *rapid.T) map[string]Guarantee {
 	epsilon := logDraw(t, "epsilon", 1e-6, 50)
 	delta := logDraw(t, "delta", 1e-15, 0.1)
-	curves := must[RDP](t)
 	return map[string]Guarantee{
 		"pure":        Pure{epsilon},
 		"approx":      Approx{epsilon, delta},
 		"zcdp":        ZCDP{epsilon},
 		"approx zcdp": ApproxZCDP{epsilon, delta},
 		"gdp":         GDP{epsilon},
-		"laplace":     curves(LaplaceRDP(epsilon)),
-		"response":    curves(Pure{epsilon}.RDP()),
-		"exponential": curves(ExponentialRDP(epsilon)),
-		"sampled":     curves(SubsampledGaussianRDP(min(epsilon, 5), 0.01)),
+		"laplace":     must(LaplaceRDP(epsilon)),
+		"response":    must(Pure{epsilon}.RDP()),
+		"exponential": must(ExponentialRDP(epsilon)),
+		"sampled":     must(SubsampledGaussianRDP(min(epsilon, 5), 0.01)),
 	}
 }
 
@@ -46,7 +43,6 @@ func everyKind(t *rapid.T) map[string]Guarantee {
 // readings are monotone. Rounding is allowed for by 1e-9.
 func TestReadingsAreMonotoneAndAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		value := must[float64](t)
 		delta := logDraw(t, "asked delta", 1e-12, 0.4)
 		more := math.Min(0.9, delta*(1+logDraw(t, "step", 1e-6, 1)))
 		for name, g := range everyKind(t) {
@@ -54,19 +50,19 @@ func TestReadingsAreMonotoneAndAgree(t *testing.T) {
 			if errors.Is(err, ErrDeltaTooSmall) && (name == "approx" || name == "approx zcdp") {
 				continue
 			}
-			value(e, err)
+			must(e, err)
 			// Near the largest loss delta hangs on the last digits of epsilon.
-			if back := value(g.DeltaAt(e * (1 + 1e-11))); e > 0 && (back > delta*(1+1e-9) || back < 0) {
+			if back := must(g.DeltaAt(e * (1 + 1e-11))); e > 0 && (back > delta*(1+1e-9) || back < 0) {
 				t.Fatalf("%s %v: epsilon %v at %v, where delta is %v", name, g, e, delta, back)
 			}
-			if less := value(g.EpsilonAt(more)); less > e+1e-9*(e+1e-9) {
+			if less := must(g.EpsilonAt(more)); less > e+1e-9*(e+1e-9) {
 				t.Fatalf("%s %v: epsilon %v at %v, %v at %v", name, g, e, delta, less, more)
 			}
-			d := value(g.DeltaAt(e))
-			if less := value(g.DeltaAt(e * 1.01)); less > d*(1+1e-9) {
+			d := must(g.DeltaAt(e))
+			if less := must(g.DeltaAt(e * 1.01)); less > d*(1+1e-9) {
 				t.Fatalf("%s %v: delta %v at %v, %v a little further", name, g, d, e, less)
 			}
-			if d := value(g.DeltaAt(0)); !(d >= 0 && d <= 1) {
+			if d := must(g.DeltaAt(0)); !(d >= 0 && d <= 1) {
 				t.Fatalf("%s %v: delta %v at 0", name, g, d)
 			}
 		}
@@ -78,29 +74,28 @@ func TestReadingsAreMonotoneAndAgree(t *testing.T) {
 // direction, or rounded inward, would fail here.
 func TestConversionsOnlyWeaken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		value := must[float64](t)
 		epsilon := logDraw(t, "epsilon", 1e-5, 100)
 		own := logDraw(t, "delta", 1e-12, 0.01)
 		delta := logDraw(t, "asked delta", 1e-12, 0.4)
 		approx, pure, gauss, zcdp := Approx{epsilon, own}, Pure{epsilon}, GDP{epsilon}, ZCDP{epsilon}
 		for name, pair := range map[string][2]Guarantee{
 			"pure to approx":        {pure, pure.Approx()},
-			"pure to zcdp":          {pure, must[ZCDP](t)(pure.ZCDP())},
-			"pure to rdp":           {pure, must[RDP](t)(pure.RDP())},
-			"pure to gdp":           {pure, must[GDP](t)(pure.GDP())},
-			"approx to approx zcdp": {approx, must[ApproxZCDP](t)(approx.ApproxZCDP())},
+			"pure to zcdp":          {pure, must(pure.ZCDP())},
+			"pure to rdp":           {pure, must(pure.RDP())},
+			"pure to gdp":           {pure, must(pure.GDP())},
+			"approx to approx zcdp": {approx, must(approx.ApproxZCDP())},
 			"zcdp to approx zcdp":   {zcdp, zcdp.ApproxZCDP()},
-			"zcdp to rdp":           {zcdp, must[RDP](t)(zcdp.RDP())},
-			"zcdp to approx":        {zcdp, must[Approx](t)(zcdp.Approx(delta / 3))},
-			"gdp to zcdp":           {gauss, must[ZCDP](t)(gauss.ZCDP())},
-			"gdp to rdp":            {gauss, must[RDP](t)(gauss.RDP())},
-			"gdp to approx":         {gauss, must[Approx](t)(gauss.Approx(delta / 3))},
+			"zcdp to rdp":           {zcdp, must(zcdp.RDP())},
+			"zcdp to approx":        {zcdp, must(zcdp.Approx(delta / 3))},
+			"gdp to zcdp":           {gauss, must(gauss.ZCDP())},
+			"gdp to rdp":            {gauss, must(gauss.RDP())},
+			"gdp to approx":         {gauss, must(gauss.Approx(delta / 3))},
 		} {
 			before, err := pair[0].EpsilonAt(delta)
 			if errors.Is(err, ErrDeltaTooSmall) {
 				continue
 			}
-			value(before, err)
+			must(before, err)
 			after, err := pair[1].EpsilonAt(delta)
 			if errors.Is(err, ErrDeltaTooSmall) {
 				continue // no claim at all, so a weaker one
@@ -113,7 +108,7 @@ func TestConversionsOnlyWeaken(t *testing.T) {
 			}
 		}
 		// The tight conversion is tighter.
-		if tight, loose := value(zcdp.EpsilonAt(delta)), value(zcdp.BunSteinkeEpsilon(delta)); tight > loose*(1+1e-12) {
+		if tight, loose := must(zcdp.EpsilonAt(delta)), must(zcdp.BunSteinkeEpsilon(delta)); tight > loose*(1+1e-12) {
 			t.Fatalf("rho %v: %v is above %v", zcdp.Rho, tight, loose)
 		}
 	})
@@ -125,12 +120,12 @@ func TestPureToZCDPIsTheBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Pure{logDraw(t, "epsilon", 1e-6, 1e3)}
 		alpha := 1 + logDraw(t, "order", 1e-9, 1e6)
-		rho := must[ZCDP](t)(p.ZCDP()).Rho
-		curve := must[RDP](t)(p.RDP())
-		if r := must[float64](t)(curve.At(alpha)); r > alpha*rho*(1+1e-12) {
+		rho := must(p.ZCDP()).Rho
+		curve := must(p.RDP())
+		if r := must(curve.At(alpha)); r > alpha*rho*(1+1e-12) {
 			t.Fatalf("epsilon %v, order %v: %v is above %v", p.Epsilon, alpha, r, alpha*rho)
 		}
-		if r := must[float64](t)(curve.At(1 + 1e-12)); math.Abs(r/rho-1) > 1e-6 {
+		if r := must(curve.At(1 + 1e-12)); math.Abs(r/rho-1) > 1e-6 {
 			t.Fatalf("epsilon %v: %v near order 1, rho %v", p.Epsilon, r, rho)
 		}
 	})
@@ -140,9 +135,9 @@ func TestPureToZCDPIsTheBest(t *testing.T) {
 // epsilon, a delta below that of randomized response.
 func TestPureToGDPIsTheBest(t *testing.T) {
 	for _, e := range []float64{0.01, 0.5, 1, 3, 10} {
-		g := must[GDP](t)(Pure{e}.GDP())
-		at0 := must[float64](t)(Pure{e}.DeltaAt(0))
-		if d := must[float64](t)(GDP{g.Mu * (1 - 1e-9)}.DeltaAt(0)); d >= at0 {
+		g := must(Pure{e}.GDP())
+		at0 := must(Pure{e}.DeltaAt(0))
+		if d := must(GDP{g.Mu * (1 - 1e-9)}.DeltaAt(0)); d >= at0 {
 			t.Errorf("epsilon %v: mu %v is not the smallest", e, g.Mu)
 		}
 	}
@@ -159,41 +154,40 @@ func TestComposeParallelGroup(t *testing.T) {
 				t.Fatalf("%v and %v differ", x, y)
 			}
 		}
-		pure, zcdp, gdp := must[Pure](t), must[ZCDP](t), must[GDP](t)
 		// Commutative, associative, and not below the exact sum.
-		near(pure(Pure{a}.Compose(Pure{b}, Pure{c})).Epsilon, pure(Pure{c}.Compose(pure(Pure{b}.Compose(Pure{a})))).Epsilon)
-		near(zcdp(ZCDP{a}.Compose(ZCDP{b}, ZCDP{c})).Rho, zcdp(ZCDP{c}.Compose(zcdp(ZCDP{b}.Compose(ZCDP{a})))).Rho)
-		near(gdp(GDP{a}.Compose(GDP{b}, GDP{c})).Mu, gdp(GDP{c}.Compose(gdp(GDP{b}.Compose(GDP{a})))).Mu)
-		near(gdp(GDP{a}.Compose(GDP{b})).Mu, math.Hypot(a, b))
-		if s := pure(Pure{a}.Compose(Pure{b})).Epsilon; s-b < a && s-a < b {
+		near(must(Pure{a}.Compose(Pure{b}, Pure{c})).Epsilon, must(Pure{c}.Compose(must(Pure{b}.Compose(Pure{a})))).Epsilon)
+		near(must(ZCDP{a}.Compose(ZCDP{b}, ZCDP{c})).Rho, must(ZCDP{c}.Compose(must(ZCDP{b}.Compose(ZCDP{a})))).Rho)
+		near(must(GDP{a}.Compose(GDP{b}, GDP{c})).Mu, must(GDP{c}.Compose(must(GDP{b}.Compose(GDP{a})))).Mu)
+		near(must(GDP{a}.Compose(GDP{b})).Mu, math.Hypot(a, b))
+		if s := must(Pure{a}.Compose(Pure{b})).Epsilon; s-b < a && s-a < b {
 			t.Fatalf("%v + %v = %v is rounded down", a, b, s)
 		}
-		az := must[ApproxZCDP](t)(ApproxZCDP{a, da}.Compose(ApproxZCDP{b, db}))
-		ap := must[Approx](t)(Approx{a, da}.Compose(Approx{b, db}))
+		az := must(ApproxZCDP{a, da}.Compose(ApproxZCDP{b, db}))
+		ap := must(Approx{a, da}.Compose(Approx{b, db}))
 		near(az.Rho, a+b)
 		near(az.Delta, da+db)
 		near(ap.Epsilon, a+b)
 		near(ap.Delta, da+db)
 
 		most := math.Max(a, b)
-		if pure(Pure{a}.Parallel(Pure{b})).Epsilon != most || zcdp(ZCDP{a}.Parallel(ZCDP{b})).Rho != most ||
-			gdp(GDP{a}.Parallel(GDP{b})).Mu != most {
+		if must(Pure{a}.Parallel(Pure{b})).Epsilon != most || must(ZCDP{a}.Parallel(ZCDP{b})).Rho != most ||
+			must(GDP{a}.Parallel(GDP{b})).Mu != most {
 			t.Fatal("parallel composition is not the largest")
 		}
-		if p := must[Approx](t)(Approx{a, da}.Parallel(Approx{b, db})); p.Epsilon != most || p.Delta != math.Max(da, db) {
+		if p := must(Approx{a, da}.Parallel(Approx{b, db})); p.Epsilon != most || p.Delta != math.Max(da, db) {
 			t.Fatal(p)
 		}
-		if p := must[ApproxZCDP](t)(ApproxZCDP{a, da}.Parallel(ApproxZCDP{b, db})); p.Rho != most || p.Delta != math.Max(da, db) {
+		if p := must(ApproxZCDP{a, da}.Parallel(ApproxZCDP{b, db})); p.Rho != most || p.Delta != math.Max(da, db) {
 			t.Fatal(p)
 		}
 
 		n := float64(k)
-		near(pure(Pure{a}.Group(k)).Epsilon, n*a)
-		near(zcdp(ZCDP{a}.Group(k)).Rho, n*n*a)
-		near(gdp(GDP{a}.Group(k)).Mu, n*a)
+		near(must(Pure{a}.Group(k)).Epsilon, n*a)
+		near(must(ZCDP{a}.Group(k)).Rho, n*n*a)
+		near(must(GDP{a}.Group(k)).Mu, n*a)
 		// Groups of groups.
-		one := must[Approx](t)(must[Approx](t)(Approx{a, da}.Group(2)).Group(k))
-		two := must[Approx](t)(Approx{a, da}.Group(2 * k))
+		one := must(must(Approx{a, da}.Group(2)).Group(k))
+		two := must(Approx{a, da}.Group(2 * k))
 		if math.Abs(one.Epsilon-two.Epsilon) > 1e-12*two.Epsilon || math.Abs(one.Delta-two.Delta) > 1e-11*two.Delta {
 			t.Fatalf("%v and %v", one, two)
 		}
@@ -202,9 +196,9 @@ func TestComposeParallelGroup(t *testing.T) {
 
 // Sums that are float64 numbers stay exact: a half and a half is one.
 func TestExactSumsStayExact(t *testing.T) {
-	p := must[Pure](t)(Pure{0.5}.Compose(Pure{0.25}, Pure{0.25}))
-	z := must[ZCDP](t)(ZCDP{0.5}.Group(4))
-	b := must[Approx](t)(Basic([]Repeated{{Approx{0.125, 0x1p-30}, 8}}))
+	p := must(Pure{0.5}.Compose(Pure{0.25}, Pure{0.25}))
+	z := must(ZCDP{0.5}.Group(4))
+	b := must(Basic([]Repeated{{Approx{0.125, 0x1p-30}, 8}}))
 	if p.Epsilon != 1 || z.Rho != 8 || b != (Approx{1, 0x1p-27}) {
 		t.Error(p, z, b)
 	}
@@ -232,7 +226,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s %v: %v", name, bad, err)
 			}
 		}
-		guarantees := []Guarantee{Pure{1}, Approx{1, 0}, ZCDP{1}, ApproxZCDP{1, 0}, GDP{1}, must[RDP](t)(GaussianRDP(1)),
+		guarantees := []Guarantee{Pure{1}, Approx{1, 0}, ZCDP{1}, ApproxZCDP{1, 0}, GDP{1}, must(GaussianRDP(1)),
 			Pure{bad}, Approx{bad, 0}, ZCDP{bad}, ApproxZCDP{bad, 0}, GDP{bad}, RDP{}}
 		for i, g := range guarantees {
 			if _, err := g.EpsilonAt(bad); err == nil {
@@ -276,7 +270,7 @@ func TestRefusals(t *testing.T) {
 			"per query delta": func() error { _, err := AdvancedPerQuery(Approx{1, 0.1}, 1, bad); return err },
 			"optimal":         func() error { _, err := OptimalEpsilon(nil, bad); return err },
 			"optimal delta":   func() error { _, err := OptimalDelta(nil, bad); return err },
-			"order":           func() error { _, err := must[RDP](t)(LaplaceRDP(1)).At(bad); return err },
+			"order":           func() error { _, err := must(LaplaceRDP(1)).At(bad); return err },
 		} {
 			if f() == nil {
 				t.Errorf("%s: %v was accepted", name, bad)
@@ -291,7 +285,7 @@ func TestRefusals(t *testing.T) {
 		"times -1":        func() error { _, err := Basic([]Repeated{{Approx{1, 0}, -1}}); return err },
 		"zcdp at 0":       func() error { _, err := ZCDP{1}.EpsilonAt(0); return err },
 		"gdp at 0":        func() error { _, err := GDP{1}.EpsilonAt(0); return err },
-		"rdp at 0":        func() error { _, err := must[RDP](t)(LaplaceRDP(1)).EpsilonAt(0); return err },
+		"rdp at 0":        func() error { _, err := must(LaplaceRDP(1)).EpsilonAt(0); return err },
 		"approx below":    func() error { _, err := Approx{1, 0.1}.EpsilonAt(0.05); return err },
 		"az below":        func() error { _, err := ApproxZCDP{1, 0.1}.EpsilonAt(0.1); return err },
 		"no curve":        func() error { _, err := RDP{}.Compose(); return err },
@@ -315,7 +309,7 @@ func TestNothing(t *testing.T) {
 			t.Errorf("%T: %v %v, %v %v", g, e, err, d, err2)
 		}
 	}
-	if z, g := must[ZCDP](t)(Pure{}.ZCDP()), must[GDP](t)(Pure{}.GDP()); z.Rho != 0 || g.Mu != 0 {
+	if z, g := must(Pure{}.ZCDP()), must(Pure{}.GDP()); z.Rho != 0 || g.Mu != 0 {
 		t.Error(z, g)
 	}
 	if e, err := (Approx{3, 0.2}).EpsilonAt(0.2); e != 3 || err != nil {
@@ -326,25 +320,17 @@ func TestNothing(t *testing.T) {
 var _ Guarantee = PLD{}
 
 func TestPLDIsTheLargerDirection(t *testing.T) {
-	gaussian, err := privacyloss.Gaussian(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gaussian := must(privacyloss.Gaussian(1))
 	var both PLD
 	var alone [2]float64
 	for i, d := range []privacyloss.Direction{privacyloss.Remove, privacyloss.Add} {
-		law, err := privacyloss.Sampled(gaussian, 0.8, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		law := must(privacyloss.Sampled(gaussian, 0.8, d))
 		s, err := privacyloss.Sum{}.Plus(law, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		both.Directions = append(both.Directions, s)
-		if alone[i], err = (PLD{[]privacyloss.Sum{s}}).DeltaAt(1); err != nil {
-			t.Fatal(err)
-		}
+		alone[i] = must((PLD{[]privacyloss.Sum{s}}).DeltaAt(1))
 	}
 	// Published figures of the two directions; a claim is never below them.
 	for i, want := range []float64{0.0816951786585, 0.0231362104091} {
@@ -355,10 +341,7 @@ func TestPLDIsTheLargerDirection(t *testing.T) {
 	if d, err := both.DeltaAt(1); err != nil || d != max(alone[0], alone[1]) {
 		t.Errorf("delta %v, %v; want the larger of %v", d, err, alone)
 	}
-	claim, err := both.Approx(1e-5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	claim := must(both.Approx(1e-5))
 	bracket, err := both.Epsilon(1e-5)
 	if err != nil || claim.Epsilon != bracket.Upper || claim.Delta != 1e-5 {
 		t.Errorf("claim %v; want the upper end of %v, %v", claim, bracket, err)
@@ -370,14 +353,8 @@ func TestPLDIsTheLargerDirection(t *testing.T) {
 
 // Where some loss is infinite there is no epsilon, and infinity is not given for one.
 func TestPLDHasNoEpsilon(t *testing.T) {
-	law, err := privacyloss.Response(0.1, 1e-3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := privacyloss.Sum{}.Plus(law, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	law := must(privacyloss.Response(0.1, 1e-3))
+	s := must(privacyloss.Sum{}.Plus(law, 10))
 	if e, err := (PLD{[]privacyloss.Sum{s}}).EpsilonAt(1e-6); !errors.Is(err, errUnbounded) {
 		t.Errorf("epsilon %v, %v", e, err)
 	}

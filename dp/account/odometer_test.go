@@ -14,11 +14,7 @@ import (
 
 func mustRead(t testing.TB, o *Odometer) Reading {
 	t.Helper()
-	r, err := o.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must(o.Read())
 }
 
 func TestPureOdometer(t *testing.T) {
@@ -42,10 +38,7 @@ func TestPureOdometer(t *testing.T) {
 }
 
 func TestBasicOdometer(t *testing.T) {
-	o, err := BasicOdometer(dp.One / 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must(BasicOdometer(dp.One / 1024))
 	for range 4 {
 		if err := o.Spend(Approx{0.25, 0x1p-12}); err != nil {
 			t.Fatal(err)
@@ -86,10 +79,7 @@ func TestOdometersRefused(t *testing.T) {
 func TestLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first, delta := drawAmount(t, "first", 60), drawAmount(t, "delta", 39)
-		o, err := ZCDPOdometer(first, delta, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must(ZCDPOdometer(first, delta, 0))
 		sum := 0.0
 		for j, l := range o.lines {
 			sum += math.Exp(-l.logOdds)
@@ -109,10 +99,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestZCDPOdometerReads(t *testing.T) {
-	o, err := ZCDPOdometer(dp.One/1024, amount(t, "1e-6"), amount(t, "1e-7"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must(ZCDPOdometer(dp.One/1024, amount(t, "1e-6"), amount(t, "1e-7")))
 	if r := mustRead(t, o); r.Epsilon != 0 {
 		t.Errorf("a new odometer reads %v", r)
 	}
@@ -129,10 +116,7 @@ func TestZCDPOdometerReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := mustRead(t, o).Epsilon
-		fixed, err := Epsilon(o.spending.Spent().Rho, amount(t, "1e-6"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixed := must(Epsilon(o.spending.Spent().Rho, amount(t, "1e-6")))
 		if r <= last {
 			t.Fatal("the reading does not grow")
 		}
@@ -171,10 +155,7 @@ func walk(r *rand.Rand, spent []float64, visit func(k int, loss float64) bool) {
 func TestStoppingWhenItLooksBest(t *testing.T) {
 	const delta, trials = 0.05, 4000
 	var spent, fixed, watched []float64
-	o, err := ZCDPOdometer(dp.One/8, amount(t, "0.05"), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must(ZCDPOdometer(dp.One/8, amount(t, "0.05"), 0))
 	for rho := 0.125; rho < 1e5; rho *= 1.02 {
 		before := 0.0
 		if len(spent) > 0 {
@@ -233,10 +214,7 @@ func TestStoppingWhenItLooksBest(t *testing.T) {
 // what Raised says.
 func TestRaisedLimits(t *testing.T) {
 	const delta = 1e-6
-	conversion, err := dp.CeilFloat(delta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conversion := must(dp.CeilFloat(delta))
 	for _, c := range []struct {
 		raises      int
 		by          float64
@@ -251,17 +229,11 @@ func TestRaisedLimits(t *testing.T) {
 		var first dp.Amount
 		for j := range c.raises + 1 {
 			e, _ := dp.CeilFloat(1 + c.by*float64(j))
-			r, err := Rho(e, conversion)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(Rho(e, conversion))
 			if j == 0 {
 				first = r
 			}
-			reading, err := ClaimOfRaisedLimit(first, r, conversion)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reading := must(ClaimOfRaisedLimit(first, r, conversion))
 			if j == 0 && (reading.Epsilon > e || reading.Delta != conversion) ||
 				j > 0 && (reading.Delta != 2*conversion || reading.Epsilon.Float() < raised[j-1]) {
 				t.Errorf("%d raises of %v: after %d it is %v", c.raises, c.by, j, reading)
@@ -282,10 +254,7 @@ func TestRaisedLimits(t *testing.T) {
 
 func TestRaised(t *testing.T) {
 	first, delta := dp.One/40, dp.One/1_000_000
-	whole, err := Epsilon(first, delta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(Epsilon(first, delta))
 	for _, lower := range []dp.Amount{0, 1, first / 2, first} {
 		if got, err := ClaimOfRaisedLimit(first, lower, delta); err != nil || got != (Reading{whole, delta}) {
 			t.Errorf("%v: %v, %v", lower, got, err)

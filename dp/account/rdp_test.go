@@ -9,18 +9,17 @@ import (
 
 func TestCurvesAreOrdered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		at, curve := must[float64](t), must[RDP](t)
 		epsilon := logDraw(t, "epsilon", 1e-6, 200)
 		alpha := 1 + logDraw(t, "order", 1e-6, 1e9)
-		response := at(curve(Pure{epsilon}.RDP()).At(alpha))
-		laplace := at(curve(LaplaceRDP(epsilon)).At(alpha))
-		exponential := at(curve(ExponentialRDP(epsilon)).At(alpha))
+		response := must(must(Pure{epsilon}.RDP()).At(alpha))
+		laplace := must(must(LaplaceRDP(epsilon)).At(alpha))
+		exponential := must(must(ExponentialRDP(epsilon)).At(alpha))
 		const slack = 1 + 1e-12
 		if laplace > response*slack || exponential > response*slack || response > epsilon*slack {
 			t.Fatalf("Laplace %v, exponential %v, randomized response %v", laplace, exponential, response)
 		}
-		for _, c := range []RDP{curve(Pure{epsilon}.RDP()), curve(LaplaceRDP(epsilon)), curve(ExponentialRDP(epsilon))} {
-			if low, high := at(c.At(alpha)), at(c.At(alpha*1.5)); low > high*slack {
+		for _, c := range []RDP{must(Pure{epsilon}.RDP()), must(LaplaceRDP(epsilon)), must(ExponentialRDP(epsilon))} {
+			if low, high := must(c.At(alpha)), must(c.At(alpha*1.5)); low > high*slack {
 				t.Fatalf("the curve falls from %v to %v", low, high)
 			}
 		}
@@ -30,7 +29,6 @@ func TestCurvesAreOrdered(t *testing.T) {
 // A sample is never worse than the whole, and grows with the rate and the order.
 func TestSampledCurves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		at, curve := must[float64](t), must[RDP](t)
 		mu := logDraw(t, "mu", 1e-2, 5)
 		rate := logDraw(t, "rate", 1e-6, 0.9)
 		alpha := 1 + logDraw(t, "order", 1e-3, 200)
@@ -38,22 +36,22 @@ func TestSampledCurves(t *testing.T) {
 		for name, f := range map[string]func(float64, float64) (RDP, error){
 			"Gaussian": SubsampledGaussianRDP, "Laplace": SubsampledLaplaceRDP,
 		} {
-			s := curve(f(mu, rate))
-			here := at(s.At(alpha))
-			if whole := at(curve(f(mu, 1)).At(math.Ceil(alpha))); here > whole*slack {
+			s := must(f(mu, rate))
+			here := must(s.At(alpha))
+			if whole := must(must(f(mu, 1)).At(math.Ceil(alpha))); here > whole*slack {
 				t.Fatalf("%s: %v on a sample, %v on all", name, here, whole)
 			}
-			if more := at(curve(f(mu, rate*1.1)).At(alpha)); more < here/slack {
+			if more := must(must(f(mu, rate*1.1)).At(alpha)); more < here/slack {
 				t.Fatalf("%s: a larger rate makes %v out of %v", name, more, here)
 			}
-			if more := at(s.At(alpha * 1.1)); more < here/slack {
+			if more := must(s.At(alpha * 1.1)); more < here/slack {
 				t.Fatalf("%s: a larger order makes %v out of %v", name, more, here)
 			}
-			if none := at(curve(f(mu, 0)).At(alpha)); none != 0 {
+			if none := must(must(f(mu, 0)).At(alpha)); none != 0 {
 				t.Fatal(none)
 			}
 		}
-		if s := curve(SubsampledGaussianRDP(mu, rate)); !math.IsInf(at(s.At(maxOrder+0.5)), 1) {
+		if s := must(SubsampledGaussianRDP(mu, rate)); !math.IsInf(must(s.At(maxOrder+0.5)), 1) {
 			t.Fatal("orders that are not computed have a bound")
 		}
 	})
@@ -62,12 +60,11 @@ func TestSampledCurves(t *testing.T) {
 // The old conversion r + ln(1/delta)/(alpha - 1) at any order is not better.
 func TestConversionIsTheNewOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		at, curve := must[float64](t), must[RDP](t)
-		r := curve(LaplaceRDP(logDraw(t, "epsilon", 1e-3, 10)))
+		r := must(LaplaceRDP(logDraw(t, "epsilon", 1e-3, 10)))
 		delta := logDraw(t, "delta", 1e-12, 0.1)
 		alpha := 1 + logDraw(t, "order", 1e-3, 1e5)
-		tight := at(r.EpsilonAt(delta))
-		if old := at(r.At(alpha)) + math.Log(1/delta)/(alpha-1); tight > old*(1+1e-12) {
+		tight := must(r.EpsilonAt(delta))
+		if old := must(r.At(alpha)) + math.Log(1/delta)/(alpha-1); tight > old*(1+1e-12) {
 			t.Fatalf("%v, and %v at order %v", tight, old, alpha)
 		}
 	})
@@ -77,30 +74,29 @@ func TestConversionIsTheNewOne(t *testing.T) {
 // general minimum agrees with the one for zCDP.
 func TestComposeCurves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		at, curve := must[float64](t), must[RDP](t)
 		a, b := logDraw(t, "a", 1e-3, 10), logDraw(t, "b", 1e-3, 10)
 		k := rapid.IntRange(1, 1000).Draw(t, "k")
 		delta := logDraw(t, "delta", 1e-12, 0.1)
-		ga, gb := curve(GaussianRDP(a)), curve(GaussianRDP(b))
-		both := curve(curve(ga.Times(k)).Compose(gb))
+		ga, gb := must(GaussianRDP(a)), must(GaussianRDP(b))
+		both := must(must(ga.Times(k)).Compose(gb))
 		z := ZCDP{(float64(k)*a*a + b*b) / 2}
-		x, y := at(both.EpsilonAt(delta)), at(z.EpsilonAt(delta))
+		x, y := must(both.EpsilonAt(delta)), must(z.EpsilonAt(delta))
 		if math.Abs(x-y) > 1e-10*y+1e-12 {
 			t.Fatalf("%v as curves, %v as zCDP", x, y)
 		}
-		if back := at(curve(gb.Compose(curve(ga.Times(k)))).EpsilonAt(delta)); back != x && math.Abs(back-x) > 1e-13*x {
+		if back := must(must(gb.Compose(must(ga.Times(k)))).EpsilonAt(delta)); back != x && math.Abs(back-x) > 1e-13*x {
 			t.Fatalf("%v and %v", x, back)
 		}
-		parallel := curve(ga.Parallel(gb))
-		if p, m := at(parallel.At(3)), math.Max(at(ga.At(3)), at(gb.At(3))); p != m {
+		parallel := must(ga.Parallel(gb))
+		if p, m := must(parallel.At(3)), math.Max(must(ga.At(3)), must(gb.At(3))); p != m {
 			t.Fatalf("%v, not %v", p, m)
 		}
 		// Groups: the theorem for curves is weaker than the one for zCDP.
 		size := rapid.IntRange(1, 40).Draw(t, "size")
-		group := curve(ga.Group(size))
-		zg := must[ZCDP](t)(ZCDP{a * a / 2}.Group(size))
-		if order := 2.5; at(group.At(order)) < order*zg.Rho*(1-1e-12) {
-			t.Fatalf("a group of %d is at %v, which is below %v", size, at(group.At(order)), order*zg.Rho)
+		group := must(ga.Group(size))
+		zg := must(ZCDP{a * a / 2}.Group(size))
+		if order := 2.5; must(group.At(order)) < order*zg.Rho*(1-1e-12) {
+			t.Fatalf("a group of %d is at %v, which is below %v", size, must(group.At(order)), order*zg.Rho)
 		}
 	})
 }
@@ -125,7 +121,7 @@ func TestExponentialMechanismIsWithinItsCurve(t *testing.T) {
 		for i := range n {
 			moment += p[i] / sumP * math.Exp((alpha-1)*(math.Log(p[i]/sumP*sumQ/q[i])-epsilon))
 		}
-		bound := must[float64](t)(must[RDP](t)(ExponentialRDP(epsilon)).At(alpha))
+		bound := must(must(ExponentialRDP(epsilon)).At(alpha))
 		if r := epsilon + math.Log(moment)/(alpha-1); r > bound*(1+1e-9)+1e-13 {
 			t.Fatalf("a divergence of %v, and the curve says %v", r, bound)
 		}
@@ -143,7 +139,7 @@ func TestBadCurves(t *testing.T) {
 	if e, err := r.EpsilonAt(1e-6); err == nil {
 		t.Errorf("a curve without any bound has epsilon %v", e)
 	}
-	if d := must[float64](t)(r.DeltaAt(1)); d != 1 {
+	if d := must(r.DeltaAt(1)); d != 1 {
 		t.Errorf("a curve without any bound has delta %v", d)
 	}
 }

@@ -163,10 +163,7 @@ func float(x *big.Float) float64 { f, _ := x.Float64(); return f }
 // TestReference compares with 40 digits, made by testdata/reference.py: what is
 // returned must be on the right side of the true value, to the last bit, and near.
 func TestReference(t *testing.T) {
-	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("testdata/reference.json"))
 	var points []struct {
 		F    string
 		In   []float64

@@ -12,11 +12,7 @@ import (
 
 func amount(t testing.TB, text string) dp.Amount {
 	t.Helper()
-	a, err := dp.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(dp.Parse(text))
 }
 
 // The golden values were computed to 17 digits from first principles.
@@ -40,10 +36,7 @@ func TestTightEpsilonGolden(t *testing.T) {
 func TestEpsilonGolden(t *testing.T) {
 	// At public amounts rho and delta are the units below 0.5 and 1e-5. The derivative in ln delta
 	// is about -0.2, so delta's rounding by at most 2^-40 is worth 2e-8.
-	got, err := Epsilon(amount(t, "0.5"), amount(t, "1e-5"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(Epsilon(amount(t, "0.5"), amount(t, "1e-5")))
 	if d := got.Float() - 4.7283869849433139; d < 0 || d > 3e-8 {
 		t.Errorf("epsilon %v is off by %g", got.Float(), d)
 	}
@@ -141,10 +134,7 @@ func TestRhoIsTheLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		epsilon := drawAmount(t, "epsilon", 48)
 		delta := drawAmount(t, "delta", 39)
-		rho, err := Rho(epsilon, delta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rho := must(Rho(epsilon, delta))
 		back, err := Epsilon(rho, delta)
 		if err != nil || back > epsilon {
 			t.Fatalf("rho %d is worth %d, more than %d (%v)", rho, back, epsilon, err)

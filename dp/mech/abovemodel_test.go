@@ -308,10 +308,7 @@ func TestMissedDrawn(t *testing.T) {
 		r := seeded(11)
 		missed := 0
 		for range rounds {
-			over, err := r.OpenAbove(a).Ask(Seal(100+margin), 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			over := must(r.OpenAbove(a).Ask(Seal(100+margin), 100))
 			if !over {
 				missed++
 			}

@@ -13,11 +13,7 @@ import (
 
 func bounds(t testing.TB, c BoundsConfig) *Bounds {
 	t.Helper()
-	b, err := NewBounds(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must(NewBounds(c))
 }
 
 // Every integer is in one bin, between that bin's ends, and bins are in order.

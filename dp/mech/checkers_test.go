@@ -335,11 +335,7 @@ func beta(a, b, x float64) float64 {
 
 func amount(t testing.TB, text string) dp.Amount {
 	t.Helper()
-	a, err := dp.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(dp.Parse(text))
 }
 
 func l1(d int64) dp.Sensitivity        { return dp.NewL1(big.NewInt(d)) }
@@ -347,20 +343,12 @@ func l2squared(d int64) dp.Sensitivity { return dp.NewL2Squared(big.NewInt(d)) }
 
 func laplace(t testing.TB, d int64, epsilon string) *Laplace {
 	t.Helper()
-	m, err := NewLaplace(l1(d), amount(t, epsilon))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(NewLaplace(l1(d), amount(t, epsilon)))
 }
 
 func gaussian(t testing.TB, d2 int64, rho string) *Gaussian {
 	t.Helper()
-	m, err := NewGaussian(l2squared(d2), amount(t, rho))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(NewGaussian(l2squared(d2), amount(t, rho)))
 }
 
 func radial(t testing.TB, d2 int64, n int, epsilon string) *radialNoise {

@@ -14,11 +14,7 @@ import (
 
 func keyThreshold(t testing.TB, c KeyConfig) *KeyThreshold {
 	t.Helper()
-	k, err := NewKeyThreshold(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return must(NewKeyThreshold(c))
 }
 
 // keyLaw is the exact distribution of what is released of a group of n units,
@@ -107,10 +103,7 @@ func TestKeyThresholdIsPrivateExactly(t *testing.T) {
 		if err := checkKeys(lawOfKeys(k, honestKeys(k)), c.GroupsPerUnit, starts, c.Epsilon.Float(), k.Cost().Delta.Float()); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
-		g, err := gaussianKeys(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(gaussianKeys(c))
 		starts = []int64{0, 1, g.tau - 1, g.tau + 3}
 		if err := checkKeys(lawOfKeys(g, honestKeys(g)), c.GroupsPerUnit, starts, c.Epsilon.Float(), g.Cost().Delta.Float()); err != nil {
 			t.Errorf("%+v, Gaussian: %v", c, err)
@@ -242,10 +235,7 @@ func TestEmptyKeysStayHidden(t *testing.T) {
 	if got := seeded(1).ReleaseKeys(Seal(make([]int64, 1000)...), k); len(got) != 0 {
 		t.Errorf("%d empty groups are released", len(got))
 	}
-	s, err := NewKeySelection(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(NewKeySelection(c))
 	// Zero is the smallest number that can be drawn.
 	zeros := NewReleaser(entropy.FromReader(bytes.NewReader(make([]byte, 64))))
 	if got := zeros.SelectKeys(Seal(0, 1, 0), s); len(got) != 1 || got[0] != 1 {
@@ -286,10 +276,7 @@ func checkKeysReplay(f releaseFunc, x, y []int64) error {
 func TestKeysReplayAndStatistics(t *testing.T) {
 	c := KeyConfig{GroupsPerUnit: 2, Epsilon: dp.One, Delta: amount(t, "0.05")}
 	k := keyThreshold(t, c)
-	s, err := NewKeySelection(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(NewKeySelection(c))
 	for name, f := range map[string]releaseFunc{
 		"threshold": keysUnder(func(r *Releaser, x Exact) []Key { return r.ReleaseKeys(x, k) }),
 		"selection": keysUnder(func(r *Releaser, x Exact) (out []Key) {

@@ -50,10 +50,7 @@ func TestKeySelectionIsPrivateExactly(t *testing.T) {
 		{GroupsPerUnit: 1, Epsilon: amount(t, "0.1"), Delta: amount(t, "1e-3")},
 		{GroupsPerUnit: 2, Neighbours: dp.Substitute, Epsilon: dp.One * 8, Delta: 4},
 	} {
-		k, err := NewKeySelection(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must(NewKeySelection(c))
 		groups := big.NewRat(c.movedGroups(), 1)
 		e, d := new(big.Rat).Quo(c.Epsilon.Rat(), groups), new(big.Rat).Quo(c.Delta.Rat(), groups)
 		if err := checkKeySelection(k.keep, e, d); err != nil {
@@ -69,10 +66,7 @@ func TestKeySelectionIsPrivateExactly(t *testing.T) {
 // Gipson 2020 up to the middle, and never below a threshold of the same price.
 func TestKeySelectionIsOptimal(t *testing.T) {
 	c := KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-6")}
-	k, err := NewKeySelection(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(NewKeySelection(c))
 	delta := c.Delta.Float()
 	middle := 1 + int64(math.Floor(math.Log((math.E+2*delta-1)/((math.E+1)*delta))))
 	for n := int64(0); n <= middle; n++ {
@@ -81,10 +75,7 @@ func TestKeySelectionIsOptimal(t *testing.T) {
 			t.Errorf("%d units: %v, want %v", n, got, want)
 		}
 	}
-	threshold, err := laplaceKeys(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	threshold := must(laplaceKeys(c))
 	law := lawOfKeys(threshold, honestKeys(threshold))
 	for n := int64(1); n < 60; n++ {
 		if a, b := ratFloat(k.Probability(n)), 1-law(n)[hidden]; a < b-1e-12 {
@@ -114,10 +105,7 @@ func TestExpBelow(t *testing.T) {
 }
 
 func TestKeySelectionDraws(t *testing.T) {
-	k, err := NewKeySelection(KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: dp.One / 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(NewKeySelection(KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: dp.One / 20}))
 	const runs = 20000
 	hits, r := make([]int, 10), seeded(51)
 	for range runs {
@@ -136,11 +124,7 @@ func TestKeySelectionDraws(t *testing.T) {
 func TestKeySelectionPlantedBugs(t *testing.T) {
 	e, d := big.NewRat(1, 2), big.NewRat(1, 2000)
 	table := func(e, d *big.Rat) []uint64 {
-		keep, err := selectionTable(e, d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return keep
+		return must(selectionTable(e, d))
 	}
 	good := table(e, d)
 	if err := checkKeySelection(good, e, d); err != nil {

@@ -17,10 +17,7 @@ import (
 // small are weights of few steps, whose groups are soon full, so that all that can happen does.
 func smallWeights(t testing.TB, c KeyConfig, norm dp.Norm, steps, room int64) *KeyWeights {
 	t.Helper()
-	k, err := newWeightsInNorm(c, norm, steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(newWeightsInNorm(c, norm, steps))
 	if room > 0 {
 		k.groupTokens = room
 	}
@@ -276,10 +273,7 @@ func TestKeyWeights(t *testing.T) {
 		for _, c := range []KeyConfig{{GroupsPerUnit: 5, Epsilon: dp.One, Delta: delta}, {GroupsPerUnit: 5, Rho: dp.One / 2, Delta: delta},
 			{GroupsPerUnit: 2, Epsilon: dp.One, Delta: delta, Noise: "laplace"}} {
 			c.Neighbours = neighbours
-			k, err := NewKeyWeights(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := must(NewKeyWeights(c))
 			if k.Cost().Delta > delta || c.Rho > 0 && k.Cost().Rho > c.Rho || c.Epsilon > 0 && k.Cost().Epsilon != c.Epsilon {
 				t.Errorf("%+v costs %v", c, k.Cost())
 			}
@@ -316,10 +310,7 @@ func TestKeyWeights(t *testing.T) {
 // is no further apart than it is made for.
 func TestReleaseWeighedReplay(t *testing.T) {
 	for _, neighbours := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
-		k, err := NewKeyWeights(KeyConfig{GroupsPerUnit: 3, Neighbours: neighbours, Rho: dp.One, Delta: amount(t, "1e-6")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must(NewKeyWeights(KeyConfig{GroupsPerUnit: 3, Neighbours: neighbours, Rho: dp.One, Delta: amount(t, "1e-6")}))
 		rng := rand.New(rand.NewPCG(3, 4))
 		own := func() (out []int32) {
 			for _, g := range rng.Perm(6)[:1+rng.IntN(3)] {
@@ -484,10 +475,7 @@ func TestWeightsAgainstCounts(t *testing.T) {
 			}
 			return sum
 		}
-		k, err := NewKeyWeights(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must(NewKeyWeights(c))
 		plain := *k // without tokens, and with the room that never ends
 		plain.groupTokens = math.MaxInt32
 		counted := expected(keyThreshold(t, c).countThreshold, counts)

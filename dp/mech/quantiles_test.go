@@ -28,11 +28,7 @@ func rats(text ...string) []*big.Rat {
 
 func quantiles(t testing.TB, q QuantileQuery, epsilon string) *Quantiles {
 	t.Helper()
-	out, err := NewQuantiles(q, Pure, amount(t, epsilon))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must(NewQuantiles(q, Pure, amount(t, epsilon)))
 }
 
 // lossAt is the definition of rankLoss: b times the distance between q n and the ranks of y.
@@ -339,10 +335,7 @@ func TestRankError(t *testing.T) {
 func TestQuantilesCost(t *testing.T) {
 	q := QuantileQuery{At: rats("0.25", "0.5", "0.75"), Low: 0, High: 9, PerUnit: 1}
 	for _, b := range []Currency{Pure, Concentrated} {
-		m, err := NewQuantiles(q, b, amount(t, "0.3"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(NewQuantiles(q, b, amount(t, "0.3")))
 		limit := dp.Cost{Epsilon: amount(t, "0.3"), Rho: dp.Unbounded}
 		if b == Concentrated {
 			limit = dp.Cost{Epsilon: dp.Unbounded, Rho: amount(t, "0.3")}

@@ -16,11 +16,7 @@ func countMarginals(sizes []int, sets ...[]int) ResidualsConfig {
 
 func residuals(t testing.TB, of ResidualsConfig, rho string) *Residuals {
 	t.Helper()
-	m, err := NewResiduals(of, amount(t, rho))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(NewResiduals(of, amount(t, rho)))
 }
 
 // cube is all sets of some attributes.

@@ -16,11 +16,7 @@ func days(n int) RunningTotalsConfig {
 
 func running(t testing.TB, of RunningTotalsConfig, rho string) *RunningTotals {
 	t.Helper()
-	m, err := NewRunningTotals(of, amount(t, rho))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(NewRunningTotals(of, amount(t, rho)))
 }
 
 // The figure: running totals of a year have a mean variance of less than 8 times that of one count

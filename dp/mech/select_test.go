@@ -303,10 +303,7 @@ func TestSelectRecord(t *testing.T) {
 // one-shot Gumbel noise, that of Plackett and Luce, has too.
 func TestTopKExact(t *testing.T) {
 	m := exponential(t, general, "0.7")
-	top, err := NewTopK(2, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must(NewTopK(2, m))
 	if c := top.Cost(); c.Epsilon != 2*m.Cost().Epsilon || c.Rho != 2*m.Cost().Rho || top.k != 2 || top.Selector() != Selector(m) {
 		t.Errorf("cost %v", c)
 	}
@@ -374,15 +371,9 @@ func TestTopKExact(t *testing.T) {
 // Ordered pairs of three, each a number from -1 to 5.
 func TestTopKStatistical(t *testing.T) {
 	for _, m := range selectors(t, general, "0.5") {
-		top, err := NewTopK(2, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		top := must(NewTopK(2, m))
 		f := func(r *Releaser, x []int64) []int64 {
-			i, err := r.SelectTop(Seal(x...), top)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must(r.SelectTop(Seal(x...), top))
 			return []int64{int64(3*i[0]+i[1]) - 2, 0}
 		}
 		if err := checkHockeyStick(f, []int64{0, 0, 0}, []int64{1, 1, -1}, draws/20, map[float64]float64{1: 0}); err != nil {
@@ -393,10 +384,7 @@ func TestTopKStatistical(t *testing.T) {
 
 func TestTopK(t *testing.T) {
 	for _, m := range selectors(t, monotone, "50") {
-		top, err := NewTopK(3, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		top := must(NewTopK(3, m))
 		x := []int64{5, 90, 30, 70, 1}
 		e := Seal(x...)
 		got, err := seeded(1).SelectTop(e, top)

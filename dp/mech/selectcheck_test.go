@@ -259,10 +259,7 @@ func checkSelectReplay(f chooser, x, y []int64) error {
 // it, which is the worst case; a gap of half the size is not.
 func TestGap(t *testing.T) {
 	const runs, n, beta = 20_000, 50, 0.1
-	half, err := dp.Parse("0.5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := must(dp.Parse("0.5"))
 	scoring := Scoring{Sensitivity: 1}
 	for _, make := range []func() (Selector, error){
 		func() (Selector, error) { return NewExponential(scoring, half) },
@@ -271,10 +268,7 @@ func TestGap(t *testing.T) {
 		func() (Selector, error) { return NewNoisyMax(GeometricNoise, scoring, half) },
 		func() (Selector, error) { return NewNoisyMax(GumbelNoise, scoring, half) },
 	} {
-		m, err := make()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(make())
 		missed := func(beyond int64) float64 {
 			scores := []int64{beyond}
 			for range n - 1 {

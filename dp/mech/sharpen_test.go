@@ -40,19 +40,11 @@ func averagedTail(m *gaussianSharpener, sigma2, more float64, k int64) float64 {
 
 // quarters is noise for so many quarters of rho.
 func quarters(t *testing.T, d2, rho int64) *Gaussian {
-	m, err := NewGaussian(l2squared(d2), dp.Amount(rho)*dp.One/4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(NewGaussian(l2squared(d2), dp.Amount(rho)*dp.One/4))
 }
 
 func newAverageFor(t *testing.T, from, to *Gaussian) *gaussianSharpener {
-	m, err := newGaussianSharpener(from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(newGaussianSharpener(from, to))
 }
 
 // TestAveragedBars: the error bars of an average hold, by its exact law, where the noise is as
@@ -71,10 +63,7 @@ func TestAveragedBars(t *testing.T) {
 			if p := averagedTail(m, sigma2, more, k); p > beta*(1+1e-9) {
 				t.Errorf("%v: P(|noise| > %d) is %v, above %v", c, k, p, beta)
 			}
-			again, err := NewAveragedNoise(to, m.ExtraSteps())
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must(NewAveragedNoise(to, m.ExtraSteps()))
 			if p := averagedTail(m, sigma2, more, again.HalfWidth(beta)); p > beta*(1+1e-9) {
 				t.Errorf("%v: as a source P(|noise| > %d) is %v, above %v", c, again.HalfWidth(beta), p, beta)
 			}
@@ -96,10 +85,7 @@ func TestAveragedValues(t *testing.T) {
 	var calls []Call
 	r := seeded(1)
 	r.Record(func(c Call) { calls = append(calls, c) })
-	got, err := r.Sharpen(Seal(x...), first, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(r.Sharpen(Seal(x...), first, m))
 	second := seeded(1).Release(Seal(x...), m.sampler)
 	for i := range got {
 		// The first has a quarter of the weight.
@@ -123,10 +109,7 @@ func TestAveragedValues(t *testing.T) {
 
 // TestAveragedRefuses: other noise, other sensitivities, and what is not sharper.
 func TestAveragedRefuses(t *testing.T) {
-	residuals, err := NewMarginalNoise("residuals", l2squared(1), quarters(t, 1, 1).Cost(), big.NewRat(5, 1), big.NewRat(1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	residuals := must(NewMarginalNoise("residuals", l2squared(1), quarters(t, 1, 1).Cost(), big.NewRat(5, 1), big.NewRat(1, 1)))
 	g := func(d2, rho int64) *Gaussian { return quarters(t, d2, rho) }
 	l := laplace(t, 1, "1")
 	for _, c := range []struct{ from, to Mechanism }{
@@ -142,15 +125,9 @@ func TestAveragedRefuses(t *testing.T) {
 func TestAveragedSums(t *testing.T) {
 	from, to := quarters(t, 4, 1), quarters(t, 4, 2)
 	m := newAverageFor(t, from, to)
-	noise, err := NewAveragedNoise(to, m.ExtraSteps())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noise := must(NewAveragedNoise(to, m.ExtraSteps()))
 	const cells, trials, beta = 5, 20_000, 0.1
-	width, err := HalfWidthOfSum(beta, Term{noise, cells, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	width := must(HalfWidthOfSum(beta, Term{noise, cells, 1}))
 	alone, err := HalfWidthOfSum(beta, Term{to, cells, 1})
 	if err != nil || width != alone+cells*(m.ExtraSteps()+1) {
 		t.Errorf("%d, and without rounding %d (%v)", width, alone, err)
@@ -161,10 +138,7 @@ func TestAveragedSums(t *testing.T) {
 	r, zeros := seeded(7), Seal(make([]int64, cells)...)
 	beyond := 0
 	for range trials {
-		got, err := r.Sharpen(zeros, r.Release(zeros, from), m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(r.Sharpen(zeros, r.Release(zeros, from), m))
 		sum := int64(0)
 		for _, v := range got {
 			sum += v

@@ -54,16 +54,10 @@ func TestHalfWidthOfSumIsTheSmallest(t *testing.T) {
 		{{l, 2, 1}}, {{l, 7, 1}}, {{g, 3, 1}}, {{g, 2, -1}, {l, 2, 1}}, {{narrow, 5, 1}},
 		{{l, 1, 2}, {g, 1, 3}}, {{l, 1, 10}, {narrow, 4, 4}, {g, 0, 9}, {g, 3, 0}}, {{l, 3, 100}},
 	} {
-		s, err := newNoiseSum(terms)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(newNoiseSum(terms))
 		p := slowSum(s.parts, 600)
 		for _, beta := range []float64{0.9, 0.5, 0.317, 0.0501, 0.011, 1.1e-4, 1.3e-7} {
-			got, err := HalfWidthOfSum(beta, terms...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(HalfWidthOfSum(beta, terms...))
 			if want := smallest(p, beta) * s.divisor; got != want {
 				t.Errorf("%v at %v: %d, want %d", terms, beta, got, want)
 			}
@@ -127,10 +121,7 @@ func TestHalfWidthOfLargeSums(t *testing.T) {
 			variance += float64(q.Count) * q.Mechanism.law().variance() * float64(q.Weight*q.Weight)
 		}
 		for beta, u := range map[float64]float64{0.05: 1.959963984540054, 0.01: 2.5758293035489004, 1e-6: 4.891638475698947} {
-			k, err := HalfWidthOfSum(beta, c.terms...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := must(HalfWidthOfSum(beta, c.terms...))
 			if r := float64(k)/math.Sqrt(variance)/u - 1; r < -1e-12 || r > c.excess {
 				t.Errorf("%v at %v: %d is off by %.2g", c.terms, beta, k, r)
 			}

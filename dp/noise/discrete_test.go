@@ -23,11 +23,7 @@ func geometricPMF(b float64) func(int64) float64 {
 
 func newGeometric(t testing.TB, scale string) *Geometric {
 	t.Helper()
-	g, err := NewGeometric(rat(scale))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(NewGeometric(rat(scale)))
 }
 
 // TestGeometricEnumeration walks through every way that a draw can go, on both sides of the
@@ -216,10 +212,7 @@ func lawOff(from, to, pair, thin float64) (most float64) {
 func TestSharpenedLaw(t *testing.T) {
 	for _, c := range [][2]float64{{1, 0.5}, {1.5, 1}, {2, 0.4}} {
 		from, to := c[0], c[1]
-		r, err := NewSharpened(new(big.Rat).SetFloat64(from), new(big.Rat).SetFloat64(to))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(NewSharpened(new(big.Rat).SetFloat64(from), new(big.Rat).SetFloat64(to)))
 		pair, _ := r.pair.Scale().Float64()
 		thin, _ := r.limit.Scale().Float64()
 		if off := lawOff(from, to, pair, thin); off > 1e-12 {
@@ -277,14 +270,8 @@ func TestSharpenedLoss(t *testing.T) {
 func TestSharpenedDraws(t *testing.T) {
 	src := entropy.FromReader(rand.NewChaCha8([32]byte{7}))
 	from, to := big.NewRat(5, 1), big.NewRat(2, 1)
-	first, err := NewLaplace(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := NewSharpened(from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(NewLaplace(from))
+	r := must(NewSharpened(from, to))
 	const n = 200_000
 	counts, product := map[int64]int{}, 0.0
 	draws := make([]int64, n)
@@ -321,4 +308,11 @@ func TestSharpenedBounds(t *testing.T) {
 	if y := (Coins{0, 3, 4}).Sharpen(math.MinInt64); y != -4 {
 		t.Error(y)
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -30,14 +30,8 @@ func distributions(t *testing.T) []distribution {
 	t.Helper()
 	var ds []distribution
 	for _, s := range []*big.Rat{powerOfTwo(-20), rat("0.5"), rat("1"), rat("3.7"), rat("100"), rat("1e6"), powerOfTwo(40)} {
-		l, err := NewLaplace(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := NewGaussian(square(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(NewLaplace(s))
+		g := must(NewGaussian(square(s)))
 		b, _ := s.Float64()
 		lap := func(k float64) float64 { return 1 - math.Exp(-k/b)/(1+math.Exp(-1/b)) }
 		gauss := func(k float64) float64 { return (1 + math.Erf((k-0.5)/b/math.Sqrt2)) / 2 }

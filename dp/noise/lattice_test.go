@@ -21,14 +21,8 @@ func extremeLattices(t *testing.T) map[string]*lattice {
 		new(big.Int).Add(new(big.Int).Lsh(bigOne, 200), big.NewInt(12345)),
 		new(big.Int).Sub(new(big.Int).Lsh(bigOne, 190), big.NewInt(6789)))
 	for _, b := range []*big.Rat{powerOfTwo(-20), rat("1/3"), rat("1"), rat("3.7"), rat("100"), rat("1e6"), powerOfTwo(40), big200} {
-		l, err := NewLaplace(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := NewGaussian(square(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(NewLaplace(b))
+		g := must(NewGaussian(square(b)))
 		ls["laplace "+shortDecimal(b)], ls["gaussian "+shortDecimal(b)] = l.l, g.l
 	}
 	return ls

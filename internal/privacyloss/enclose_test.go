@@ -252,10 +252,7 @@ func TestShape(t *testing.T) {
 		{"discrete gaussian", dg, 1}, {"sampled", sg, 1}, {"laplace", lap, 20}, {"response", resp, 50}, {"exponential", exp, 10},
 		{"sampled", sg, 20}, {"discrete gaussian", dg, 30},
 	} {
-		s, err := Sum{}.Plus(c.law, c.times)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(Sum{}.Plus(c.law, c.times))
 		shape := s.Shape(800)
 		const epsilon = 0.2
 		mass, delta := 0.0, 0.0

@@ -310,10 +310,7 @@ func benchmarkEpsilon(b *testing.B, s Sum) {
 	b.ReportAllocs()
 	var width float64
 	for b.Loop() {
-		e, err := s.Epsilon(1e-6)
-		if err != nil {
-			b.Fatal(err)
-		}
+		e := must(s.Epsilon(1e-6))
 		width = (e.Upper - e.Lower) / e.Upper
 	}
 	b.ReportMetric(width*1e12, "width-1e-12")
@@ -360,4 +357,11 @@ func BenchmarkDifferentSampledGaussian(b *testing.B) {
 		rate := 0.0125 + 0.0075*math.Sin(float64(i))
 		return sampledLaw(b, gauss(b, 1/(0.8+1.2*x)), rate, Remove)
 	}))
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -104,26 +104,11 @@ func TestNarrowUnderSampling(t *testing.T) {
 		{0.5, 1e-4, 1000, 1e-4, 0.999}, {0.5, 1e-4, 1000, 1e-5, 0.999}, {0.4, 1e-4, 1000, 1e-4, 0.9999}, {0.3, 1e-4, 1000, 1e-3, 0.9999},
 		{0.25, 1e-4, 100, 1e-3, 0.9999}, {0.6, 1e-4, 1000, 1e-4, 0.99}, {0.5, 1e-5, 100_000, 1e-5, 0.98}, {1, 1e-3, 10_000, 1e-5, 0.999},
 	} {
-		gaussian, err := Gaussian(1 / c.sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		law, err := Sampled(gaussian, c.rate, Remove)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := Sampled(gaussian, c.rate*2, Remove)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alone, err := Sum{}.Plus(law, c.times)
-		if err != nil {
-			t.Fatal(err)
-		}
-		beside, err := alone.Plus(other, c.times/2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gaussian := must(Gaussian(1 / c.sigma))
+		law := must(Sampled(gaussian, c.rate, Remove))
+		other := must(Sampled(gaussian, c.rate*2, Remove))
+		alone := must(Sum{}.Plus(law, c.times))
+		beside := must(alone.Plus(other, c.times/2))
 		for name, s := range map[string]Sum{"alone": alone, "beside another": beside} {
 			e, err := s.Epsilon(c.delta)
 			if err != nil || e.Lower < c.least*e.Upper {

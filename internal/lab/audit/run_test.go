@@ -115,10 +115,7 @@ func TestHonestCodeRaisesNoAlarm(t *testing.T) {
 	for run := range runs {
 		source := seededSources(run)
 		for _, p := range all {
-			found, err := p.sample(context.Background(), samples, func(part int) *noise.Source { return source(p.Name, part) }, beta)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must(p.sample(context.Background(), samples, func(part int) *noise.Source { return source(p.Name, part) }, beta))
 			for _, f := range found {
 				if !f.Stands {
 					t.Errorf("run %d: %+v", run, f)

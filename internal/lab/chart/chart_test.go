@@ -73,10 +73,7 @@ func TestLooks(t *testing.T) {
 	if err := c.PNG(&b); err != nil {
 		t.Fatal(err)
 	}
-	picture, err := png.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := must(png.Decode(&b))
 	if size := picture.Bounds().Size(); size.X != 1920 || size.Y != 1080 {
 		t.Errorf("the picture is %v", size)
 	}
@@ -194,10 +191,7 @@ func TestData(t *testing.T) {
 	for _, sample := range samples {
 		t.Run(sample.name, func(t *testing.T) {
 			file := filepath.Join("testdata", sample.name+".txt")
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(os.ReadFile(file))
 			cases := strings.Split(string(text), "====\n")
 			for i, c := range cases {
 				head, want, _ := strings.Cut(c, "----\n")
@@ -332,4 +326,11 @@ var samples = []sample{
 	{"gaussian", gaussianLoss()},
 	{"laplace", laplaceLoss()},
 	{"odd", oddChart()},
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -147,10 +147,7 @@ func TestFrame(t *testing.T) {
 		c.Marks = append(c.Marks, Mark{fmt.Sprint("mark ", i), 500})
 		c.Curves = append(c.Curves, Curve{strings.Repeat("long ", i), []Point{{1000, 1}}})
 	}
-	s, err := c.scene()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(c.scene())
 	p := &picture{Canvas: vgsvg.New(pictureWidth, pictureHeight), scene: s}
 	p.layOut()
 	if p.right-p.left < pictureWidth/2 || p.top-p.bottom < pictureHeight/2 {

@@ -55,10 +55,7 @@ func TestApproximateObjective(t *testing.T) {
 					regularisers := regularisers(t, w.problem(), amount(price))
 					regularisers[1] *= 30 // with next to no Jacobian, noise alone is at its bound
 					for _, lambda := range regularisers {
-						o, err := w.problem().Approximate(amount(price), amount(delta), lambda)
-						if err != nil {
-							t.Fatal(err)
-						}
+						o := must(w.problem().Approximate(amount(price), amount(delta), lambda))
 						m := w.mechanism(o)
 						f := SearchPairs(m, w.searchSpace(), starts, detrand.New("approximate "+w.String(), 1), func(p *Pair) float64 {
 							return integrate(t, m, p, 40, 10).Delta(price)
@@ -94,10 +91,7 @@ func TestConcentratedObjective(t *testing.T) {
 					if lambda == 0 && !*full {
 						continue
 					}
-					o, err := w.problem().Concentrated(amount(rho), lambda)
-					if err != nil {
-						t.Fatal(err)
-					}
+					o := must(w.problem().Concentrated(amount(rho), lambda))
 					m := w.mechanism(o)
 					mu := w.problem().Gradient() / o.Scale
 					for g, group := range orders {
@@ -138,10 +132,7 @@ func TestConcentratedObjective(t *testing.T) {
 // leastConcentrated is, within a part in ten, the least regulariser that is not refused.
 func leastConcentrated(t *testing.T, p learn.Problem, rho dp.Amount) float64 {
 	t.Helper()
-	o, err := p.Concentrated(rho, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must(p.Concentrated(rho, 0))
 	least := o.Lambda
 	for {
 		if _, err := p.Concentrated(rho, least/1.1); err != nil {
@@ -265,14 +256,8 @@ func TestGaussianPlane(t *testing.T) {
 		for _, rows := range []int{1, 2} {
 			w := world{Logistic(), 3, 2, rows, n} // smooth, so that a grid integrates it
 			const price, delta, rho = 1.0, 1e-4, 0.3
-			o, err := w.problem().Approximate(amount(price), amount(delta), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			z, err := w.problem().Concentrated(amount(rho), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := must(w.problem().Approximate(amount(price), amount(delta), 0))
+			z := must(w.problem().Concentrated(amount(rho), 0))
 			dice := detrand.New("plane "+w.String(), 1)
 			for range tries {
 				m := w.mechanism(o)
@@ -331,14 +316,8 @@ func TestPlantedGaussian(t *testing.T) {
 			case "one row of three":
 				p.Rows = 1
 			}
-			o, err := p.Approximate(amount(price), amount(delta), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			z, err := p.Concentrated(amount(rho), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := must(p.Approximate(amount(price), amount(delta), 0))
+			z := must(p.Concentrated(amount(rho), 0))
 			if bug == "sigma of small epsilons" { // sqrt(2 ln(1.25/delta)) S/epsilon holds below 1, and was taken for all
 				o.Scale = p.Gradient() * math.Sqrt(2*math.Log(1.25/0.01)) / 10
 				o.Lambda *= 1e6
@@ -356,4 +335,11 @@ func TestPlantedGaussian(t *testing.T) {
 			}
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

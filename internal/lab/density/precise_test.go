@@ -92,10 +92,7 @@ func TestExactly(t *testing.T) {
 			p := &solve.Problem{Loss: production(b), Rows: data, Weight: func(i int) float64 { return weight[i] }, Lambda: lambda}
 			step := math.Exp2(-float64(20 + d.Below(36)))
 			noise := releaser.DrawReals(1, run%2 == 0, 1+float64(d.Below(3)))
-			z, err := solve.MinimiseExactly(context.Background(), p, noise, step, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := must(solve.MinimiseExactly(context.Background(), p, noise, step, nil))
 			linear := noise.Approximate(bigDigits)[0]
 			// gradient at (z + halves/2) steps
 			gradient := func(z int64, halves int64) int {

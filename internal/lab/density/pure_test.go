@@ -104,10 +104,7 @@ func TestPureObjective(t *testing.T) {
 		for _, w := range worlds(weights, bends, radii) {
 			for _, price := range prices {
 				for i, lambda := range regularisers(t, w.problem(), amount(price)) {
-					o, err := w.problem().Pure(amount(price), lambda)
-					if err != nil {
-						t.Fatal(err)
-					}
+					o := must(w.problem().Pure(amount(price), lambda))
 					f := w.search(w.mechanism(o), w.searchSpace())
 					count++
 					share := f.Loss / amount(price).Float()
@@ -284,10 +281,7 @@ func TestCandidates(t *testing.T) {
 		calibrated := func(weights int, lambda float64) float64 {
 			q := p
 			q.Weights = weights
-			o, err := q.Pure(amount(price), lambda)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := must(q.Pure(amount(price), lambda))
 			return o.Scale
 		}
 		together := calibrated(len(candidates), candidates[0])

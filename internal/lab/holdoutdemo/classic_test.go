@@ -27,10 +27,7 @@ func scaledClassic(signal bool) Classic {
 // What the experiment is there to show: without a signal the plain holdout reports 0.62 and more
 // where fresh data gives a half, and Thresholdout reports what fresh data gives.
 func TestNoSignal(t *testing.T) {
-	r, err := scaledClassic(false).Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(scaledClassic(false).Run(context.Background(), nil))
 	p, q := r.Plain[len(r.Plain)-1], r.Threshold[len(r.Threshold)-1]
 	t.Logf("%d selected: plain %.4f, fresh %.4f; Thresholdout %.4f, fresh %.4f; %v rounds, %v", p.Selected, p.Reported.Mean, p.Fresh.Mean,
 		q.Reported.Mean, q.Fresh.Mean, r.Rounds, r.Cost)
@@ -56,10 +53,7 @@ func TestSignal(t *testing.T) {
 	if !*full {
 		c.Selected = []int{c.Biased, 100}
 	}
-	r, err := c.Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(c.Run(context.Background(), nil))
 	last := len(r.Threshold) - 1
 	for i, q := range r.Threshold {
 		t.Logf("%d selected: %.4f, fresh %.4f; %.1f of %d; plain %.4f, fresh %.4f", q.Selected, q.Reported.Mean, q.Fresh.Mean, q.Found.Mean,
@@ -181,10 +175,7 @@ func TestBadExperiments(t *testing.T) {
 
 // Chosen by exact means what is kept is far off; chosen by report noisy max it is not.
 func TestLecture(t *testing.T) {
-	r, err := NewLecture().Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(NewLecture().Run(context.Background(), nil))
 	exact, private := FigureOf(r.Exact), FigureOf(r.Private)
 	t.Log(r.Subset, r.Subsets, r.Epsilon, exact, private)
 	// sqrt((0.5/6)^2 - ln 2/2000) = 0.0812273; subsets of ln 1000 = 6.9.
@@ -213,4 +204,11 @@ func TestStreamsDiffer(t *testing.T) {
 			seen[string(p)] = true
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

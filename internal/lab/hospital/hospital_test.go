@@ -52,10 +52,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, n := range map[string]int{"patients": len(h.Patients), "visits": len(h.Visits)} {
-		text, err := os.ReadFile(filepath.Join(dir, name+".csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(filepath.Join(dir, name+".csv")))
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 		if len(lines) != n+1 || !strings.HasPrefix(lines[0], "pid,") {
 			t.Errorf("%s has %d lines; want %d", name, len(lines), n+1)
@@ -79,4 +76,11 @@ func TestWorkload(t *testing.T) {
 	if len(different) < 1000 || len(different) == 2000 || !different["smoker = true"] || !different["sex IN ('F')"] {
 		t.Errorf("%d of 2000 are different", len(different))
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -23,25 +23,16 @@ import (
 func writeShop(t *testing.T, s Shop) (string, ShopCounts) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new", "shop")
-	counts, err := s.Write(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := must(s.Write(t.Context(), dir))
 	return dir, counts
 }
 
 // readShopRows reads a file of a shop as one map for each row.
 func readShopRows(t *testing.T, dir, name string) []map[string]string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dir, name+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Open(filepath.Join(dir, name+".csv")))
 	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(csv.NewReader(f).ReadAll())
 	var out []map[string]string
 	for _, r := range all[1:] {
 		m := map[string]string{}
@@ -55,11 +46,7 @@ func readShopRows(t *testing.T, dir, name string) []map[string]string {
 
 func readInt(t *testing.T, s string) int {
 	t.Helper()
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must(strconv.Atoi(s))
 }
 
 // No key is there twice, and every reference leads somewhere.
@@ -142,10 +129,7 @@ func digestFolder(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()
 	for _, name := range ShopFiles {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(filepath.Join(dir, name)))
 		fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
@@ -309,10 +293,7 @@ func TestDataFitsPolicy(t *testing.T) {
 }
 
 func TestPolicyIsRead(t *testing.T) {
-	p, err := policy.Parse("shop.yaml", []byte(ShopPolicy))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(policy.Parse("shop.yaml", []byte(ShopPolicy)))
 	if ds := p.Datasets["shop"]; len(ds.Tables) != 5 || ds.Unit.String() != "customers.cid" {
 		t.Errorf("the policy has the tables %v and the unit %v", ds.TableNames(), ds.Unit)
 	}

@@ -105,10 +105,7 @@ func conversation(t *testing.T, d Database, b *recordingLedger, seed uint64, ask
 		w.add(sessiontest.Event{Kind: sessiontest.Failed, Text: err.Error()})
 		return events
 	}
-	text, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(a))
 	w.add(sessiontest.Event{Kind: sessiontest.Said, Text: string(text)})
 	return events
 }
@@ -221,10 +218,7 @@ func TestStreamsOnNeighbours(t *testing.T) {
 	} {
 		ds := onlyDataset(t, world)
 		for number := range pairs {
-			p, err := MakePair(ctx, ds, t.TempDir(), uint64(i), number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(MakePair(ctx, ds, t.TempDir(), uint64(i), number))
 			d := detrand.New(fmt.Sprint("conversation ", i), uint64(number))
 			now, history := newRecordingLedger(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {
@@ -307,10 +301,7 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 	} {
 		ds := onlyDataset(t, world)
 		for number := range pairs {
-			p, err := MakePair(ctx, ds, t.TempDir(), uint64(i), number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(MakePair(ctx, ds, t.TempDir(), uint64(i), number))
 			d := detrand.New(fmt.Sprint("scores ", i), uint64(number))
 			now, history := newRecordingLedger(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {

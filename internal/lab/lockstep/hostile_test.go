@@ -78,10 +78,7 @@ func TestHostile(t *testing.T) {
 		ds := payable(world)
 		tallies := hostileQuestions(t, ds)
 		for i := range pairs {
-			p, err := MakePair(t.Context(), ds, t.TempDir(), 5, i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(MakePair(t.Context(), ds, t.TempDir(), 5, i))
 			for _, y := range tallies {
 				y.try(t.Context(), nil, p, uint64(i))
 			}
@@ -272,10 +269,7 @@ func TestHostilePeople(t *testing.T) {
 				}
 				source := server.Database(t, fmt.Sprint("hostile", pairs, i), append(statements, narrowed)...)
 				d.Dataset = payable(onlyDataset(t, fmt.Sprintf(everyTypePolicy, source, "add-remove")))
-				e, err := duckdb.OpenWith(t.Context(), d.Dataset, duckdb.Limits{Threads: 1, Memory: 1 << 30})
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must(duckdb.OpenWith(t.Context(), d.Dataset, duckdb.Limits{Threads: 1, Memory: 1 << 30}))
 				defer e.Close()
 				d.Engine = e
 			}

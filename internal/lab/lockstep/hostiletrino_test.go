@@ -200,10 +200,7 @@ func hostileOnTrino(t *testing.T, c *testtrino.Cluster, who, catalog string, par
 				"CREATE TABLE "+catalog+"."+user+".events AS SELECT * FROM memory."+schema+".events")
 		}
 		d.Dataset = payable(onlyDataset(t, fmt.Sprintf(trinoEveryPolicy, c.Address(user, catalog, user))))
-		e, err := trino.Open(t.Context(), d.Dataset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(trino.Open(t.Context(), d.Dataset))
 		defer e.Close()
 		d.Engine = e
 	}

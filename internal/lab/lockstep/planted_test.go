@@ -289,10 +289,7 @@ func (all stages) of(t *testing.T, folder, dataset string, number int) *stage {
 		return s
 	}
 	ds := onlyDataset(t, dataset)
-	p, err := MakePair(ctx, ds, filepath.Join(folder, fmt.Sprint(len(all))), 3, number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(MakePair(ctx, ds, filepath.Join(folder, fmt.Sprint(len(all))), 3, number))
 	s := &stage{Pair: p, dataset: ds}
 	all[at] = s
 	for i, q := range Corpus(ds) {
@@ -373,10 +370,7 @@ func (s *stage) search(t *testing.T, system System, want string) bool {
 
 func searchReuse(t *testing.T, ds *policy.Dataset, system System, want string) bool {
 	t.Helper()
-	reused, err := findReusedNoise(ctx, ds, filepath.Join(t.TempDir(), "empty"), Options{System: system})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reused := must(findReusedNoise(ctx, ds, filepath.Join(t.TempDir(), "empty"), Options{System: system}))
 	return slices.ContainsFunc(reused, func(f enumerate.Finding) bool { return seen(t, f, want) })
 }
 

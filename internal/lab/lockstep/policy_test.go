@@ -38,10 +38,7 @@ func TestHonest(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			findings, err := Policy(ctx, writePolicy(t, datasets), Options{Seed: 1, Pairs: pairs})
-			if err != nil {
-				t.Fatal(err)
-			}
+			findings := must(Policy(ctx, writePolicy(t, datasets), Options{Seed: 1, Pairs: pairs}))
 			replays, moved, far := 0, 0, 0
 			for _, f := range findings {
 				replays += f.Samples
@@ -89,10 +86,7 @@ func TestPolicyRepeats(t *testing.T) {
 		t.Error("the question of one's own was not asked")
 	}
 	for _, folder := range []string{filepath.Dir(path), os.Getenv("TMPDIR")} {
-		left, err := os.ReadDir(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := must(os.ReadDir(folder))
 		for _, f := range left {
 			if f.Name() != "policy.yaml" && !strings.HasPrefix(f.Name(), "discreet-spill") {
 				t.Errorf("%s was left in %s", f.Name(), folder)
@@ -115,10 +109,7 @@ func TestPolicyStops(t *testing.T) {
 
 // Several datasets are told apart, and what is broken comes first.
 func TestPrint(t *testing.T) {
-	findings, err := Policy(ctx, writePolicy(t, shop("add-remove", pure)+rowsAndDates), Options{Pairs: 1, System: planted[1].system})
-	if err != nil {
-		t.Fatal(err)
-	}
+	findings := must(Policy(ctx, writePolicy(t, shop("add-remove", pure)+rowsAndDates), Options{Pairs: 1, System: planted[1].system}))
 	var b strings.Builder
 	if err := WriteFindings(&b, findings); err != nil {
 		t.Fatal(err)

@@ -89,10 +89,7 @@ func writePolicy(t testing.TB, datasets string) string {
 // onlyDataset returns the only dataset of a policy.
 func onlyDataset(t testing.TB, datasets string) *policy.Dataset {
 	t.Helper()
-	p, err := policy.Load(writePolicy(t, datasets))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(policy.Load(writePolicy(t, datasets)))
 	return p.Datasets[p.Names()[0]]
 }
 
@@ -106,15 +103,9 @@ func bySubstitution(dataset string) string {
 // read returns how often each row is in a table, and whose it is.
 func read(t *testing.T, table *policy.Table) (rows map[string]int, header []string) {
 	t.Helper()
-	f, err := os.Open(table.Source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Open(table.Source))
 	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(csv.NewReader(f).ReadAll())
 	rows = map[string]int{}
 	for _, r := range all[1:] {
 		rows[strings.Join(r, "\x00")]++
@@ -185,4 +176,11 @@ func TestPairsAreNeighbours(t *testing.T) {
 			t.Errorf("%s: only %d of 14 pairs differ", name, apart)
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

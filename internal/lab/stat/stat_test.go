@@ -57,16 +57,10 @@ func TestClopperPearsonCovers(t *testing.T) {
 
 func laplaceOn(t testing.TB, scale *big.Rat, value int64, n, seed int) Samples {
 	t.Helper()
-	l, err := noise.NewLaplace(scale)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Draw(context.Background(), n, seeded(seed), func(src *noise.Source) func() int64 {
+	l := must(noise.NewLaplace(scale))
+	s := must(Draw(context.Background(), n, seeded(seed), func(src *noise.Source) func() int64 {
 		return func() int64 { return value + l.Draw(src) }
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return s
 }
 
@@ -103,17 +97,11 @@ func TestErrorProbability(t *testing.T) {
 }
 
 func TestMu(t *testing.T) {
-	g, err := noise.NewGaussian(big.NewRat(256, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(noise.NewGaussian(big.NewRat(256, 1)))
 	on := func(value int64, seed int) Samples {
-		s, err := Draw(context.Background(), 400_000, seeded(seed), func(src *noise.Source) func() int64 {
+		s := must(Draw(context.Background(), 400_000, seeded(seed), func(src *noise.Source) func() int64 {
 			return func() int64 { return value + g.Draw(src) }
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return s
 	}
 	if b := Mu(on(0, 1), on(16, 2), 1e-6); b.Lower > 1 || b.Lower < 0.95 {
@@ -180,4 +168,11 @@ func seeded(seed int) func(part int) *noise.Source {
 		binary.LittleEndian.PutUint64(key[8:], uint64(part))
 		return entropy.FromReader(rand.NewChaCha8(key))
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

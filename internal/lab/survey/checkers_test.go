@@ -113,20 +113,12 @@ func honestClient(o Oracle) client {
 
 func amount(t testing.TB, text string) dp.Amount {
 	t.Helper()
-	a, err := dp.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(dp.Parse(text))
 }
 
 func oracle(t testing.TB, name string, size int, epsilon string) Oracle {
 	t.Helper()
-	o, err := New(name, size, amount(t, epsilon))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return must(New(name, size, amount(t, epsilon)))
 }
 
 var names = []string{"direct", "oue", "olh", "hadamard"}
@@ -322,4 +314,11 @@ func TestPlantedBugs(t *testing.T) {
 			t.Logf("%s: %v", c.name, err)
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -15,10 +15,7 @@ func TestSimulate(t *testing.T) {
 	for _, name := range names {
 		o := oracle(t, name, 3, "2")
 		last := 0
-		c, err := Simulate(context.Background(), o, people, func(asked int) { last = max(last, asked) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(Simulate(context.Background(), o, people, func(asked int) { last = max(last, asked) }))
 		if c.People() != 20_000 || last != 20_000 {
 			t.Errorf("%s: %d people, told of %d", name, c.People(), last)
 		}

@@ -170,10 +170,7 @@ func TestClientsAreExactlyPrivate(t *testing.T) {
 				}
 			}
 		}
-		b, err := NewBinary(dp.One)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(NewBinary(dp.One))
 		if err := checkPure(e, 2, func(c randomness, v int) bool { return b.answer(c, v == 1) }); err != nil {
 			t.Errorf("binary: %v", err)
 		}
@@ -193,10 +190,7 @@ func TestBiasIsExact(t *testing.T) {
 		{big.NewRat(1, 4), big.NewRat(3, 1)}, {big.NewRat(1, 10), big.NewRat(3, 2)}, {big.NewRat(49, 100), big.NewRat(99, 1)},
 		{big.NewRat(1, 2000), big.NewRat(1001, 999)},
 	} {
-		b, err := NewBiased(c.g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(NewBiased(c.g))
 		if err := checkPure(c.ratio, 2, func(ch randomness, v int) bool { return b.answer(ch, v == 1) }); err != nil {
 			t.Errorf("bias %v: %v", c.g, err)
 		}

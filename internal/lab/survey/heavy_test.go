@@ -14,10 +14,7 @@ import (
 // all others hold something else each.
 func findHeavy(t testing.TB, size uint64, epsilon string, n int, heavy []uint64, shares []float64) (*HeavyHitters, *HeavyCollector) {
 	t.Helper()
-	h, err := NewHeavyHitters(size, amount(t, epsilon))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(NewHeavyHitters(size, amount(t, epsilon)))
 	c, src, others := NewHeavyCollector(h), seeded(11), seeded(12)
 	for i := range n {
 		value, at := noise.Uniform(others, size), float64(i)/float64(n)
@@ -28,10 +25,7 @@ func findHeavy(t testing.TB, size uint64, epsilon string, n int, heavy []uint64,
 			}
 			at -= s
 		}
-		r, err := h.Randomize(src, value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(h.Randomize(src, value))
 		if err := c.Add(r); err != nil {
 			t.Fatal(err)
 		}
@@ -63,10 +57,7 @@ func TestHeavy(t *testing.T) {
 		if err != nil || floor > c.shares[len(c.shares)-1] {
 			t.Errorf("%d values: what is found is about %v, %v", c.size, floor, err)
 		}
-		found, err := collected.Find(0.95)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must(collected.Find(0.95))
 		if c.size > 100 && len(found) != len(heavy) {
 			t.Errorf("%d values: found %v", c.size, found)
 		}
@@ -91,10 +82,7 @@ func sum(x []float64) (s float64) {
 // TestHeavyNobody: what nobody holds is returned in few surveys.
 func TestHeavyNobody(t *testing.T) {
 	wrong, surveys := 0, 60
-	c, err := reportCost(dp.One)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(reportCost(dp.One))
 	h := newHeavy(1<<12, 2, c)
 	src := seeded(13)
 	for range surveys {
@@ -104,10 +92,7 @@ func TestHeavyNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		found, err := k.Find(0.8)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must(k.Find(0.8))
 		held := 0
 		for _, f := range found {
 			if f.Value == 0 || f.Value == 4000 {
@@ -136,10 +121,7 @@ func TestHeavyMerge(t *testing.T) {
 	if found, err := a.Find(0.95); err != nil || len(found) == 0 || found[0].Value != 77 {
 		t.Errorf("%v, %v", found, err)
 	}
-	other, err := NewHeavyHitters(1<<11, h.Cost().Epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(NewHeavyHitters(1<<11, h.Cost().Epsilon))
 	if err := a.Merge(NewHeavyCollector(other)); !errors.Is(err, errMerge) {
 		t.Error(err)
 	}
@@ -154,10 +136,7 @@ func TestHeavyBadInput(t *testing.T) {
 	if _, err := NewHeavyHitters(10, 0); !errors.Is(err, errEpsilon) {
 		t.Error(err)
 	}
-	h, err := NewHeavyHitters(1<<40, dp.One)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(NewHeavyHitters(1<<40, dp.One))
 	s := stream(1)
 	if _, err := h.Randomize(entropy.FromReader(s), 1<<40); !errors.Is(err, errValue) || s.read != 0 {
 		t.Errorf("%v, and %d bytes were read", err, s.read)

@@ -41,10 +41,7 @@ func TestVariance(t *testing.T) {
 
 // TestBinaryVariance compares with the two formulas of the textbook, and with package utility.
 func TestBinaryVariance(t *testing.T) {
-	b, err := NewBiased(big.NewRat(1, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(NewBiased(big.NewRat(1, 4)))
 	if e := b.Cost().Epsilon.Float(); math.Abs(e-math.Log(3)) > 1e-11 || e < math.Log(3) {
 		t.Errorf("epsilon %v, want ln 3", e)
 	}
@@ -57,10 +54,7 @@ func TestBinaryVariance(t *testing.T) {
 			t.Errorf("sample: %v, want %v", got, want)
 		}
 	}
-	same, err := NewBinary(amount(t, "0.7"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := must(NewBinary(amount(t, "0.7")))
 	u := utility.RandomizedResponse{Epsilon: amount(t, "0.7").Float(), People: n}
 	want, _ := u.Variance()
 	if got := same.Variance(0.3, n, Fixed); math.Abs(got/want-1) > 1e-12 {
@@ -68,10 +62,7 @@ func TestBinaryVariance(t *testing.T) {
 	}
 	// utility's exact alpha is for a symmetric interval around the truth; both are near each other.
 	alpha, _ := u.AlphaAt(300, 0.05)
-	e, err := same.Estimate(int64(math.Round(n*(same.q+0.3*same.gap))), n, 0.95, Fixed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(same.Estimate(int64(math.Round(n*(same.q+0.3*same.gap))), n, 0.95, Fixed))
 	if half := (e.High - e.Low) / 2; math.Abs(half/alpha-1) > 0.03 {
 		t.Errorf("half width %v, and utility says %v", half, alpha)
 	}
@@ -113,10 +104,7 @@ func TestCoverage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			all, err := c.Estimates(0.95, Fixed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := must(c.Estimates(0.95, Fixed))
 			for x, e := range all {
 				if e.Low <= truth[x] && truth[x] <= e.High {
 					hits++
@@ -199,15 +187,9 @@ func TestMerge(t *testing.T) {
 		all, one, two := NewCollector(o), NewCollector(o), NewCollector(oracle(t, name, 70, "1"))
 		src := seeded(6)
 		for i := range 300 {
-			r, err := o.Randomize(src, i%70)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(o.Randomize(src, i%70))
 			// A report can be sent as text.
-			text, err := json.Marshal(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(json.Marshal(r))
 			var read Report
 			if err := json.Unmarshal(text, &read); err != nil {
 				t.Fatal(err)
@@ -325,10 +307,7 @@ func TestBadPlans(t *testing.T) {
 // The smallest epsilon there is still gives finite estimates.
 func TestSmallestEpsilon(t *testing.T) {
 	for _, name := range names {
-		o, err := New(name, 8, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must(New(name, 8, 1))
 		c, src := NewCollector(o), seeded(1)
 		for range 10 {
 			r, _ := o.Randomize(src, 3)
@@ -336,10 +315,7 @@ func TestSmallestEpsilon(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		all, err := c.Estimates(0.95, Fixed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(c.Estimates(0.95, Fixed))
 		for _, e := range all {
 			if math.IsNaN(e.Proportion) || math.IsInf(e.Proportion, 0) || e.Low < 0 || e.High > 1 || e.Low > e.High {
 				t.Errorf("%s: %+v", name, e)

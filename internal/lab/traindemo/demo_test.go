@@ -24,10 +24,7 @@ var adultFiles = flag.String("adult", "", "files of the Adult data set, with com
 func amounts(t testing.TB, texts ...string) (out []dp.Amount) {
 	t.Helper()
 	for _, text := range texts {
-		a, err := dp.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(dp.Parse(text))
 		out = append(out, a)
 	}
 	return out
@@ -35,11 +32,7 @@ func amounts(t testing.TB, texts ...string) (out []dp.Amount) {
 
 func town(t testing.TB, rows int) *Data {
 	t.Helper()
-	d, err := MakeTown(rows, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(MakeTown(rows, 1))
 }
 
 func TestMade(t *testing.T) {
@@ -92,14 +85,8 @@ func TestSplit(t *testing.T) {
 func TestJudgesLikeTheModel(t *testing.T) {
 	d := town(t, 600)
 	for _, radius := range []float64{1, 2.5} {
-		p, err := learn.Prepare(d.Encoding, learn.Spec{Budget: learn.Budget{Epsilon: dp.One}, Radius: radius}, learn.Group{MaxRows: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := learn.Fit(context.Background(), p, d.table(p), mech.NewReleaser(detrand.Noise("judge", 1)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(learn.Prepare(d.Encoding, learn.Spec{Budget: learn.Budget{Epsilon: dp.One}, Radius: radius}, learn.Group{MaxRows: 1}))
+		m := must(learn.Fit(context.Background(), p, d.table(p), mech.NewReleaser(detrand.Noise("judge", 1)), nil))
 		wrong := 0
 		for _, row := range d.Rows {
 			cells := map[string]string{}
@@ -109,10 +96,7 @@ func TestJudgesLikeTheModel(t *testing.T) {
 					cells[c.Name] = c.Values[row[i]]
 				}
 			}
-			said, err := m.Predict(cells)
-			if err != nil {
-				t.Fatal(err)
-			}
+			said := must(m.Predict(cells))
 			if said.Class != d.Encoding.Target.Values[row[len(row)-1]] {
 				wrong++
 			}
@@ -151,10 +135,7 @@ func TestSweep(t *testing.T) {
 	if err != nil || !slices.Equal(again.Cells, r.Cells) {
 		t.Errorf("the same seed gave %v: %v", again.Cells, err)
 	}
-	promises, err := s.Promises(context.Background(), d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	promises := must(s.Promises(context.Background(), d, nil))
 	for _, p := range promises {
 		if p.Broken > 0 || !(p.Observed >= 0) || p.Observed > p.Largest || p.Largest > p.Promised {
 			t.Errorf("%+v", p)
@@ -203,19 +184,13 @@ func TestReadAdult(t *testing.T) {
 	if err := os.WriteFile(plain, []byte(twoAdults), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Create(zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Create(zipped))
 	z := gzip.NewWriter(f)
 	fmt.Fprint(z, twoAdults)
 	if err := errors.Join(z.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadAdult(plain, zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(ReadAdult(plain, zipped))
 	if err := d.Encoding.Validate(); err != nil || d.Weights() != 105 || len(d.Rows) != 4 {
 		t.Fatalf("%d weights, %d rows: %v", d.Weights(), len(d.Rows), err)
 	}
@@ -247,19 +222,13 @@ func TestAdultBars(t *testing.T) {
 	if *adultFiles == "" {
 		t.Skip("give -adult FILE,FILE to measure on the Adult data set")
 	}
-	d, err := ReadAdult(strings.Split(*adultFiles, ",")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(ReadAdult(strings.Split(*adultFiles, ",")...))
 	if len(d.Rows) != 45222 || d.Weights() != 105 {
 		t.Fatalf("%d rows, %d weights", len(d.Rows), d.Weights())
 	}
 	epsilons := amounts(t, "0.1", "0.5", "1")
-	r, err := Sweep{Epsilons: epsilons, Ways: Ways, Splits: 5, Draws: 1, Neighbours: dp.Substitute,
-		Seed: 1}.Run(context.Background(), d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(Sweep{Epsilons: epsilons, Ways: Ways, Splits: 5, Draws: 1, Neighbours: dp.Substitute,
+		Seed: 1}.Run(context.Background(), d, nil))
 	t.Logf("without privacy %.4f", r.Plain)
 	if r.Plain > 0.154 {
 		t.Errorf("without privacy %.4f", r.Plain)
@@ -276,4 +245,11 @@ func TestAdultBars(t *testing.T) {
 			}
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

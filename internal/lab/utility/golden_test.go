@@ -70,10 +70,7 @@ func (n *goldenNumber) UnmarshalJSON(b []byte) error {
 
 func load(t *testing.T) golden {
 	t.Helper()
-	b, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(os.ReadFile("testdata/golden.json"))
 	var g golden
 	if err := json.Unmarshal(b, &g); err != nil {
 		t.Fatal(err)
@@ -103,24 +100,15 @@ func checkNear(t *testing.T, what string, got float64, want goldenNumber) {
 func TestGoldenNoise(t *testing.T) {
 	g := load(t)
 	for _, c := range g.Laplace {
-		got, err := Laplace{c.Scale.f}.Alpha(c.Beta.f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(Laplace{c.Scale.f}.Alpha(c.Beta.f))
 		checkOutward(t, "Laplace", got, c.Alpha, 1e-14)
 	}
 	for _, c := range g.Gaussian {
-		got, err := Gaussian{c.Sigma.f}.Alpha(c.Beta.f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(Gaussian{c.Sigma.f}.Alpha(c.Beta.f))
 		checkOutward(t, "Gaussian", got, c.Alpha, 2e-14)
 	}
 	for _, c := range g.Each {
-		got, err := BetaOfEachIndependent(c.K, c.Beta.f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(BetaOfEachIndependent(c.K, c.Beta.f))
 		if got > c.Each.f*(1+1e-16) || got < c.Each.f*(1-1e-14) {
 			t.Errorf("each of %d at %v: %v, want %v or a little less", c.K, c.Beta.f, got, c.Each.f)
 		}
@@ -130,10 +118,7 @@ func TestGoldenNoise(t *testing.T) {
 		if err != nil || got != c.Alpha {
 			t.Errorf("discrete Laplace %v at %v: %d (%v), want %d", c.Scale.f, c.Beta.f, got, err, c.Alpha)
 		}
-		v, err := DiscreteLaplace{c.Scale.f}.Variance()
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must(DiscreteLaplace{c.Scale.f}.Variance())
 		checkNear(t, "variance of discrete Laplace", v, c.Variance)
 	}
 	for _, c := range g.DiscreteGaussian {
@@ -141,10 +126,7 @@ func TestGoldenNoise(t *testing.T) {
 		if err != nil || got != c.Alpha {
 			t.Errorf("discrete Gaussian %v at %v: %d (%v), want %d", c.Sigma2.f, c.Beta.f, got, err, c.Alpha)
 		}
-		v, err := DiscreteGaussian{c.Sigma2.f}.Variance()
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must(DiscreteGaussian{c.Sigma2.f}.Variance())
 		checkNear(t, "variance of discrete Gaussian", v, c.Variance)
 	}
 }
@@ -152,15 +134,9 @@ func TestGoldenNoise(t *testing.T) {
 func TestGoldenRandomizedResponse(t *testing.T) {
 	for _, c := range load(t).RandomizedResponse {
 		r := RandomizedResponse{c.Epsilon.f, c.People}
-		got, err := r.AlphaAt(c.Ones, c.Beta.f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(r.AlphaAt(c.Ones, c.Beta.f))
 		checkOutward(t, "randomized response", got, c.Alpha, 1e-12)
-		v, err := r.Variance()
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must(r.Variance())
 		checkNear(t, "variance of randomized response", v, c.Variance)
 		if h, err := r.Alpha(c.Beta.f); err != nil || h < got {
 			t.Errorf("Hoeffding's bound %v is below the exact %v (%v)", h, got, err)
@@ -180,10 +156,7 @@ func TestGoldenSelection(t *testing.T) {
 			{"permute-and-flip", s.PermuteAndFlip, c.PermuteAndFlip},
 			{"noisy max", s.NoisyMax, c.NoisyMax},
 		} {
-			got, err := m.law(c.Scores)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(m.law(c.Scores))
 			for i, p := range got.Probabilities() {
 				checkNear(t, m.name, p, m.want.Probabilities[i])
 			}
@@ -210,10 +183,7 @@ func TestGoldenKnown(t *testing.T) {
 			t.Errorf("discrete Laplace %v: %v, want %v", b, got, want)
 		}
 	}
-	c, err := Selection{Epsilon: 0.1, Sensitivity: 1}.Exponential([]float64{500, 400, 60, 40})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(Selection{Epsilon: 0.1, Sensitivity: 1}.Exponential([]float64{500, 400, 60, 40}))
 	for i, want := range []float64{0.99330714869923997, 0.0066928509217481858, 2.7707985977151384e-10, 1.0193198397260611e-10} {
 		if got := c.Probabilities()[i]; math.Abs(got-want) > 1e-14*want {
 			t.Errorf("element %d: %v, want %v", i, got, want)
@@ -228,4 +198,11 @@ func TestGoldenKnown(t *testing.T) {
 			t.Errorf("the worst of two has %v, want %v", got.Probabilities(), m.want)
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -75,14 +75,8 @@ func TestCoverage(t *testing.T) {
 func TestSparseVectorCoverage(t *testing.T) {
 	const beta, trials = 0.2, 4000
 	v := SparseVector{Epsilon: 1, Sensitivity: 1, Queries: 20, Answers: 1}
-	scale, err := v.Scale()
-	if err != nil {
-		t.Fatal(err)
-	}
-	alpha, err := v.Alpha(beta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scale := must(v.Scale())
+	alpha := must(v.Alpha(beta))
 	r := rand.New(rand.NewPCG(3, 4))
 	laplace := func(b float64) float64 { return b * (r.ExpFloat64() - r.ExpFloat64()) }
 	failed := 0.0
@@ -121,10 +115,7 @@ func TestSparseVectorFormulas(t *testing.T) {
 func TestQuantilesAreOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		beta := math.Exp(-rapid.Float64Range(1e-9, 700).Draw(t, "-ln beta"))
-		z, err := Gaussian{1}.Alpha(beta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := must(Gaussian{1}.Alpha(beta))
 		if beta >= smallestBeta {
 			if p := math.Erfc(z / math.Sqrt2); p > beta || p < beta*(1-1e-11) {
 				t.Fatalf("beta %v: alpha %v has the tail %v", beta, z, p)
@@ -157,10 +148,7 @@ func TestSelections(t *testing.T) {
 		errs := map[string]float64{}
 		for name, law := range map[string]func([]float64) (Choice, error){"exponential": s.Exponential, "flip": s.PermuteAndFlip,
 			"noisy": s.NoisyMax} {
-			c, err := law(scores)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(law(scores))
 			sum := 0.0
 			for i, p := range c.Probabilities() {
 				sum += p
@@ -173,10 +161,7 @@ func TestSelections(t *testing.T) {
 			if math.Abs(sum-1) > 1e-12 {
 				t.Fatalf("%s: the probabilities add up to %v", name, sum)
 			}
-			exact, err := c.Alpha(0.1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			exact := must(c.Alpha(0.1))
 			bound, err := s.Bound(len(scores), 1, 0.1)
 			if err != nil || name != "noisy" && exact > bound {
 				t.Fatalf("%s: alpha %v is above the bound %v (%v)", name, exact, bound, err)
@@ -200,10 +185,7 @@ func TestManyScores(t *testing.T) {
 		if name == "noisy" {
 			n = maxNoisyScores
 		}
-		c, err := law(scores[:n])
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(law(scores[:n]))
 		sum := 0.0
 		for _, p := range c.Probabilities() {
 			sum += p

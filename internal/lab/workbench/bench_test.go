@@ -130,10 +130,7 @@ func TestFit(t *testing.T) {
 	if quoted["method"] != said["method"] || quoted["model"] != nil {
 		t.Errorf("quoted %v", quoted)
 	}
-	model, err := json.Marshal(said["model"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must(json.Marshal(said["model"]))
 	_, rest := good(t, "/predict", fmt.Sprintf(`{"model": %s, "rows": 3}`, model), realBytes([]float64{0.9, 0, -0.9, 1, math.NaN(), math.NaN()}))
 	var scores []float64
 	for ; len(rest) >= 8; rest = rest[8:] {
@@ -143,10 +140,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("scores %v", scores)
 	}
 	// The same rows as texts are predicted alike.
-	m, err := readModel(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(readModel(model))
 	for i, row := range []map[string]string{{"x": "0.9", "c": "a"}, {"x": "-0.9", "c": "b"}, {"x": "", "c": ""}} {
 		said, err := m.Predict(row)
 		if err != nil || said.Scores["no"] != scores[2*i] || said.Scores["yes"] != scores[2*i+1] {
@@ -199,4 +193,11 @@ func BenchmarkDraw(b *testing.B) {
 		request := httptest.NewRequest(http.MethodPost, "/noise", strings.NewReader(`{"kind": "laplace", "parameter": "10", "count": 1000000}`))
 		New().ServeHTTP(httptest.NewRecorder(), request)
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

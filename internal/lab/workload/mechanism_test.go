@@ -25,10 +25,7 @@ func TestRhoBoundsEveryOrder(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		f, err := m.facts()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(m.facts())
 		alpha := 1 + math.Exp(rapid.Float64Range(-6, 8).Draw(t, "ln alpha-1"))
 		// Near order 1 the quotient is a difference of numbers near 0, over alpha-1.
 		slack := 1e-9*f.rho*alpha + 1e-13/(alpha-1)
@@ -44,10 +41,7 @@ func TestLaplaceRhoIsNotBelow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := math.Exp(rapid.Float64Range(math.Log(2e-9), math.Log(1e-3)).Draw(t, "ln epsilon"))
 		m := Mechanism{kind: kinds[0], noise: "epsilon", amount: e, sensitivity: 1, sample: 1}
-		f, err := m.facts()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(m.facts())
 		exact := new(big.Float).SetPrec(200).SetFloat64(e)
 		exact.Mul(exact, exact)
 		rest := new(big.Float).SetPrec(200).SetFloat64(0.5 - e/6*(1+1e-15)) // rounded down
@@ -86,10 +80,7 @@ func TestSamplingGrows(t *testing.T) {
 		whole := workload(t, text, 10)
 		before := map[Method]float64{}
 		for _, rate := range []string{"0.001", "0.01", "0.1", "0.5", "0.9", "1"} {
-			a, err := workload(t, text+",sample="+rate, 10).Epsilon(1e-5, Both)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(workload(t, text+",sample="+rate, 10).Epsilon(1e-5, Both))
 			for _, r := range a.Results {
 				// Of the exponential mechanism on a sample only the claim is known.
 				if r.Upper < before[r.Method]*(1-1e-9) && !(r.Method == PLD && text == "exponential:epsilon=1") {
@@ -109,11 +100,7 @@ func TestSamplingGrows(t *testing.T) {
 
 func calibrate(t *testing.T, epsilon, delta float64, uses ...Use) Calibration {
 	t.Helper()
-	c, err := Calibrate(uses, epsilon, delta, Both)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must(Calibrate(uses, epsilon, delta, Both))
 }
 
 func TestCalibrateGolden(t *testing.T) {
@@ -154,10 +141,7 @@ func TestCalibrateTight(t *testing.T) {
 		if got.Noise.Upper > got.Noise.Lower*(1+1e-6) {
 			t.Errorf("%s %d times: %s is only known to be within %v", c.text, c.times, got.Parameter, got.Noise)
 		}
-		a, err := got.Workload.Delta(1, Both)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(got.Workload.Delta(1, Both))
 		if best := a.Tightest(); best.Upper > 1e-6 {
 			t.Errorf("%s %d times: the noise %v does not keep the budget: %v", c.text, c.times, got.Value(), best)
 		}
@@ -195,4 +179,11 @@ func TestCalibrateRefusals(t *testing.T) {
 			t.Errorf("%s was accepted", name)
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -13,20 +13,12 @@ import (
 
 func mechanism(t testing.TB, text string) Mechanism {
 	t.Helper()
-	m, err := ParseMechanism(text, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(ParseMechanism(text, true))
 }
 
 func workload(t testing.TB, text string, times int) *Workload {
 	t.Helper()
-	w, err := New(Use{mechanism(t, text), times})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must(New(Use{mechanism(t, text), times}))
 }
 
 func result(t testing.TB, a Answer, err error, m Method) Result {
@@ -113,16 +105,10 @@ func TestAccountantsAgree(t *testing.T) {
 		}), 1, 3).Draw(t, "mechanisms")
 		var uses []Use
 		for _, text := range texts {
-			m, err := ParseMechanism(text, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(ParseMechanism(text, false))
 			uses = append(uses, Use{m, rapid.IntRange(1, 60).Draw(t, "times")})
 		}
-		w, err := New(uses...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must(New(uses...))
 		delta := rapid.SampledFrom([]float64{1e-3, 1e-6, 1e-10}).Draw(t, "delta")
 		a, err := w.Epsilon(delta, Both)
 		if err != nil {
@@ -151,10 +137,7 @@ func TestAccountantsAgree(t *testing.T) {
 		}
 		// There and back.
 		best := a.Tightest()
-		back, err := w.Delta(best.Upper, Both)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(w.Delta(best.Upper, Both))
 		// Both ends of a bracket are proven, so this holds without any tolerance. The
 		// others are one formula, rounded up.
 		for _, r := range back.Results {

@@ -38,10 +38,7 @@ func countMissing(t *testing.T, c Config, accuracy float64, ask analyst, runs in
 		s, confirmed, missed := open(t, c, r, richHost()), 0, false
 		for i := 0; i < 400 && s.Left() > 0; i++ {
 			off := ask(tooFar, confirmed)
-			a, err := s.Ask(ctx, Question{Key: fmt.Sprint(i), Holdout: loaderOf(c.Size / 4), Training: big.NewRat(c.Size/4+off, c.Size)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(s.Ask(ctx, Question{Key: fmt.Sprint(i), Holdout: loaderOf(c.Size / 4), Training: big.NewRat(c.Size/4+off, c.Size)}))
 			if confirmed++; a.Spent {
 				confirmed = 0
 			}
@@ -186,12 +183,9 @@ func TestPromised(t *testing.T) {
 		if c.threshold == 0 {
 			continue
 		}
-		ways, err := PlanTolerances(PlanRequest{
+		ways := must(PlanTolerances(PlanRequest{
 			Size: c.size, Queries: 1e6, Answers: c.answers, Tolerance: 0.05, Beta: 0.05, Noise: c.noise, Threshold: c.threshold,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		least := math.Inf(1)
 		for _, w := range ways {
 			if w.Name == ThresholdWay {
@@ -213,11 +207,8 @@ func TestPromised(t *testing.T) {
 }
 
 func TestErrorBars(t *testing.T) {
-	tariff, err := Price(Config{Size: 10_000, Steps: 1, Threshold: big.NewRat(4, 100), Noise: big.NewRat(1, 100), Answers: 10,
-		Currency: mech.Pure})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tariff := must(Price(Config{Size: 10_000, Steps: 1, Threshold: big.NewRat(4, 100), Noise: big.NewRat(1, 100), Answers: 10,
+		Currency: mech.Pure}))
 	// Laplace noise of scale 0.01 is within 0.01 ln 20 in 95 of 100 cases.
 	if got, want := tariff.Answered(0.05), 0.01*math.Log(20); math.Abs(got-want) > 2e-4 {
 		t.Errorf("%v, want %v", got, want)
@@ -231,4 +222,11 @@ func TestErrorBars(t *testing.T) {
 	if !(tariff.Confirmed(0.05) < tariff.Confirmed(0.01)) || !math.IsInf(tariff.Confirmed(0), 1) || tariff.Confirmed(1e-300) > 1 {
 		t.Error("a surer bar is no wider")
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -151,15 +151,9 @@ func TestComposed(t *testing.T) {
 		got, by := c.r.composed(c.delta)
 		least := c.r.epsilon * c.r.times
 		if c.delta > 0 {
-			z, err := account.ZCDP{Rho: c.r.rho * c.r.times}.EpsilonAt(c.delta)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o, err := account.OptimalEpsilon([]account.Repeated{{Approx: account.Approx{Epsilon: c.r.epsilon}, Times: int(c.r.times)}},
-				c.delta)
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := must(account.ZCDP{Rho: c.r.rho * c.r.times}.EpsilonAt(c.delta))
+			o := must(account.OptimalEpsilon([]account.Repeated{{Approx: account.Approx{Epsilon: c.r.epsilon}, Times: int(c.r.times)}},
+				c.delta))
 			least = min(least, z, o.Upper)
 		}
 		if got != least || by != c.by || got > c.r.at(c.delta)*(1+1e-9) {
@@ -225,21 +219,12 @@ func TestPlansOfAllKinds(t *testing.T) {
 		if d.One(4) {
 			w.Noise, w.Threshold = math.Pow(10, -float64(d.Below(80))/10), float64(d.Below(1000))/1000
 		}
-		ways, err := Plan(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ways := must(Plan(w))
 		bigger, more := w, w
 		bigger.Size = math.Min(maxPeople, 2*w.Size)
 		more.Queries = math.Min(1e12, 2*w.Queries)
-		large, err := PlanTolerances(bigger)
-		if err != nil {
-			t.Fatal(err)
-		}
-		many, err := PlanTolerances(more)
-		if err != nil {
-			t.Fatal(err)
-		}
+		large := must(PlanTolerances(bigger))
+		many := must(PlanTolerances(more))
 		for i, way := range ways {
 			for _, x := range []float64{way.Tolerance, way.Needs, way.Noise, way.Threshold, way.Epsilon, way.Delta} {
 				if math.IsNaN(x) || x < 0 {

@@ -85,10 +85,7 @@ func watchRun(t *testing.T, c Config, seed uint64, how runManner, data people) [
 	t.Helper()
 	stream := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(stream))
-	tariff, err := Price(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tariff := must(Price(c))
 	budget := richHost()
 	if how.budget > 0 {
 		budget = session.NewMemory(account.PureFilter(tariff.Round.Epsilon.Mul(uint64(how.budget))))
@@ -223,10 +220,7 @@ func TestSessionStatistics(t *testing.T) {
 	if testing.Short() {
 		n = 16_000
 	}
-	tariff, err := Price(tinyConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tariff := must(Price(tinyConfig()))
 	b := boundLoss(t, tinyConfig(), askWholeSession(t, tinyConfig()), []int64{5, 5, 7}, []int64{6, 6, 6}, n)
 	t.Logf("loses at least %.3f of %v: %s", b.Lower, tariff.Total.Epsilon, b.Detail)
 	if b.Lower > tariff.Total.Epsilon.Float() {
@@ -240,10 +234,7 @@ func TestSessionStatistics(t *testing.T) {
 // Thresholdout with mistakes in it, as a black box at the price of an honest one.
 func TestSessionStatisticsCatch(t *testing.T) {
 	c := tinyConfig()
-	tariff, err := Price(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tariff := must(Price(c))
 	claim := tariff.Total.Epsilon.Float()
 	type mistakes struct{ reused, endless, noiseless, short bool }
 	broken := func(m mistakes) func(h session.Host, r *mech.Releaser, sums []int64) int64 {

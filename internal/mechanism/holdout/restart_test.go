@@ -110,10 +110,7 @@ func TestKilledAnywhere(t *testing.T) {
 					}
 				}
 				entries, _ := memory.Entries(ctx)
-				st, err := s.recall(&state{answers: map[string]givenAnswer{}}, entries)
-				if err != nil {
-					t.Fatal(err)
-				}
+				st := must(s.recall(&state{answers: map[string]givenAnswer{}}, entries))
 				if want := s.tariff.Round.Epsilon.Mul(uint64(len(st.receipts))); memory.Spent().Epsilon != want {
 					t.Fatalf("seed %d, cut at %d: %d rounds cost %v", seed, at, len(st.receipts), memory.Spent())
 				}
@@ -217,10 +214,7 @@ func TestEntriesAreAsLong(t *testing.T) {
 	for seed := range uint64(200) {
 		h := richHost()
 		s := open(t, small(), mech.NewReleaser(detrand.Noise("length", seed)), h)
-		a, err := s.Ask(ctx, ask("key", 60, "0.4"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(s.Ask(ctx, ask("key", 60, "0.4")))
 		entries, _ := h.Entries(ctx)
 		lengths[len(entries[1])]++
 		kinds[a.Spent]++
@@ -280,10 +274,7 @@ func TestStatus(t *testing.T) {
 	if st, err := s.Status(ctx, "q0"); err != nil || st != (Status{Left: 5}) || h.Spent() != (dp.Cost{}) {
 		t.Errorf("%+v, %v", st, err)
 	}
-	a, err := s.Ask(ctx, ask("q0", 60, "0.5"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(s.Ask(ctx, ask("q0", 60, "0.5")))
 	if st, err := s.Status(ctx, "q0"); err != nil || !st.Known || st.Open == a.Spent || st.Left != a.Left || st.Receipt != a.Receipt {
 		t.Errorf("%+v, %v", st, err)
 	}

@@ -37,11 +37,7 @@ func richHost() *session.Memory { return session.NewMemory(account.PureFilter(dp
 
 func open(t *testing.T, c Config, r *mech.Releaser, h session.Host) *Session {
 	t.Helper()
-	s, err := Open(ctx, c, r, h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must(Open(ctx, c, r, h))
 }
 
 func ask(key string, sum int64, training string) Question {
@@ -194,10 +190,7 @@ func lawOf(b1, b2 float64, distances []int64) []float64 {
 // answer, it moves by the round's epsilon at most and nearly that.
 func TestRoundLaw(t *testing.T) {
 	c := Config{Size: 10, Steps: 1, Threshold: rat("0.2"), Noise: rat("0.1"), Answers: 1, Currency: mech.Pure}
-	tariff, err := Price(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tariff := must(Price(c))
 	e := tariff.Round.Epsilon.Float()
 	if math.Abs(e-2) > 1e-9 {
 		t.Errorf("a round costs %v", e)
@@ -209,10 +202,7 @@ func TestRoundLaw(t *testing.T) {
 	for range runs {
 		s, at := open(t, c, r, richHost()), len(values)
 		for i, v := range values {
-			a, err := s.Ask(ctx, ask(fmt.Sprint(i), v, "0.5"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(s.Ask(ctx, ask(fmt.Sprint(i), v, "0.5")))
 			if a.Spent {
 				at = i
 				break
@@ -257,10 +247,7 @@ func TestPrice(t *testing.T) {
 		{10000, 1, "0.01", 200, 0.02}, {10000, 64, "0.01", 3000, 0.02}, {3, 1, "0.7", 1, 2 / 2.1}, {1000000, 10, "0.003", 7, 2 / 3000.0},
 	} {
 		config := Config{Size: c.n, Steps: c.steps, Threshold: rat("0.04"), Noise: rat(c.noise), Answers: c.b, Currency: mech.Pure}
-		got, err := Price(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(Price(config))
 		if e := got.Round.Epsilon.Float(); math.Abs(e-c.round) > 4e-12 || e > c.round*(1+1e-15) {
 			t.Errorf("%+v: a round costs %v", c, e)
 		}
@@ -341,10 +328,7 @@ func TestUsedUp(t *testing.T) {
 	kept := map[string]string{}
 	for i, spent := 0, 0; spent < 5; i++ {
 		q := ask(fmt.Sprint("far", i), 120, "0")
-		a, err := s.Ask(ctx, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(s.Ask(ctx, q))
 		first := len(kept) == 0 || spent > 0 && a.Cost != (dp.Cost{})
 		if first != (a.Cost == round) || a.Receipt.Sequence == 0 {
 			t.Errorf("question %d cost %v, %v", i, a.Cost, a.Receipt)
@@ -377,17 +361,11 @@ func TestUsedUp(t *testing.T) {
 // Where the budget does not admit a round nothing is compared, and the session goes on when it
 // does.
 func TestBudget(t *testing.T) {
-	tariff, err := Price(small())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tariff := must(Price(small()))
 	h := session.NewMemory(account.PureFilter(2*tariff.Round.Epsilon + 1))
 	s := open(t, small(), mech.NewReleaser(noise.NewSource()), h)
 	for spent, i := 0, 0; spent < 2; i++ {
-		a, err := s.Ask(ctx, ask(fmt.Sprint(i), 120, "0"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(s.Ask(ctx, ask(fmt.Sprint(i), 120, "0")))
 		if a.Spent {
 			spent++
 		}
@@ -438,10 +416,7 @@ func TestConcurrent(t *testing.T) {
 // What a question costs in time, on a host that keeps its journal in memory.
 func BenchmarkAsk(b *testing.B) {
 	c := Config{Size: 10000, Steps: 1, Threshold: rat("0.04"), Noise: rat("0.01"), Answers: maxAnswers, Currency: mech.Pure}
-	s, err := Open(ctx, c, mech.NewReleaser(noise.NewSource()), richHost())
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must(Open(ctx, c, mech.NewReleaser(noise.NewSource()), richHost()))
 	for i := 0; b.Loop(); i++ {
 		if _, err := s.Ask(ctx, ask(fmt.Sprint(i), 5000, "0.5")); err != nil {
 			b.Fatal(err)

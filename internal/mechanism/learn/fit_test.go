@@ -238,10 +238,7 @@ func TestExcess(t *testing.T) {
 				}
 				return total / n
 			}
-			best, err := solve.Minimise(context.Background(), sum, nil, 1e-6, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			best := must(solve.Minimise(context.Background(), sum, nil, 1e-6, nil))
 			promised := p.Excess(n, 0.05)
 			for seed := range uint64(10) {
 				m := fitted(t, p, table, seed)

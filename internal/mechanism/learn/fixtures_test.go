@@ -64,31 +64,19 @@ func releaser(seed uint64) *mech.Releaser { return mech.NewReleaser(detrand.Nois
 
 func eps(t testing.TB, text string) dp.Amount {
 	t.Helper()
-	a, err := dp.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(dp.Parse(text))
 }
 
 var one = Group{MaxRows: 1}
 
 func prepared(t testing.TB, e *Encoding, s Spec, g Group) *Plan {
 	t.Helper()
-	p, err := Prepare(e, s, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(Prepare(e, s, g))
 }
 
 func fitted(t testing.TB, p *Plan, table *Table, seed uint64) *Model {
 	t.Helper()
-	m, err := Fit(context.Background(), p, table, releaser(seed), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(Fit(context.Background(), p, table, releaser(seed), nil))
 }
 
 // wrong is how much a model gets wrong of new rows: a share, or the root of the mean square of what
@@ -122,4 +110,11 @@ func wrong(m *Model, n int, seed uint64) float64 {
 		return math.Sqrt(total / float64(n))
 	}
 	return total / float64(n)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

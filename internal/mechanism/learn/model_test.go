@@ -35,10 +35,7 @@ func TestWriteAndRead(t *testing.T) {
 		if err := m.Write(&text); err != nil {
 			t.Fatal(err)
 		}
-		back, err := ReadModel(bytes.NewReader(text.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(ReadModel(bytes.NewReader(text.Bytes())))
 		if !reflect.DeepEqual(back, m) {
 			t.Errorf("%+v\nis read as\n%+v", m, back)
 		}
@@ -82,10 +79,7 @@ func TestCoefficients(t *testing.T) {
 					row[c.Name] = fmt.Sprint(values[c.Name])
 				}
 			}
-			p, err := m.Predict(row)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(m.Predict(row))
 			if same, err := m.PredictCodes(codes); err != nil || same.Class != p.Class || math.Abs(same.Value-p.Value) > 1e-4 {
 				t.Errorf("%+v by codes, and %+v by text: %v", same, p, err)
 			}

@@ -227,10 +227,7 @@ func TestMinima(t *testing.T) {
 						b[j] -= slope * float64(v)
 					}
 				}
-				got, err := p.recipe.minimise(context.Background(), s, b, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must(p.recipe.minimise(context.Background(), s, b, nil))
 				for j := range got {
 					found[i] = append(found[i], roundToSteps(got[j], p.Step()))
 					if math.Abs(got[j]-w[j]) > p.recipe.tolerance/p.recipe.lambda*1.01+1e-12 {
@@ -273,10 +270,7 @@ func TestPlanted(t *testing.T) {
 		for seed := range uint64(6) {
 			x, y := apart(e, c.honest.Neighbours, c.honest.MaxRows, seed)
 			a, b := tableOf(p, x), tableOf(p, y)
-			share, err := farther(calls(t, p, a, seed), calls(t, p, b, seed))
-			if err != nil {
-				t.Fatal(err)
-			}
+			share := must(farther(calls(t, p, a, seed), calls(t, p, b, seed)))
 			values, slopes = math.Max(values, share), math.Max(slopes, gradients(p, a.open(), b.open(), make([]float64, e.Dim())))
 		}
 		if values <= 1 || slopes <= 1 {

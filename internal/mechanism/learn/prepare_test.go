@@ -103,10 +103,7 @@ func TestBadInput(t *testing.T) {
 // TestTheorem sees that a model names the theorem of its noise.
 func TestTheorem(t *testing.T) {
 	for want, b := range map[string]Budget{"Chaudhuri": {Epsilon: dp.One}, "Kifer": {Rho: dp.One}} {
-		p, err := Prepare(made(2), Spec{Method: Objective, Budget: b}, one)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(Prepare(made(2), Spec{Method: Objective, Budget: b}, one))
 		if got := p.theorem(); !strings.Contains(got, want) || strings.Contains(got, "Gaussian") != (want != "Chaudhuri") {
 			t.Errorf("%+v: %s", b, got)
 		}

@@ -202,10 +202,7 @@ func rough(t *testing.T, p *Plan, a, b *Table, w []float64) float64 {
 				for j := range g {
 					g[j] = -(g[j] + s.Lambda*w[j])
 				}
-				point, err := solve.Minimise(context.Background(), s, g, p.recipe.tolerance, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				point := must(solve.Minimise(context.Background(), s, g, p.recipe.tolerance, nil))
 				for _, x := range point.W {
 					*out = append(*out, roundToSteps(x, p.recipe.step))
 				}

@@ -57,9 +57,7 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 				for i := range f.Weights {
 					f.Weights[i] = int64(dice.Below(int(c.Steps) + 1))
 				}
-				if q, err = d.Query(c.Steps, f); err != nil {
-					t.Fatal(err)
-				}
+				q = must(d.Query(c.Steps, f))
 			}
 			_, err := s.Ask(context.Background(), q)
 			if err != nil && !errors.Is(err, ErrSpent) {
@@ -97,10 +95,7 @@ func TestSpent(t *testing.T) {
 	for _, k := range []Kind{None, Weights, Ensemble} {
 		c, data, _ := small(t, mech.Pure)
 		c.Predictor = k
-		tariff, err := Price(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tariff := must(Price(c))
 		// Not enough for all the others.
 		c.Budget = 6 * tariff.Plain.Epsilon
 		s, h := open(t, c, data, 1)
@@ -190,10 +185,7 @@ var errBroke = errors.Join(errors.New("the account of the analyst is empty"), se
 func TestHostRefuses(t *testing.T) {
 	c, _, _ := small(t, mech.Pure)
 	c.Predictor = None
-	s, err := Open(context.Background(), c, loaderOf(nil), releaser(1), emptyHost{host(c)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(context.Background(), c, loaderOf(nil), releaser(1), emptyHost{host(c)}))
 	if _, err := s.Ask(context.Background(), questions(t, c.Domain, 1, 1)[0]); !errors.Is(err, session.ErrBudget) ||
 		!errors.Is(err, errBroke) {
 		t.Error(err)
@@ -241,11 +233,8 @@ func TestLearnedElsewhereIsCheaper(t *testing.T) {
 
 // What is written of a query is read as the same query.
 func TestQueryInTheJournal(t *testing.T) {
-	d, err := linear.NewDomain(linear.Attribute{Name: "a", Values: []string{"1", "2"}},
-		linear.Attribute{Name: "b", Values: []string{"1", "2", "3"}}, linear.Attribute{Name: "c", Values: []string{"1", "2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(linear.NewDomain(linear.Attribute{Name: "a", Values: []string{"1", "2"}},
+		linear.Attribute{Name: "b", Values: []string{"1", "2", "3"}}, linear.Attribute{Name: "c", Values: []string{"1", "2"}}))
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
 		steps := []int64{1, 2, 3, 4, 6, 12, 100}[r.IntN(7)]

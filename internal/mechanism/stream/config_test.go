@@ -131,10 +131,7 @@ func TestLoader(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	_, h := open(t, c, data, 1)
-	s, err := Open(context.Background(), c, loaderOf(data), releaser(1), flakyHost{h, detrand.New("crowd", 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(context.Background(), c, loaderOf(data), releaser(1), flakyHost{h, detrand.New("crowd", 1)}))
 	qs := questions(t, c.Domain, 40, 1)
 	var wg sync.WaitGroup
 	var said sync.Map
@@ -287,10 +284,7 @@ func TestAccuracy(t *testing.T) {
 	const runs = 200
 	c := Config{Domain: domain(t, 12), Size: 24_000, Alpha: 0.05, Beta: 0.4, Queries: 300, Steps: 1, Currency: mech.Pure,
 		Budget: amountOf(t, "0.15"), Predictor: Weights}
-	p, err := calibrate(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(calibrate(c))
 	far := wrongStreams(t, c, p, runs)
 	t.Logf("%d of %d streams had a wrong answer", far, runs)
 	if sure := stat.LowerBound(far, runs, 1e-4); sure > c.Beta {

@@ -40,10 +40,7 @@ func adultTable(t testing.TB, files string) (*linear.Domain, *histogram.Table, i
 	sizes := []int{10, 16, 7, 5, 2, 10, 2}
 	ages, hours := []int{20, 25, 30, 35, 40, 45, 50, 55, 65}, []int{10, 20, 30, 35, 40, 41, 46, 51, 61}
 	bin := func(edges []int, text string) string {
-		x, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must(strconv.Atoi(text))
 		n, _ := slices.BinarySearch(edges, x+1)
 		return strconv.Itoa(n)
 	}
@@ -55,9 +52,7 @@ func adultTable(t testing.TB, files string) (*linear.Domain, *histogram.Table, i
 		}
 		var r io.Reader = f
 		if strings.HasSuffix(name, ".gz") {
-			if r, err = gzip.NewReader(f); err != nil {
-				t.Fatal(err)
-			}
+			r = must(gzip.NewReader(f))
 		}
 		for lines := bufio.NewScanner(r); lines.Scan(); {
 			x := strings.Split(lines.Text(), ", ")
@@ -84,10 +79,7 @@ func adultTable(t testing.TB, files string) (*linear.Domain, *histogram.Table, i
 		}
 		as = append(as, linear.Attribute{Name: names[i], Values: v})
 	}
-	d, err := linear.NewDomain(as...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(linear.NewDomain(as...))
 	var cells, counts []int64
 	for _, row := range rows {
 		codes := make([]int, len(row))
@@ -96,10 +88,7 @@ func adultTable(t testing.TB, files string) (*linear.Domain, *histogram.Table, i
 		}
 		cells, counts = append(cells, int64(d.Cell(codes...))), append(counts, 1)
 	}
-	h, err := histogram.Sparse(d, sealed.Seal(cells), sealed.Seal(counts))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(histogram.Sparse(d, sealed.Seal(cells), sealed.Seal(counts)))
 	return d, h, int64(len(rows))
 }
 
@@ -125,11 +114,7 @@ func conjunction(t testing.TB, dice detrand.Choices, d *linear.Domain, most int,
 		}
 		fs = append(fs, f)
 	}
-	q, err := d.Query(1, fs...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
+	return must(d.Query(1, fs...))
 }
 
 // The second stream of the issue: 400,000 conjunctions over the Adult data set.
@@ -151,11 +136,8 @@ func TestAdult(t *testing.T) {
 		for range *adultAsked {
 			q := conjunction(t, dice, d, 5, sets)
 			before := time.Now()
-			a, err := s.Ask(context.Background(), q)
+			a := must(s.Ask(context.Background(), q))
 			took += time.Since(before)
-			if err != nil {
-				t.Fatal(err)
-			}
 			truth := data.Answer(q).Open()[0]
 			off := max(a.Value-truth, truth-a.Value)
 			most = max(most, off)
@@ -244,10 +226,7 @@ func TestCovid(t *testing.T) {
 			far, most := 0, int64(0)
 			for range 70000 {
 				i := draw()
-				a, err := s.Ask(context.Background(), all[i])
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := must(s.Ask(context.Background(), all[i]))
 				off := max(a.Value-truth[i], truth[i]-a.Value)
 				most = max(most, off)
 				if off > a.Error {
@@ -309,10 +288,7 @@ func TestLarge(t *testing.T) {
 		}
 		cells[i], counts[i] = int64(d.Cell(codes...)), 1
 	}
-	data, err := histogram.Sparse(d, sealed.Seal(cells), sealed.Seal(counts))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(histogram.Sparse(d, sealed.Seal(cells), sealed.Seal(counts)))
 	c := Config{Domain: d, Size: people, Alpha: 0.05, Beta: 0.001, Queries: 100_000, Steps: 1, Currency: mech.Pure,
 		Budget: amountOf(t, "10")}
 	for _, sets := range []bool{false, true} {
@@ -322,12 +298,9 @@ func TestLarge(t *testing.T) {
 		for range *largeAsked {
 			q := conjunction(t, dice, d, 5, sets)
 			before := time.Now()
-			a, err := s.Ask(context.Background(), q)
+			a := must(s.Ask(context.Background(), q))
 			spent := time.Since(before)
 			took, slowest = took+spent, max(slowest, spent)
-			if err != nil {
-				t.Fatal(err)
-			}
 			if truth := data.Answer(q).Open()[0]; max(a.Value-truth, truth-a.Value) > a.Error {
 				far++
 			}
@@ -376,10 +349,7 @@ func TestHalving(t *testing.T) {
 			for i := range f.Weights {
 				f.Weights[i] = int64(dice.Below(2)) * int64(dice.Below(int(steps)+1))
 			}
-			q, err := d.Query(steps, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must(d.Query(steps, f))
 			if _, err := s.Ask(context.Background(), q); err != nil {
 				t.Fatal(err)
 			}

@@ -28,11 +28,7 @@ func domain(t testing.TB, sizes ...int) *linear.Domain {
 		}
 		as = append(as, a)
 	}
-	d, err := linear.NewDomain(as...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(linear.NewDomain(as...))
 }
 
 // loaderOf is a loader of what is there already.
@@ -42,11 +38,7 @@ func loaderOf(h *histogram.Table) Loader {
 
 func dense(t testing.TB, d *linear.Domain, counts []int64) *histogram.Table {
 	t.Helper()
-	h, err := histogram.Dense(d, sealed.Seal(counts))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must(histogram.Dense(d, sealed.Seal(counts)))
 }
 
 // releaser draws the same noise for the same seed.
@@ -65,39 +57,26 @@ func host(c Config) *session.Memory {
 func open(t testing.TB, c Config, data *histogram.Table, seed uint64) (*Session, *session.Memory) {
 	t.Helper()
 	h := host(c)
-	s, err := Open(context.Background(), c, loaderOf(data), releaser(seed), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(context.Background(), c, loaderOf(data), releaser(seed), h))
 	return s, h
 }
 
 // openDear opens a stream whose cache is so dear that rounds are bought from the first question on.
 func openDear(t testing.TB, c Config, data *histogram.Table, seed uint64) *Session {
 	t.Helper()
-	p, err := calibrate(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(calibrate(c))
 	return openAt(t, c, p, data, seed)
 }
 
 func openAt(t testing.TB, c Config, p prices, data *histogram.Table, seed uint64) *Session {
 	t.Helper()
 	p.Cache *= 1000
-	first, err := writeHead(c, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(writeHead(c, p))
 	h := host(c)
 	if err := h.Append(context.Background(), first); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(context.Background(), c, loaderOf(data), releaser(seed), h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must(Open(context.Background(), c, loaderOf(data), releaser(seed), h))
 }
 
 // subsets returns the query for a product of sets of values, as bits.
@@ -115,11 +94,7 @@ func subsets(t testing.TB, d *linear.Domain, steps int64, sets ...uint64) *linea
 		}
 		fs = append(fs, f)
 	}
-	q, err := d.Query(steps, fs...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
+	return must(d.Query(steps, fs...))
 }
 
 // anySubsets draws a product of nonempty sets.
@@ -133,11 +108,7 @@ func anySubsets(t testing.TB, dice detrand.Choices, d *linear.Domain, steps int6
 
 func amountOf(t testing.TB, text string) dp.Amount {
 	t.Helper()
-	a, err := dp.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(dp.Parse(text))
 }
 
 func drawNormal(dice detrand.Choices) float64 {
@@ -156,4 +127,11 @@ func divideByWeights(n int64, weights []float64) []int64 {
 		out[i] = w / sum * float64(n)
 	}
 	return roundToIntegers(out)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -79,10 +79,7 @@ func (p *processPast) life(
 	bytes := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(bytes))
 	w := sessiontest.New(memory, r, bytes.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
-	s, err := Open(ctx, c, func(context.Context) (*histogram.Table, error) { w.Look(); return data, nil }, r, &recordingHost{w, p, 0, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(ctx, c, func(context.Context) (*histogram.Table, error) { w.Look(); return data, nil }, r, &recordingHost{w, p, 0, 0}))
 	s.host = &recordingHost{w, p, every, int(seed % 7)}
 	for _, q := range questions {
 		way, cost, quoteErr := s.Quote(q)
@@ -133,11 +130,7 @@ func drawQuestion(t *testing.T, d detrand.Choices, c Config) *linear.Query {
 	for range c.Domain.Attributes()[0].Values {
 		f.Weights = append(f.Weights, int64(d.Below(int(c.Steps)+1)))
 	}
-	q, err := c.Domain.Query(c.Steps, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
+	return must(c.Domain.Query(c.Steps, f))
 }
 
 // cheapPast is the past of a stream at whose prices rounds are bought from the first question on.
@@ -150,10 +143,7 @@ func cheapPast(t *testing.T, c Config) *processPast {
 	if c.Currency == mech.Concentrated {
 		p.Plain, p.Pay = dp.One/4, dp.One/8
 	}
-	first, err := writeHead(c, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(writeHead(c, p))
 	return &processPast{entries: [][]byte{first}}
 }
 

@@ -58,14 +58,8 @@ func TestOpenedEarlier(t *testing.T) {
 		if err := h.Append(context.Background(), []byte(head)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(context.Background(), c, loaderOf(data), releaser(1), h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now, err := Price(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(Open(context.Background(), c, loaderOf(data), releaser(1), h))
+		now := must(Price(c))
 		then := s.Tariff()
 		round := c.amount(then.Round)
 		if round <= c.amount(now.Round) {
@@ -76,10 +70,7 @@ func TestOpenedEarlier(t *testing.T) {
 		}
 		for _, q := range questions(t, c.Domain, 150, 1) {
 			before := s.state.rounds
-			a, err := s.Ask(context.Background(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(s.Ask(context.Background(), q))
 			if s.state.rounds > before && !then.Round.Within(a.Cost) {
 				t.Errorf("a round of %v was charged %v", then.Round, a.Cost)
 			}
@@ -98,10 +89,7 @@ func TestRestart(t *testing.T) {
 		qs := questions(t, c.Domain, 150, 1)
 		run := func(restart bool) (out []Answer, r Report, spent dp.Cost) {
 			noise, h := releaser(1), host(c)
-			s, err := Open(context.Background(), c, loaderOf(data), noise, h)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must(Open(context.Background(), c, loaderOf(data), noise, h))
 			for i, q := range qs {
 				if i == 30 { // a lie, so that alarms go off
 					if err := s.Learn(context.Background(), predict.Released{Query: q, Answer: 19_000, Scale: 1}); err != nil {
@@ -110,18 +98,13 @@ func TestRestart(t *testing.T) {
 				}
 				// Every 7th is enough for all kinds of entries to come before and after a restart.
 				if restart && (i < 40 || i%7 == 0) {
-					if s, err = Open(context.Background(), c, loaderOf(data), noise, h); err != nil {
-						t.Fatal(err)
-					}
+					s = must(Open(context.Background(), c, loaderOf(data), noise, h))
 				}
 				way, cost, err := s.Quote(q)
 				if err != nil {
 					t.Fatal(err)
 				}
-				a, err := s.Ask(context.Background(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := must(s.Ask(context.Background(), q))
 				if way != a.Way && !(way == Predicted && (a.Way == Paid || a.Way == Plain)) || !a.Cost.Within(cost) && a.Cost != cost {
 					t.Errorf("quoted %s at most %v, was %s at %v", way, cost, a.Way, a.Cost)
 				}
@@ -211,9 +194,7 @@ func TestKilled(t *testing.T) {
 			if err != nil && !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
-			if s, err = Open(ctx, c, loaderOf(data), noise, h); err != nil {
-				t.Fatal(err)
-			}
+			s = must(Open(ctx, c, loaderOf(data), noise, h))
 			for _, q := range qs { // from the beginning, repeated ones among them
 				if err := ask(s, q); err != nil {
 					t.Fatal(err)
@@ -254,10 +235,7 @@ func TestFlakyJournal(t *testing.T) {
 	if _, err := Open(ctx, c, loaderOf(data), releaser(1), h); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(ctx, c, loaderOf(data), releaser(1), flakyHost{h, detrand.New("flaky", 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(ctx, c, loaderOf(data), releaser(1), flakyHost{h, detrand.New("flaky", 1)}))
 	released := map[string]int64{}
 	failed := 0
 	for _, q := range questions(t, c.Domain, 300, 3) {
@@ -274,10 +252,7 @@ func TestFlakyJournal(t *testing.T) {
 	if failed == 0 {
 		t.Error("nothing failed")
 	}
-	again, err := Open(ctx, c, loaderOf(data), releaser(2), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must(Open(ctx, c, loaderOf(data), releaser(2), h))
 	for _, q := range questions(t, c.Domain, 300, 3) {
 		if v, ok := released[q.Key()]; ok {
 			if a, err := again.Ask(ctx, q); err != nil || a.Value != v || a.Way != Cached {
@@ -377,10 +352,7 @@ func TestLongJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(context.Background(), c, loaderOf(data), releaser(1), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(context.Background(), c, loaderOf(data), releaser(1), h))
 	if r := s.Report(); r.Predicted != 100_000 || r.Different != 100_000 {
 		t.Errorf("%+v", r)
 	}

@@ -13,13 +13,9 @@ import (
 	"time"
 )
 
-func must(t *testing.T, text string, s Spec) *Labels {
+func readLabels(t *testing.T, text string, s Spec) *Labels {
 	t.Helper()
-	l, err := Read(strings.NewReader(text), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must(Read(strings.NewReader(text), s))
 }
 
 func TestScore(t *testing.T) {
@@ -42,7 +38,7 @@ func TestScore(t *testing.T) {
 		{"label\n0.25\n", Spec{Column: "label", Steps: 4}, "0.375", "", 3}, // up from the middle
 		{"\xef\xbb\xbflabel\n1\n", Spec{Column: "label", Steps: 1, Size: 1}, "1", "", 1},
 	} {
-		l := must(t, c.file, c.spec)
+		l := readLabels(t, c.file, c.spec)
 		checked, err := l.Check(Predictions{strings.Fields(c.values), strings.Fields(c.ids)})
 		if err != nil {
 			t.Errorf("%q %q: %v", c.file, c.values, err)
@@ -61,7 +57,7 @@ func TestNeighbours(t *testing.T) {
 	for _, steps := range []int64{1, 4} {
 		spec := Spec{Column: "label", ID: "id", Steps: steps}
 		for _, other := range []string{"0", "0.25", "0.5", "1"} {
-			a, b := must(t, "id,label\nx,1\ny,0\nz,1\n", spec), must(t, "id,label\nx,"+other+"\ny,0\nz,1\n", spec)
+			a, b := readLabels(t, "id,label\nx,1\ny,0\nz,1\n", spec), readLabels(t, "id,label\nx,"+other+"\ny,0\nz,1\n", spec)
 			for _, p := range []Predictions{
 				{[]string{"1", "0", "0"}, []string{"x", "y", "z"}},
 				{[]string{"0.5", "0", "0"}, []string{"z", "y", "x"}},
@@ -97,7 +93,7 @@ func TestNeighbours(t *testing.T) {
 			}
 		}
 	}
-	l := must(t, "label\nextraordinary\nextraordinary\n", Spec{Column: "label", Steps: 1})
+	l := readLabels(t, "label\nextraordinary\nextraordinary\n", Spec{Column: "label", Steps: 1})
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 		if text := fmt.Sprintf(verb, l) + fmt.Sprintf(verb, *l); strings.Contains(text, "extraordinary") {
 			t.Errorf("%s shows a label: %s", verb, text)
@@ -106,12 +102,9 @@ func TestNeighbours(t *testing.T) {
 }
 
 func TestKey(t *testing.T) {
-	l := must(t, "id,label\nx,1\ny,0\n", Spec{Column: "label", ID: "id", Steps: 1})
+	l := readLabels(t, "id,label\nx,1\ny,0\n", Spec{Column: "label", ID: "id", Steps: 1})
 	key := func(values, ids string) string {
-		c, err := l.Check(Predictions{strings.Fields(values), strings.Fields(ids)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(l.Check(Predictions{strings.Fields(values), strings.Fields(ids)}))
 		return c.Key()
 	}
 	if key("1 0", "x y") != key("0.0 1.00", "y x") {
@@ -282,16 +275,10 @@ func BenchmarkScore(b *testing.B) {
 				values[i] = strconv.FormatFloat(float64(int64(i)*7919%(steps+1))/float64(steps), 'f', -1, 64)
 				file.WriteString(values[i] + "\n")
 			}
-			l, err := Read(strings.NewReader(file.String()), Spec{Column: "label", Steps: steps})
-			if err != nil {
-				b.Fatal(err)
-			}
+			l := must(Read(strings.NewReader(file.String()), Spec{Column: "label", Steps: steps}))
 			b.ResetTimer()
 			for range b.N {
-				c, err := l.Check(Predictions{Values: values})
-				if err != nil {
-					b.Fatal(err)
-				}
+				c := must(l.Check(Predictions{Values: values}))
 				c.Key()
 				if _, err := l.Score(c); err != nil {
 					b.Fatal(err)
@@ -299,4 +286,11 @@ func BenchmarkScore(b *testing.B) {
 			}
 		})
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

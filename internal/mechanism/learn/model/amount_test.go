@@ -26,14 +26,17 @@ func TestAmounts(t *testing.T) {
 		}
 	}
 	eps := func(text string) dp.Amount {
-		a, err := dp.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return must(dp.Parse(text))
 	}
 	text, err := json.Marshal(Spec{Budget: Budget{Epsilon: eps("0.1"), Delta: eps("1e-6")}, Evaluate: eps("0.05")})
 	if err != nil || string(text) != `{"budget":{"epsilon":0.1,"delta":1e-06},"evaluate":0.05}` {
 		t.Errorf("%s %v", text, err)
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -19,10 +19,7 @@ func losses(t testing.TB) []Loss {
 	out := []Loss{Logistic()}
 	for _, make := range []func(float64) (Loss, error){Huber, Squares} {
 		for _, width := range []float64{0.5, MinWidth, 3} {
-			l, err := make(width)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must(make(width))
 			out = append(out, l)
 		}
 	}
@@ -194,10 +191,7 @@ func against(b *testing.B, p *Problem) {
 func scales(t testing.TB, n, dim int, pull float64, seed uint64) (*Problem, []float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 78))
-	l, err := Huber(0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(Huber(0.5))
 	b := NewBuilder(dim, 1)
 	for range n {
 		x := make([]float64, dim)
@@ -247,10 +241,7 @@ func TestSettlesOnlyWhatFollows(t *testing.T) {
 						step /= 2
 					}
 				}
-				want, err := MinimiseExactly(context.Background(), p, linear(b...), step, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must(MinimiseExactly(context.Background(), p, linear(b...), step, nil))
 				for _, away := range []float64{0, 0x1p-30, 1, 1000} {
 					// As a descent that ended early has it: somewhere, and the gradient there.
 					w := random(r, f.dim, away*p.Rows.Radius()*p.Loss.Slope()/f.lambda)
@@ -275,4 +266,11 @@ func TestSettlesOnlyWhatFollows(t *testing.T) {
 			}
 		})
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -14,10 +14,7 @@ func allLosses(t testing.TB) []Loss {
 	out := []Loss{Logistic()}
 	for _, make := range []func(float64) (Loss, error){Huber, Squares} {
 		for _, width := range []float64{MinWidth, 0.1, 0.5, 1, 7, MaxWidth} {
-			l, err := make(width)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must(make(width))
 			out = append(out, l)
 		}
 	}

@@ -164,10 +164,7 @@ func TestProvenIsTrue(t *testing.T) {
 // wrong.
 func TestProofNeedsItsTerms(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
-	squares, err := Squares(0.125)
-	if err != nil {
-		t.Fatal(err)
-	}
+	squares := must(Squares(0.125))
 	off := func(p *Problem, w []float64) (off, proven, sums, products float64) {
 		f := p.objective()
 		at := f.at(w)
@@ -432,10 +429,7 @@ func TestExactlyDoesNotDependOnOrder(t *testing.T) {
 		b := linear(random(r, 9, 2)...)
 		var z [2][]int64
 		for k, x := range []*Rows{a, builder.Rows()} {
-			var err error
-			if z[k], err = MinimiseExactly(context.Background(), &Problem{Loss: l, Rows: x, Lambda: 2}, b, 0x1p-48, nil); err != nil {
-				t.Fatal(err)
-			}
+			z[k] = must(MinimiseExactly(context.Background(), &Problem{Loss: l, Rows: x, Lambda: 2}, b, 0x1p-48, nil))
 		}
 		if !slices.Equal(z[0], z[1]) {
 			t.Errorf("%s: %v and %v", l.Name(), z[0], z[1])
@@ -450,11 +444,8 @@ func TestMinimiseDoesNotDependOnProcessors(t *testing.T) {
 	var w [2][]float64
 	for k := range w {
 		before := runtime.GOMAXPROCS(1 + 2*k)
-		at, err := Minimise(context.Background(), p, nil, 1e-6, nil)
+		at := must(Minimise(context.Background(), p, nil, 1e-6, nil))
 		runtime.GOMAXPROCS(before)
-		if err != nil {
-			t.Fatal(err)
-		}
 		w[k] = at.W
 	}
 	if !slices.Equal(w[0], w[1]) {
@@ -481,10 +472,7 @@ func TestMany(t *testing.T) {
 		t.Fatal(at, err)
 	}
 	b := linear(random(rand.New(rand.NewPCG(1, 1)), 105, 30)...)
-	coarse, err := MinimiseExactly(context.Background(), p, b, 0x1p-12, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	coarse := must(MinimiseExactly(context.Background(), p, b, 0x1p-12, nil))
 	fine, err := MinimiseExactly(context.Background(), p, b, 0x1p-40, nil) // pairs
 	if err != nil || b.asked < 128 {
 		t.Fatal(err, b.asked)

@@ -23,11 +23,7 @@ func domain(t testing.TB, sizes ...int) *linear.Domain {
 		}
 		attributes = append(attributes, a)
 	}
-	d, err := linear.NewDomain(attributes...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(linear.NewDomain(attributes...))
 }
 
 func randomQuery(r *rand.Rand, d *linear.Domain, steps int64) *linear.Query {
@@ -73,14 +69,8 @@ func TestAnswer(t *testing.T) {
 			cells[i], cells[j] = cells[j], cells[i]
 			some[i], some[j] = some[j], some[i]
 		})
-		dense, err := Dense(d, sealed.Seal(counts))
-		if err != nil {
-			t.Fatal(err)
-		}
-		sparse, err := Sparse(d, sealed.Seal(cells), sealed.Seal(some))
-		if err != nil {
-			t.Fatal(err)
-		}
+		dense := must(Dense(d, sealed.Seal(counts)))
+		sparse := must(Sparse(d, sealed.Seal(cells), sealed.Seal(some)))
 		// Without room for marginals a conjunction goes over bitmaps, and without these over cells.
 		narrow, _ := Dense(d, sealed.Seal(counts))
 		narrow.open().room = 0
@@ -143,10 +133,7 @@ func TestBadTables(t *testing.T) {
 
 func TestTableDoesNotShow(t *testing.T) {
 	d := domain(t, 2)
-	table, err := Dense(d, sealed.Seal([]int64{987654321, 987654321}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(Dense(d, sealed.Seal([]int64{987654321, 987654321})))
 	q, _ := d.Where(nil)
 	table.Answer(q) // with a marginal
 	for _, x := range []any{table, *table, struct{ t *Table }{table}, struct{ t Table }{*table}, []*Table{table}} {
@@ -169,10 +156,7 @@ func TestConcurrent(t *testing.T) {
 		counts[i] = int64(i % 7)
 	}
 	for _, room := range []int{allMarginals, 0} {
-		table, err := Dense(d, sealed.Seal(counts))
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must(Dense(d, sealed.Seal(counts)))
 		table.open().room = room
 		var wait sync.WaitGroup
 		for seed := range uint64(4) {
@@ -195,4 +179,11 @@ func TestConcurrent(t *testing.T) {
 		}
 		wait.Wait()
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -19,11 +19,7 @@ func domain(t *testing.T, sizes ...int) *Domain {
 		}
 		attributes = append(attributes, a)
 	}
-	d, err := NewDomain(attributes...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(NewDomain(attributes...))
 }
 
 // dense returns the weights of all cells, from the definition.
@@ -174,10 +170,7 @@ func TestCanonical(t *testing.T) {
 			if err != nil || again.Key() != q.Key() {
 				t.Fatalf("%v is stored as %v (%v)", factors, q.Factors(), err)
 			}
-			c, err := q.Complement()
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(q.Complement())
 			for i, w := range runs(c) {
 				if w+want[i] != steps {
 					t.Fatalf("the complement of %v weighs cell %d with %d", want, i, w)
@@ -345,4 +338,11 @@ func TestBadDomains(t *testing.T) {
 	if d.Cell(0, 0) != -1 || d.Cell(0, 3, 0) != -1 || d.Cell(0, -1, 0) != -1 || d.Codes(24) != nil || d.Codes(-1) != nil {
 		t.Error("a cell that is none")
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

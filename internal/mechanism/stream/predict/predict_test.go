@@ -20,11 +20,7 @@ func domain(t testing.TB, sizes ...int) *linear.Domain {
 		}
 		attributes = append(attributes, a)
 	}
-	d, err := linear.NewDomain(attributes...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(linear.NewDomain(attributes...))
 }
 
 func truth(q *linear.Query, counts []float64) float64 {
@@ -83,14 +79,8 @@ func TestLearn(t *testing.T) {
 			counts[i] = 100 + math.Floor(1000*r.ExpFloat64()*r.ExpFloat64())
 			n += counts[i]
 		}
-		single, err := NewWeights(d, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		several, err := NewEnsemble(d, n, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
+		single := must(NewWeights(d, n))
+		several := must(NewEnsemble(d, n, 8))
 		for i, p := range []Predictor{single, several} {
 			name := []string{"weights", "ensemble"}[i]
 			var past []Released
@@ -250,10 +240,7 @@ func TestHalving(t *testing.T) {
 			size = 1 + size%3
 		}
 		alpha := []float64{0.05, 0.1, 0.3, 0.5}[r.IntN(4)]
-		p, err := NewHalving(d, size, alpha)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(NewHalving(d, size, alpha))
 		h := p.(*halving)
 		counts := make([]float64, d.Cells())
 		for range size {
@@ -373,11 +360,7 @@ func TestSpread(t *testing.T) {
 		for _, v := range values {
 			f.Weights[v] = 1
 		}
-		q, err := d.Query(1, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return q
+		return must(d.Query(1, f))
 	}
 	single, _ := NewWeights(d, 1000)
 	several, _ := NewEnsemble(d, 1000, 32)
