@@ -195,7 +195,6 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return []byte(a.String()), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
 func (a *Amount) UnmarshalJSON(text []byte) (err error) {
 	if string(text) == "null" {
 		*a = Unbounded

@@ -91,7 +91,6 @@ func part(a, limit Amount) float64 {
 
 func within(a, limit Amount) bool { return limit == Unbounded || a <= limit }
 
-// String shows all claims.
 func (c Cost) String() string {
 	return fmt.Sprintf("epsilon %v, rho %v, delta %v", c.Epsilon, c.Rho, c.Delta)
 }

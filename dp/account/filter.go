@@ -61,9 +61,7 @@ func ZCDPFilter(rho, delta dp.Amount) Filter {
 func (f Filter) Limit() dp.Cost { return f.limit }
 
 // Admits reports whether cost may be spent after spent.
-func (f Filter) Admits(spent, cost dp.Cost) bool {
-	return spent.Add(cost).Fits(f.limit)
-}
+func (f Filter) Admits(spent, cost dp.Cost) bool { return spent.Add(cost).Fits(f.limit) }
 
 // Left returns what may still be spent after spent.
 func (f Filter) Left(spent dp.Cost) dp.Cost { return f.limit.Sub(spent) }

@@ -13,7 +13,6 @@ import (
 // noise of deviation s on sensitivity D has mu = D/s exactly.
 type GDP struct{ Mu float64 }
 
-// Validate refuses what is no claim.
 func (g GDP) Validate() error { return checkNonNegative("mu", g.Mu) }
 
 // DeltaAt returns delta at epsilon, rounded up by at most 2^-41 of it: Balle, Wang

@@ -138,7 +138,6 @@ func checkAll[G interface{ Validate() error }](guarantees []G) error {
 // Pure is pure epsilon-differential privacy (Dwork, McSherry, Nissim, Smith 2006).
 type Pure struct{ Epsilon float64 }
 
-// Validate refuses what is no claim.
 func (p Pure) Validate() error { return checkNonNegative("epsilon", p.Epsilon) }
 
 // Approx is the same claim with a delta of zero.
@@ -245,7 +244,6 @@ type Approx struct {
 	Delta   float64 `json:"delta"`
 }
 
-// Validate refuses what is no claim.
 func (a Approx) Validate() error {
 	if err := checkNonNegative("epsilon", a.Epsilon); err != nil {
 		return err

@@ -132,9 +132,7 @@ func (w *lieWalk) remainder() (float64, bool) {
 }
 
 // loss is (k - 2j) epsilon - minus, rounded once.
-func (w *lieWalk) loss(minus float64) float64 {
-	return math.FMA(float64(w.k-2*w.j), w.each, -minus)
-}
+func (w *lieWalk) loss(minus float64) float64 { return math.FMA(float64(w.k-2*w.j), w.each, -minus) }
 
 func (r responses) delta(epsilon float64) span {
 	// The last number of lies whose loss is above epsilon.

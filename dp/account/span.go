@@ -1,8 +1,6 @@
 package account
 
-import (
-	"math"
-)
+import "math"
 
 const maxFloat = math.MaxFloat64
 
@@ -63,9 +61,7 @@ func mulUp(a, b float64) float64 {
 }
 
 func (a span) add(b span) span { return span{down(a.lo + b.lo), up(a.hi + b.hi)} }
-
 func (a span) mul(b span) span { return span{down(a.lo * b.lo), up(a.hi * b.hi)} }
-
 func (a span) div(b span) span { return span{down(a.lo / b.hi), up(a.hi / b.lo)} }
 
 // sub is a - b where that is not negative, and 0 where it is.

@@ -12,14 +12,11 @@ import (
 // divergence of at most rho alpha at every order alpha > 1.
 type ZCDP struct{ Rho float64 }
 
-// Validate refuses what is no claim.
 func (z ZCDP) Validate() error { return checkNonNegative("rho", z.Rho) }
 
 // EpsilonAt returns the epsilon of the tight conversion of Canonne, Kamath, Steinke
 // 2020 (Corollary 13 of the full version), rounded up. Delta is above 0 unless rho is 0.
-func (z ZCDP) EpsilonAt(delta float64) (float64, error) {
-	return z.convert(delta, tightEpsilon)
-}
+func (z ZCDP) EpsilonAt(delta float64) (float64, error) { return z.convert(delta, tightEpsilon) }
 
 // convert checks what every conversion needs, and answers where there is nothing to convert.
 func (z ZCDP) convert(delta float64, by func(rho, delta float64) float64) (float64, error) {
@@ -73,9 +70,7 @@ func (z ZCDP) RDP() (RDP, error) {
 	return z.rdp(), nil
 }
 
-func (z ZCDP) rdp() RDP {
-	return NewRDP(func(alpha float64) float64 { return mulUp(alpha, z.Rho) })
-}
+func (z ZCDP) rdp() RDP { return NewRDP(func(alpha float64) float64 { return mulUp(alpha, z.Rho) }) }
 
 // Compose returns the claim of all mechanisms together: the sum (Bun, Steinke 2016, Lemma 1.7).
 func (z ZCDP) Compose(others ...ZCDP) (ZCDP, error) {
@@ -114,7 +109,6 @@ type ApproxZCDP struct {
 	Delta float64 `json:"delta"`
 }
 
-// Validate refuses what is no claim.
 func (z ApproxZCDP) Validate() error {
 	if err := checkNonNegative("rho", z.Rho); err != nil {
 		return err

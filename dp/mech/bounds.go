@@ -114,7 +114,6 @@ func boundsNoise(c BoundsConfig) (Mechanism, error) {
 	return NewLaplace(dp.NewL1(rows.Mul(rows, sides)), c.Epsilon)
 }
 
-// Cost is what an estimate costs.
 func (b *Bounds) Cost() dp.Cost { return b.noise.Cost() }
 
 // Threshold is the noisy number of rows from which on a bin counts as occupied.

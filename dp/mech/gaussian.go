@@ -53,23 +53,12 @@ func NewGaussian(s dp.Sensitivity, rho dp.Amount) (*Gaussian, error) {
 	}, nil
 }
 
-// Name returns "gaussian".
-func (*Gaussian) Name() string { return "gaussian" }
-
-// Norm returns l2.
-func (*Gaussian) Norm() dp.Norm { return dp.L2 }
-
-// Sensitivity returns the l2 bound.
+func (*Gaussian) Name() string                  { return "gaussian" }
+func (*Gaussian) Norm() dp.Norm                 { return dp.L2 }
 func (m *Gaussian) Sensitivity() dp.Sensitivity { return m.sensitivity }
-
-// Cost returns rho, and no pure epsilon.
-func (m *Gaussian) Cost() dp.Cost { return m.cost }
-
-// Parameter returns sigma^2.
-func (m *Gaussian) Parameter() *big.Rat { return new(big.Rat).Set(m.sigma2) }
-
-// Tail bounds P(|noise| > k) from above.
-func (m *Gaussian) Tail(k int64) float64 { return m.dist.tail(k) }
+func (m *Gaussian) Cost() dp.Cost               { return m.cost }
+func (m *Gaussian) Parameter() *big.Rat         { return new(big.Rat).Set(m.sigma2) }
+func (m *Gaussian) Tail(k int64) float64        { return m.dist.tail(k) }
 
 // HalfWidth returns the smallest k with P(|noise| > k) <= beta. The result can be one too large
 // where beta is within 1e-11 of itself to the probability at k-1, within 4/sigma^4 or k 2^-46 where
@@ -77,8 +66,7 @@ func (m *Gaussian) Tail(k int64) float64 { return m.dist.tail(k) }
 func (m *Gaussian) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
 func (m *Gaussian) fill(src *noise.Source, out []int64) { m.sampler.Fill(src, out) }
-
-func (m *Gaussian) law() law { return m.dist }
+func (m *Gaussian) law() law                            { return m.dist }
 
 // gaussianLaw is P(k) = exp(-k^2/(2 s^2))/Z.
 type gaussianLaw struct{ numeric.Lattice }

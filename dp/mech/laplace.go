@@ -80,19 +80,13 @@ func rhoOfLaplace(d *big.Int, epsilon dp.Amount) (dp.Amount, error) {
 	return dp.CeilFloat(math.Min(lattice, dp.RhoOfPure(e)))
 }
 
-// Name returns "laplace".
-func (*Laplace) Name() string { return "laplace" }
-
-// Norm returns l1.
-func (*Laplace) Norm() dp.Norm { return dp.L1 }
-
-// Sensitivity returns the l1 bound.
+func (*Laplace) Name() string                  { return "laplace" }
+func (*Laplace) Norm() dp.Norm                 { return dp.L1 }
 func (m *Laplace) Sensitivity() dp.Sensitivity { return m.sensitivity }
 
 // Cost returns the pure epsilon, and the rho that follows on this lattice.
 func (m *Laplace) Cost() dp.Cost { return m.cost }
 
-// Parameter returns the scale b.
 func (m *Laplace) Parameter() *big.Rat { return new(big.Rat).Set(m.scale) }
 
 // Tail bounds P(|noise| > k) from above, by its closed form.
@@ -103,8 +97,7 @@ func (m *Laplace) Tail(k int64) float64 { return m.dist.tail(k) }
 func (m *Laplace) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
 func (m *Laplace) fill(src *noise.Source, out []int64) { m.sampler.Fill(src, out) }
-
-func (m *Laplace) law() law { return m.dist }
+func (m *Laplace) law() law                            { return m.dist }
 
 // laplaceLaw is P(k) = (1-q)/(1+q) q^|k| with q = exp(-1/b).
 type laplaceLaw struct{ b, q float64 }

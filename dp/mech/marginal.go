@@ -102,7 +102,6 @@ func (m *Residuals) marginal(i int) *MarginalNoise {
 // Name returns "residuals", or what else it was released by.
 func (m *MarginalNoise) Name() string { return m.name }
 
-// Norm returns l2.
 func (*MarginalNoise) Norm() dp.Norm { return dp.L2 }
 
 // Sensitivity is how far one person moves a cell.
@@ -111,13 +110,11 @@ func (m *MarginalNoise) Sensitivity() dp.Sensitivity { return m.sensitivity }
 // Cost is that of everything it was released with.
 func (m *MarginalNoise) Cost() dp.Cost { return m.cost }
 
-// Parameter returns the variance.
 func (m *MarginalNoise) Parameter() *big.Rat { return new(big.Rat).Set(m.variance) }
 
 // Reach is how far the noise is from a normal at most, before it is rounded.
 func (m *MarginalNoise) Reach() *big.Rat { return new(big.Rat).Set(m.reach) }
 
-// Tail bounds P(|noise| > k) from above.
 func (m *MarginalNoise) Tail(k int64) float64 {
 	x := (float64(k) + 1 - m.far) / m.deviation * (1 - 0x1p-50)
 	if x <= 0 {
@@ -139,8 +136,7 @@ func (m *MarginalNoise) HalfWidth(beta float64) int64 {
 }
 
 func (m *MarginalNoise) fill(*noise.Source, []int64) { panic(errAlone) }
-
-func (m *MarginalNoise) law() law { return marginalLaw{m} }
+func (m *MarginalNoise) law() law                    { return marginalLaw{m} }
 
 // marginalLaw is what error bars of sums ask for. Sums of cells are refused before (newNoiseSum).
 type marginalLaw struct{ *MarginalNoise }

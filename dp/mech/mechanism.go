@@ -82,7 +82,7 @@ func checkScale(scale, smallest, largest *big.Rat) error {
 // Exact is a vector of exact integers that cannot be printed, logged or encoded.
 type Exact = sealed.Vector
 
-// Exactly seals a copy of v.
+// Seal seals a copy of v.
 func Seal(v ...int64) Exact { return sealed.Seal(append([]int64(nil), v...)) }
 
 // Releaser owns a source of randomness and adds noise from it. It is safe for concurrent use.
@@ -214,15 +214,13 @@ func (*describedNoise) Cost() dp.Cost {
 // Parameter returns the parameter that it was described by.
 func (m *describedNoise) Parameter() *big.Rat { return new(big.Rat).Set(m.parameter) }
 
-// Tail bounds P(|noise| > k) from above.
 func (m *describedNoise) Tail(k int64) float64 { return m.dist.tail(k) }
 
 // HalfWidth returns a k with P(|noise| > k) <= beta.
 func (m *describedNoise) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
 func (*describedNoise) fill(*noise.Source, []int64) { panic(errAlone) }
-
-func (m *describedNoise) law() law { return m.dist }
+func (m *describedNoise) law() law                  { return m.dist }
 
 // Variance is that of one coordinate's noise, in steps squared. It is computed from the law, in
 // floating point.

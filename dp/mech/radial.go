@@ -66,10 +66,7 @@ func NewRadial(s dp.Sensitivity, n int, epsilon dp.Amount) (Mechanism, error) {
 		return nil, err
 	}
 	return &radialNoise{
-		sensitivity: s,
-		cost:        dp.Cost{Epsilon: epsilon, Rho: rho},
-		scale:       scale,
-		dist:        newRadialLaw(scale, n),
+		sensitivity: s, cost: dp.Cost{Epsilon: epsilon, Rho: rho}, scale: scale, dist: newRadialLaw(scale, n),
 	}, nil
 }
 
@@ -84,19 +81,13 @@ func rootUp(square *big.Int) *big.Rat {
 	return new(big.Rat).SetFrac(root, new(big.Int).Lsh(big.NewInt(1), digits))
 }
 
-// Name returns "radial".
-func (*radialNoise) Name() string { return "radial" }
-
-// Norm returns l2.
-func (*radialNoise) Norm() dp.Norm { return dp.L2 }
-
-// Sensitivity returns the l2 bound.
+func (*radialNoise) Name() string                  { return "radial" }
+func (*radialNoise) Norm() dp.Norm                 { return dp.L2 }
 func (m *radialNoise) Sensitivity() dp.Sensitivity { return m.sensitivity }
 
 // Cost returns the pure epsilon, and the rho that follows from every pure epsilon.
 func (m *radialNoise) Cost() dp.Cost { return m.cost }
 
-// Parameter returns the scale s.
 func (m *radialNoise) Parameter() *big.Rat { return new(big.Rat).Set(m.scale) }
 
 // Tail bounds P(|noise| > k) of one coordinate from above, for vectors of the length that
@@ -225,8 +216,7 @@ func (l radialLaw) logMGF(t float64) float64 {
 	return (t/2 - float64(l.m)*math.Log1p(-u*u)) * (1 + 0x1p-48)
 }
 
-func (l radialLaw) horizon() float64 { return 1 / l.s }
-
+func (l radialLaw) horizon() float64  { return 1 / l.s }
 func (l radialLaw) variance() float64 { return 2*float64(l.m)*l.s*l.s + 1.0/12 }
 
 // Reals is a vector of real noise for objective perturbation: it enters a function that is
@@ -271,10 +261,7 @@ func (r *Releaser) DrawReals(n int, gaussian bool, scale float64) *Reals {
 	return out
 }
 
-// Len returns how many numbers there are.
-func (r *Reals) Len() int { return r.reals.Len() }
-
-// Format hides the numbers.
+func (r *Reals) Len() int                 { return r.reals.Len() }
 func (*Reals) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[noise]") }
 
 // Approximate returns every number with an error of at most 2^-bits. Asked again with

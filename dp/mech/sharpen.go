@@ -245,13 +245,11 @@ func NewAveragedNoise(m *Gaussian, off int64) (*AveragedNoise, error) {
 	return &AveragedNoise{m, off}, nil
 }
 
-// Name returns "averaged".
 func (*AveragedNoise) Name() string { return "averaged" }
 
 // ExtraSteps is how many steps more the number is off.
 func (m *AveragedNoise) ExtraSteps() int64 { return m.off }
 
-// Tail bounds P(|noise| > k) from above.
 func (m *AveragedNoise) Tail(k int64) float64 {
 	if k < m.off {
 		return 1

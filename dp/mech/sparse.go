@@ -280,7 +280,6 @@ func (r *Releaser) OpenSparse(m *Sparse) *SparseSession {
 	return &SparseSession{m: m, r: r, left: m.config.Above}
 }
 
-// SparseAnswer is the answer to one question.
 type SparseAnswer struct {
 	// Above says that the noisy value was at or above the noisy threshold.
 	Above bool

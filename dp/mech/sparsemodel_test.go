@@ -26,9 +26,7 @@ func ratFloat(r *big.Rat) float64 { f, _ := r.Float64(); return f }
 
 // lapAt is P(N = k) and lapFrom is P(N >= m) for discrete Laplace noise, each
 // accurate relative to itself.
-func lapAt(b float64, k int64) float64 {
-	return math.Tanh(1/(2*b)) * math.Exp(-float64(abs(k))/b)
-}
+func lapAt(b float64, k int64) float64 { return math.Tanh(1/(2*b)) * math.Exp(-float64(abs(k))/b) }
 
 func lapFrom(b float64, m int64) float64 {
 	q := math.Exp(-1 / b)

@@ -213,9 +213,7 @@ func powerOfTwo(atLeast float64) int {
 }
 
 // oddStep is an odd step for which the range fits into n points, with a little to spare.
-func oddStep(far float64, n int) int64 {
-	return int64(2.04*far/float64(n)) | 1
-}
+func oddStep(far float64, n int) int64 { return int64(2.04*far/float64(n)) | 1 }
 
 // onLattice computes the distribution of S on the multiples of an odd step h
 // and returns a k with P(|S| > k) <= beta.

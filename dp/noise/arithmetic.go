@@ -162,7 +162,6 @@ func (r rate) exponent(gap uint64) *big.Int {
 	return e.Mul(e, r.num)
 }
 
-// wide is a 128-bit unsigned integer.
 type wide struct{ hi, lo uint64 }
 
 func (a wide) add(b wide) wide {
@@ -206,9 +205,7 @@ func (s span) add(t span) {
 	s.hi.Add(s.hi, t.hi)
 }
 
-func (s span) clone() span {
-	return span{new(big.Int).Set(s.lo), new(big.Int).Set(s.hi)}
-}
+func (s span) clone() span { return span{new(big.Int).Set(s.lo), new(big.Int).Set(s.hi)} }
 
 // scale multiplies s, in place, by another number that is not negative. The
 // scratch saves memory, which is what costs most here.

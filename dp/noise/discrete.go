@@ -36,17 +36,14 @@ func NewLaplace(scale *big.Rat) (*Laplace, error) {
 	return &Laplace{b, newLattice(1, b.Denom(), b.Num(), uint(shift))}, nil
 }
 
-// Draw returns one draw.
 func (l *Laplace) Draw(src *Source) int64 { return l.l.draw(sourceChoices{src}) }
 
-// Fill fills dst with independent draws.
 func (l *Laplace) Fill(src *Source, dst []int64) {
 	for i := range dst {
 		dst[i] = l.l.draw(sourceChoices{src})
 	}
 }
 
-// Scale returns b.
 func (l *Laplace) Scale() *big.Rat { return new(big.Rat).Set(l.scale) }
 
 // Variance returns the variance, 2q/(1-q)^2 with q = exp(-1/b), for reports: it
@@ -80,17 +77,14 @@ func NewGaussian(sigma2 *big.Rat) (*Gaussian, error) {
 	return &Gaussian{s, newLattice(2, s.Denom(), new(big.Int).Lsh(s.Num(), 1), uint(shift))}, nil
 }
 
-// Draw returns one draw.
 func (g *Gaussian) Draw(src *Source) int64 { return g.l.draw(sourceChoices{src}) }
 
-// Fill fills dst with independent draws.
 func (g *Gaussian) Fill(src *Source, dst []int64) {
 	for i := range dst {
 		dst[i] = g.l.draw(sourceChoices{src})
 	}
 }
 
-// Sigma2 returns sigma^2.
 func (g *Gaussian) Sigma2() *big.Rat { return new(big.Rat).Set(g.sigma2) }
 
 // Variance returns the variance, for reports: it is a rounded number and decides nothing. From
@@ -123,7 +117,6 @@ func NewGeometric(scale *big.Rat) (*Geometric, error) {
 	return &Geometric{two}, nil
 }
 
-// Draw returns one draw.
 func (g *Geometric) Draw(src *Source) int64 { return g.draw(sourceChoices{src}) }
 
 // A Laplace draw that is not negative is geometric: given that k >= 0, P(k) is in proportion to
@@ -137,7 +130,6 @@ func (g *Geometric) draw(c choices) int64 {
 	}
 }
 
-// Scale returns b.
 func (g *Geometric) Scale() *big.Rat { return g.two.Scale() }
 
 // Sharpened makes Laplace noise of a smaller scale out of a draw of a larger one, such that the two

@@ -90,15 +90,12 @@ func (l *lattice) magnitude(h, u uint64) int64 {
 }
 
 // withSign returns k, or -k where minus is 1, without a branch that no processor could predict.
-func withSign(k int64, minus uint64) int64 {
-	return (k ^ -int64(minus)) + int64(minus)
-}
+func withSign(k int64, minus uint64) int64 { return (k ^ -int64(minus)) + int64(minus) }
 
 // sourceChoices takes choices from a Source.
 type sourceChoices struct{ src *Source }
 
-func (r sourceChoices) digits(n uint) uint64 { return r.src.Bits(n) }
-
+func (r sourceChoices) digits(n uint) uint64    { return r.src.Bits(n) }
 func (r sourceChoices) block(l *lattice) uint64 { return l.table.pick(l, r.src) }
 
 // acceptError bounds the error of the exponent in accept, in units of 2^-64.
@@ -175,7 +172,6 @@ type table struct {
 	bound []uint32 // the first is 0, and the last begins the tail
 }
 
-// pick draws a block.
 func (t *table) pick(l *lattice, src *Source) uint64 {
 	s := src.Bits(slotBits)
 	e := t.slot[s]

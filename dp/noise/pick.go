@@ -309,9 +309,7 @@ type prefix struct {
 	n      uint
 }
 
-func newPrefix(digits uint64, n uint) prefix {
-	return prefix{new(big.Int).SetUint64(digits), n}
-}
+func newPrefix(digits uint64, n uint) prefix { return prefix{new(big.Int).SetUint64(digits), n} }
 
 // extend draws as many digits again.
 func (p *prefix) extend(src *Source) {

@@ -36,10 +36,7 @@ func (r *Reals) drawNormals(c *sourceComparisons) {
 	}
 }
 
-// Len returns how many numbers there are.
-func (r *Reals) Len() int { return len(r.normals) }
-
-// Format hides the numbers.
+func (r *Reals) Len() int                 { return len(r.normals) }
 func (*Reals) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[noise]") }
 
 // Approximate returns every number with an error of at most 2^-bits. Asked again, it

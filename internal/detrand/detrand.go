@@ -43,7 +43,6 @@ func (s *Stream) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Drawn returns how many bytes were read.
 func (s *Stream) Drawn() int { return s.drawn }
 
 // Dice makes choices, the same for the same name and seed.

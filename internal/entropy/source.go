@@ -42,9 +42,7 @@ type Source struct {
 // Where that fails there is no randomness to go on with. Since Go 1.24,
 // [rand.Read] never returns an error: it ends the program, past any recover.
 // We rely on it, and so a Source has no errors to return and to forget.
-func New() *Source {
-	return &Source{read: readSystem, full: bufferBytes}
-}
+func New() *Source { return &Source{read: readSystem, full: bufferBytes} }
 
 func readSystem(p []byte) {
 	if _, err := rand.Read(p); err != nil {
@@ -65,10 +63,7 @@ func FromReader(r io.Reader) *Source {
 	}}
 }
 
-// Uint64 returns the next 64 bits.
 func (s *Source) Uint64() uint64 { return s.Bits(64) }
-
-// Uint32 returns the next 32 bits.
 func (s *Source) Uint32() uint32 { return uint32(s.Bits(32)) }
 
 // Name returns 128 bits as text, for naming what no other may share a name with.

@@ -215,8 +215,7 @@ func (n normalBase) sides() (below, above side) {
 	return side{zero: near, one: far}, side{zero: far, one: near}
 }
 
-func (n normalBase) log(x float64) float64 { return n.mu * (x - n.mu/2) }
-
+func (n normalBase) log(x float64) float64     { return n.mu * (x - n.mu/2) }
 func (n normalBase) density(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
 
 func (n normalBase) whereLogRatio(u float64) float64 {
@@ -289,8 +288,7 @@ func normalMass(a, b, mu float64) (mass, slack float64) {
 // 1 the ratio is constant; between them ln s(x) = (2x-1) epsilon.
 type laplaceBase struct{ epsilon float64 }
 
-func (l laplaceBase) within(float64) base { return l }
-
+func (l laplaceBase) within(float64) base      { return l }
 func (l laplaceBase) ends() (float64, float64) { return 0, 1 }
 
 func (l laplaceBase) sides() (below, above side) {
@@ -298,13 +296,10 @@ func (l laplaceBase) sides() (below, above side) {
 	return side{0.5, 0.5 * e, true, -l.epsilon}, side{0.5 * e, 0.5, true, l.epsilon}
 }
 
-func (l laplaceBase) log(x float64) float64 { return (2*x - 1) * l.epsilon }
-
+func (l laplaceBase) log(x float64) float64     { return (2*x - 1) * l.epsilon }
 func (l laplaceBase) density(x float64) float64 { return math.Exp(-x*l.epsilon) * l.epsilon / 2 }
 
-func (l laplaceBase) whereLogRatio(u float64) float64 {
-	return min(1, max(0, 0.5+u/(2*l.epsilon)))
-}
+func (l laplaceBase) whereLogRatio(u float64) float64 { return min(1, max(0, 0.5+u/(2*l.epsilon))) }
 
 func (l laplaceBase) masses(a, b float64) part { return l.integrate(a, b, false) }
 

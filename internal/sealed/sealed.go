@@ -110,10 +110,7 @@ func (l List[T]) Pick(places []int) []T {
 	return out
 }
 
-// String hides the value.
-func (List[T]) String() string { return sealed }
-
-// Format hides the value from every verb.
+func (List[T]) String() string             { return sealed }
 func (List[T]) Format(f fmt.State, _ rune) { fmt.Fprint(f, sealed) }
 
 // MarshalJSON refuses: an exact value in a document is a bug, not a format.
@@ -121,7 +118,6 @@ func (List[T]) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("an exact list cannot be encoded")
 }
 
-// GobEncode refuses for the same reason.
 func (List[T]) GobEncode() ([]byte, error) { return nil, errors.New("an exact list cannot be encoded") }
 
 // Encode turns a list into codes, with the numbers that stand beside it, both sealed. What has no
@@ -167,10 +163,7 @@ func (m Members) Each(do func(groups []int32)) {
 	}
 }
 
-// String hides the groups.
-func (Members) String() string { return sealed }
-
-// Format hides them from every verb.
+func (Members) String() string             { return sealed }
 func (Members) Format(f fmt.State, _ rune) { fmt.Fprint(f, sealed) }
 
 // MarshalJSON refuses: exact values in a document are a bug, not a format.
@@ -178,7 +171,6 @@ func (Members) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("exact groups cannot be encoded")
 }
 
-// GobEncode refuses for the same reason.
 func (Members) GobEncode() ([]byte, error) { return nil, errors.New("exact groups cannot be encoded") }
 
 // CompareMembers compares the groups of the units of two databases, whose groups have names: how
@@ -319,10 +311,7 @@ func (c Collector) Add(codes []int64) {
 	}
 }
 
-// String hides what is behind.
-func (Collector) String() string { return sealed }
-
-// Format hides it from every verb.
+func (Collector) String() string             { return sealed }
 func (Collector) Format(f fmt.State, _ rune) { fmt.Fprint(f, sealed) }
 
 // MarshalJSON refuses: exact rows in a document are a bug, not a format.
@@ -330,5 +319,4 @@ func (Collector) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("exact rows cannot be encoded")
 }
 
-// GobEncode refuses for the same reason.
 func (Collector) GobEncode() ([]byte, error) { return nil, errors.New("exact rows cannot be encoded") }

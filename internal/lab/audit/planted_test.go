@@ -215,9 +215,7 @@ func planned(radius, lambda, jacobian float64) Mechanism {
 }
 
 // noJacobian leaves out what the change of variables costs.
-func noJacobian(bug bool) Mechanism {
-	return planned(1, 1/math.Expm1(0.2), either(bug, 0, 0.2))
-}
+func noJacobian(bug bool) Mechanism { return planned(1, 1/math.Expm1(0.2), either(bug, 0, 0.2)) }
 
 // radiusNotSquared has c R/Lambda in the place of c R^2/Lambda, as a well known library.
 func radiusNotSquared(bug bool) Mechanism {
@@ -230,9 +228,7 @@ func radiusNotSquared(bug bool) Mechanism {
 
 // freeIntercept has next to no regulariser for the intercept, which is this weight, and noise as if
 // it had one.
-func freeIntercept(bug bool) Mechanism {
-	return planned(1, either(bug, 0.1, 1)/math.Expm1(0.2), 0.2)
-}
+func freeIntercept(bug bool) Mechanism { return planned(1, either(bug, 0.1, 1)/math.Expm1(0.2), 0.2) }
 
 // gaussianOfOne is Gaussian noise for one row where people have two.
 func gaussianOfOne(bug bool) Mechanism {

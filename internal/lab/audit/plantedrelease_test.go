@@ -202,9 +202,7 @@ func fixedSeed(bug bool) Mechanism {
 
 // textbook is Laplace noise by inversion in floating point, with 53 bits of a uniform
 // number, and magnitudes only: it is the logarithm that has holes.
-func textbook(src *noise.Source) float64 {
-	return -math.Log(float64(src.Bits(53)+1) / (1 << 53))
-}
+func textbook(src *noise.Source) float64 { return -math.Log(float64(src.Bits(53)+1) / (1 << 53)) }
 
 // Outcomes in steps of 2^-20. On the lattice of the integers they are whole; the textbook's
 // are anywhere.

@@ -152,7 +152,6 @@ type Mechanism struct {
 	Slow int
 }
 
-// Pair is two neighbouring inputs.
 type Pair struct{ X, Y []int64 }
 
 // String writes the inputs, and of long ones how long they are.

@@ -56,9 +56,7 @@ func sparseVector() Mechanism {
 	for _, values := range [][]int64{{0, 0, 0, 0}, {-2, -2, 1, 1}} {
 		pairs = append(pairs, neighboursOf(values, 1)...)
 	}
-	return Mechanism{
-		Name: "sparse-vector", Claim: claimOf(m.Cost()), Pairs: pairs, Law: law.Law, Open: askSession(m),
-	}
+	return Mechanism{Name: "sparse-vector", Claim: claimOf(m.Cost()), Pairs: pairs, Law: law.Law, Open: askSession(m)}
 }
 
 // sparseValues is a session that gives a noisy value with its only "above", after three

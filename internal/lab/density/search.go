@@ -6,7 +6,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// SearchSpace is where neighbours are searched for.
 type SearchSpace struct {
 	Radius float64 // no row is longer
 	// Constant, where it is not 0, is the second feature of every row, and Radius bounds the first

@@ -1,8 +1,6 @@
 package enumerate
 
-import (
-	"math"
-)
+import "math"
 
 // laplaceReachScales is how many scales of Laplace noise are listed: what lies beyond has a
 // probability below exp(-44).

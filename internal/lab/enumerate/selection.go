@@ -1,8 +1,6 @@
 package enumerate
 
-import (
-	"math"
-)
+import "math"
 
 // Chooser gives the probability of every candidate.
 type Chooser func(scores []int64) []float64
@@ -231,10 +229,7 @@ func Hashed(p float64, g int, value int64) Law {
 	lie := (1 - p) / float64(g-1) // each of the other buckets
 	own, other := int64(1)<<value, int64(2)>>value
 	return FromMap(map[int64]float64{
-		3:     same * p,
-		own:   (1 - same) * p,
-		other: (1 - same) * lie,
-		0:     same*(1-p) + (1-same)*lie*float64(g-2),
+		3: same * p, own: (1 - same) * p, other: (1 - same) * lie, 0: same*(1-p) + (1-same)*lie*float64(g-2),
 	})
 }
 

@@ -1,8 +1,6 @@
 package enumerate
 
-import (
-	"math"
-)
+import "math"
 
 // Sparse is the sparse vector technique as Algorithm 7 of Lyu, Su, Li 2017 has it, on the integers:
 // one noise for the threshold, one for each question, and an end after so many answers "above".

@@ -14,7 +14,6 @@ import (
 // patient with HIV in ZIP code 1003A.
 const Target = 37
 
-// DemoBudget is the budget of the demonstrations.
 const DemoBudget = "{epsilon: 2, per_query: {default: 0.1, max: 1}}"
 
 // Hospital is a set of made-up patients and their visits.
@@ -23,7 +22,6 @@ type Hospital struct {
 	Visits   []Visit
 }
 
-// Patient is one person.
 type Patient struct {
 	ID        int
 	Age       int
@@ -34,7 +32,6 @@ type Patient struct {
 	Cents     int // the cost of all treatment
 }
 
-// Visit is one of a person's visits.
 type Visit struct {
 	Patient int
 	Day     string

@@ -30,9 +30,7 @@ import (
 // askerFunc makes an Asker of a function.
 type askerFunc func(ctx context.Context, q api.Question) (*api.Answer, error)
 
-func (f askerFunc) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
-	return f(ctx, q)
-}
+func (f askerFunc) Ask(ctx context.Context, q api.Question) (*api.Answer, error) { return f(ctx, q) }
 
 // runningEngine is an engine whose Run is another.
 type runningEngine struct {

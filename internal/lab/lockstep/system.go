@@ -18,7 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Asker answers questions.
 type Asker interface {
 	Ask(ctx context.Context, q api.Question) (*api.Answer, error)
 }

@@ -29,7 +29,6 @@ func SQL(people int, seed uint64) []string {
 	return out
 }
 
-// maker makes people up.
 type maker struct {
 	dice  detrand.Choices
 	rows  map[string][]string
@@ -65,8 +64,7 @@ func (m *maker) id(table string) int {
 }
 
 func (m *maker) chance(percent int) bool { return m.dice.Below(100) < percent }
-
-func (m *maker) pick(of ...int) int { return of[m.dice.Below(len(of))] }
+func (m *maker) pick(of ...int) int      { return of[m.dice.Below(len(of))] }
 
 // patient is somebody who is being made up.
 type patient struct {

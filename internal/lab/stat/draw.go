@@ -13,7 +13,6 @@ import (
 // Counts says how often each outcome came.
 type Counts map[int64]int
 
-// Total is the number of outcomes.
 func (c Counts) Total() int {
 	n := 0
 	for _, k := range c {
@@ -22,7 +21,6 @@ func (c Counts) Total() int {
 	return n
 }
 
-// Plus returns the sum of two.
 func (c Counts) Plus(d Counts) Counts {
 	out := make(Counts, len(c))
 	for _, m := range []Counts{c, d} {
@@ -38,7 +36,6 @@ func (c Counts) Plus(d Counts) Counts {
 // for the same accident that put it first. The other half bounds the event.
 type Samples struct{ Order, Choose, Test Counts }
 
-// All returns all outcomes.
 func (s Samples) All() Counts { return s.Order.Plus(s.Choose).Plus(s.Test) }
 
 // samplesPerSource is how many outcomes are drawn from one source. It does not depend on the

@@ -63,7 +63,6 @@ func NewBiased(g *big.Rat) (*Binary, error) {
 // Cost is what one answer costs the person who gives it.
 func (b *Binary) Cost() dp.Cost { return b.cost }
 
-// Randomize returns what a person answers.
 func (b *Binary) Randomize(src *noise.Source, truth bool) bool {
 	return b.answer(sourceRandomness{src}, truth)
 }
@@ -101,7 +100,6 @@ type randomness interface {
 	below(n uint64) uint64
 }
 
-// sourceRandomness are the randomness of production.
 type sourceRandomness struct{ src *noise.Source }
 
 func (d sourceRandomness) flip(c *coin) bool     { return c.flip(d.src) }

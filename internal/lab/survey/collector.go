@@ -38,7 +38,6 @@ func (c *Collector) Add(r Report) error {
 	return nil
 }
 
-// Merge adds the reports of another collector.
 func (c *Collector) Merge(other *Collector) error {
 	a, b := c.oracle, other.oracle
 	if a.Name() != b.Name() || a.Size() != b.Size() || a.Cost() != b.Cost() {
@@ -56,9 +55,7 @@ func (c *Collector) Merge(other *Collector) error {
 func (c *Collector) People() int64 { return c.n }
 
 // Counts returns, for each value, how many reports support it.
-func (c *Collector) Counts() []int64 {
-	return c.oracle.counts(append([]int64(nil), c.sums...), c.n)
-}
+func (c *Collector) Counts() []int64 { return c.oracle.counts(append([]int64(nil), c.sums...), c.n) }
 
 // Estimate is what the reports tell about one value.
 type Estimate struct {

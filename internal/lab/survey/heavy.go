@@ -35,7 +35,6 @@ type HeavyHitters struct {
 	lie *coin
 }
 
-// HeavyReport is what a person sends.
 type HeavyReport struct {
 	Level  uint64 `json:"level"`
 	Row    uint64 `json:"row"`
@@ -121,7 +120,6 @@ type HeavyCollector struct {
 	reports [][]uint64
 }
 
-// NewHeavyCollector returns a collector of reports.
 func NewHeavyCollector(h *HeavyHitters) *HeavyCollector {
 	return &HeavyCollector{h, make([][]uint64, len(h.levels))}
 }
@@ -135,7 +133,6 @@ func (c *HeavyCollector) Add(r HeavyReport) error {
 	return nil
 }
 
-// Merge adds the reports of another collector.
 func (c *HeavyCollector) Merge(other *HeavyCollector) error {
 	a, b := c.heavy, other.heavy
 	if a.size != b.size || a.cost != b.cost || len(a.levels) != len(b.levels) {

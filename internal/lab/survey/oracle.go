@@ -80,9 +80,8 @@ type oraclePlan struct {
 	rates
 }
 
-func (p *oraclePlan) Size() int     { return p.size }
-func (p *oraclePlan) Cost() dp.Cost { return p.cost }
-
+func (p *oraclePlan) Size() int       { return p.size }
+func (p *oraclePlan) Cost() dp.Cost   { return p.cost }
 func (p *oraclePlan) ownRates() rates { return p.rates }
 
 // rates are p and q, with p - q without the cancellation.
@@ -100,9 +99,7 @@ func (r rates) Variance(f float64, n int64, of Population) float64 {
 }
 
 // estimate returns the unbiased estimate of a proportion.
-func (r rates) estimate(count, n int64) float64 {
-	return (float64(count)/float64(n) - r.q) / r.gap
-}
+func (r rates) estimate(count, n int64) float64 { return (float64(count)/float64(n) - r.q) / r.gap }
 
 // Domains up to which an oracle is chosen.
 const (

@@ -38,7 +38,6 @@ func directRates(size int, epsilon dp.Amount) rates {
 	return rates{p: (more + 1) / total, q: 1 / total, gap: more / total}
 }
 
-// Name returns "direct".
 func (*Direct) Name() string { return "direct" }
 
 // Bits returns the length of a number below k.
@@ -76,10 +75,8 @@ func (d *Direct) check(r Report) error {
 	return nil
 }
 
-func (d *Direct) sumsLen() int { return d.size }
-
-func (d *Direct) add(sums []int64, r Report) { sums[r.Answer]++ }
-
+func (d *Direct) sumsLen() int                         { return d.size }
+func (d *Direct) add(sums []int64, r Report)           { sums[r.Answer]++ }
 func (d *Direct) counts(sums []int64, _ int64) []int64 { return sums }
 
 // maxUnaryBits keeps the reports of oue below 8 kB.
@@ -117,7 +114,6 @@ func unaryRates(epsilon dp.Amount) rates {
 	return rates{p: 0.5, q: 1 / (more + 2), gap: more / (2 * (more + 2))}
 }
 
-// Name returns "oue".
 func (*Unary) Name() string { return "oue" }
 
 // Bits returns k.
@@ -248,10 +244,7 @@ func hashedRates(epsilon dp.Amount) rates {
 	return rates{p: (more + 1) / (more + g), q: 1 / g, gap: more / (more + g) * (1 - 1/g)}
 }
 
-// Name returns "olh".
-func (*Hashing) Name() string { return "olh" }
-
-// Buckets returns g.
+func (*Hashing) Name() string   { return "olh" }
 func (o *Hashing) Buckets() int { return int(o.buckets) }
 
 // Bits returns the length of a hash function and a bucket.
@@ -339,7 +332,6 @@ func hadamardRates(epsilon dp.Amount) rates {
 	return rates{p: (more + 1) / (more + 2), q: 0.5, gap: more / (2 * (more + 2))}
 }
 
-// Name returns "hadamard".
 func (*Hadamard) Name() string { return "hadamard" }
 
 // Bits returns the length of a row's number, and one for the sign.
@@ -367,8 +359,7 @@ func (h *Hadamard) check(r Report) error {
 	return nil
 }
 
-func (h *Hadamard) sumsLen() int { return int(h.rows) }
-
+func (h *Hadamard) sumsLen() int               { return int(h.rows) }
 func (h *Hadamard) add(sums []int64, r Report) { sums[r.Row] += 1 - 2*int64(r.Answer) }
 
 // counts transforms the sums of signs of the rows: the reports that agree with x less those

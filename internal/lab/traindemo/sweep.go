@@ -56,7 +56,6 @@ type Cell struct {
 	Trainings   int     `json:"trainings"`
 }
 
-// Result is a sweep that was run.
 type Result struct {
 	Rows     int     `json:"rows"`
 	Training int     `json:"training_rows"`

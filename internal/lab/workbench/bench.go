@@ -32,7 +32,6 @@ const (
 	maxDraws        = 1 << 27
 )
 
-// New returns the handler.
 func New() http.Handler {
 	mux := http.NewServeMux()
 	for path, do := range map[string]func(*request) (*reply, error){
@@ -185,7 +184,6 @@ type accountingRequest struct {
 	Direction  string   `json:"direction"`
 }
 
-// Use is a mechanism for machines.
 type Use struct {
 	Mechanism string `json:"mechanism"`
 	Times     int    `json:"times"`

@@ -96,7 +96,6 @@ type releaseRequest struct {
 	Count int     `json:"count"`
 }
 
-// releaseReply says what is around the numbers.
 type releaseReply struct {
 	Error     int64   `json:"error"`
 	Cost      dp.Cost `json:"cost"`

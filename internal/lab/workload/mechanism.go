@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacyloss"
 )
 
-// Mechanism is a mechanism with its parameters.
 type Mechanism struct {
 	kind        *kind
 	noise       string  // the name of the parameter that was given: epsilon, scale, ...
@@ -56,7 +55,6 @@ var kinds = []*kind{
 	{name: "approx", noise: []string{"epsilon"}, delta: true, sample: true, facts: pureFacts},
 }
 
-// kindNames lists the kinds.
 func kindNames() string {
 	var out []string
 	for _, k := range kinds {
@@ -269,11 +267,7 @@ func discreteGaussianFacts(m Mechanism) (facts, error) {
 		return facts{}, err
 	}
 	rho := roundUp(m.sensitivity * m.sensitivity / (2 * variance) * (1 + 0x1p-50))
-	return facts{
-		rho:   rho,
-		law:   law,
-		curve: func() (account.RDP, error) { return account.ZCDP{Rho: rho}.RDP() },
-	}, nil
+	return facts{rho: rho, law: law, curve: func() (account.RDP, error) { return account.ZCDP{Rho: rho}.RDP() }}, nil
 }
 
 // pureFacts are those of a mechanism of which the claim is all that is known.

@@ -29,7 +29,6 @@ type Use struct {
 	Times     int
 }
 
-// String writes the use for people.
 func (u Use) String() string {
 	if u.Times == 1 {
 		return u.Mechanism.String()
@@ -73,7 +72,6 @@ type Workload struct {
 // maxTimes is how often mechanisms can be used in all.
 const maxTimes = 1_000_000_000
 
-// New makes a workload.
 func New(uses ...Use) (*Workload, error) {
 	if len(uses) == 0 {
 		return nil, refuse("there is no mechanism: write one such as laplace:epsilon=0.1")
@@ -105,10 +103,8 @@ func (w *Workload) Loss(direction Direction) (privacyloss.Sum, error) {
 	return w.sum(privacyloss.Remove)
 }
 
-// Uses returns the mechanisms.
 func (w *Workload) Uses() []Use { return w.uses }
 
-// Method is an accountant.
 type Method string
 
 // The accountants, from the oldest to the newest.
@@ -122,7 +118,6 @@ const (
 	PLD      Method = "pld"
 )
 
-// Methods lists them all.
 var Methods = []Method{Basic, Advanced, Optimal, ZCDP, RDP, Gaussian, PLD}
 
 // Result is what one accountant says. Its bracket encloses the value that the

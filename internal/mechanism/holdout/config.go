@@ -190,9 +190,7 @@ func Price(c Config) (*Tariff, error) {
 
 // Answered returns how far an answer from the holdout is from the exact one at most, in units of a
 // score, but for a probability of beta.
-func (t *Tariff) Answered(beta float64) float64 {
-	return float64(t.answer.HalfWidth(beta)) / t.whole
-}
+func (t *Tariff) Answered(beta float64) float64 { return float64(t.answer.HalfWidth(beta)) / t.whole }
 
 // Confirmed returns how far the training values that a round confirms are from their means over the
 // holdout at most, all of them at once, in units of a score, but for a probability of beta.

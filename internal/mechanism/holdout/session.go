@@ -77,7 +77,6 @@ func (s *Session) refresh(ctx context.Context) error {
 	return nil
 }
 
-// Tariff is what this holdout charges.
 func (s *Session) Tariff() Tariff { return *s.tariff }
 
 // Left is how many answers from the holdout are to come.
@@ -266,7 +265,6 @@ func encodeConfirmed() []byte { return make([]byte, 9) }
 
 func encodeAnswered(sum int64) []byte { return binary.BigEndian.AppendUint64([]byte{1}, uint64(sum)) }
 
-// decodeAnswer reads an answer.
 func decodeAnswer(answer []byte) (sum int64, spent, ok bool) {
 	if len(answer) != 9 || answer[0] > 1 {
 		return 0, false, false

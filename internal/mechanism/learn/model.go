@@ -21,7 +21,6 @@ type (
 	Line       = model.Line
 )
 
-// The methods.
 const (
 	Auto      = model.Auto
 	Output    = model.Output

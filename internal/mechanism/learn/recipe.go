@@ -194,9 +194,7 @@ func (t *task) outputLambda(b Budget, s float64) float64 {
 const believedWeightLength = 5
 
 // floor is a regulariser below which minimising is hard and nothing is gained.
-func (t *task) floor() float64 {
-	return math.Max(t.loss.Curvature()*t.radius*t.radius/1024, 0x1p-60)
-}
+func (t *task) floor() float64 { return math.Max(t.loss.Curvature()*t.radius*t.radius/1024, 0x1p-60) }
 
 // newObjective calibrates objective perturbation. What is released is the exact minimiser, rounded,
 // so its theorem is the one of calibrate.go and there is nothing else to pay for. Where a

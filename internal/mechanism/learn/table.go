@@ -68,10 +68,7 @@ func (t *Table) open() *collected {
 
 const hiddenRows = "[rows]"
 
-// String hides the rows.
-func (Table) String() string { return hiddenRows }
-
-// Format hides the rows from every verb.
+func (Table) String() string             { return hiddenRows }
 func (Table) Format(f fmt.State, _ rune) { fmt.Fprint(f, hiddenRows) }
 
 // MarshalJSON refuses: rows in a document are a bug, not a format.
@@ -79,7 +76,6 @@ func (Table) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("training rows cannot be encoded")
 }
 
-// GobEncode refuses for the same reason.
 func (Table) GobEncode() ([]byte, error) { return nil, errors.New("training rows cannot be encoded") }
 
 // splitter divides rows into parts.

@@ -137,7 +137,6 @@ type namedCharge struct {
 // NewMemory returns a host with a budget.
 func NewMemory(f account.Filter) *Memory { return &Memory{filter: f, names: map[string]namedCharge{}} }
 
-// Charge implements [Host].
 func (m *Memory) Charge(_ context.Context, c Charge) (Receipt, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -156,7 +155,6 @@ func (m *Memory) Charge(_ context.Context, c Charge) (Receipt, error) {
 	return Receipt{Sequence: n}, nil
 }
 
-// Append implements [Host].
 func (m *Memory) Append(_ context.Context, entry []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +162,6 @@ func (m *Memory) Append(_ context.Context, entry []byte) error {
 	return nil
 }
 
-// Entries implements [Host].
 func (m *Memory) Entries(context.Context) ([][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

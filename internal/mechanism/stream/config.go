@@ -39,7 +39,6 @@ type Config struct {
 	Predictor Kind
 }
 
-// Kind names a predictor.
 type Kind string
 
 const (

@@ -228,7 +228,6 @@ const (
 	Unchecked Way = "unchecked" // the budget is gone; predicted without a test: free, and without the guarantee
 )
 
-// Answer is the answer to one query.
 type Answer struct {
 	Value int64 // the sum of weights, rounded
 	Error int64 // it is at most this far off, all of them with probability 1 - Beta; 0 for Unchecked, where nothing is known
@@ -243,7 +242,6 @@ type Answer struct {
 // Report says what a stream has spent, and on what.
 type Report = api.StreamReport
 
-// Report returns what was spent so far.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -74,7 +74,6 @@ type Labels struct {
 // Size is how many rows there are.
 func (l *Labels) Size() int64 { return int64(l.size) }
 
-// Named reports whether rows have identifiers.
 func (l *Labels) Named() bool { return l.rows != nil }
 
 // Version names the contents. It is a hash of them, and not for analysts.

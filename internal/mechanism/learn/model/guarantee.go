@@ -36,7 +36,6 @@ func (g Guarantee) MarshalJSON() ([]byte, error) {
 		g.Theorem, g.Words})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
 func (g *Guarantee) UnmarshalJSON(text []byte) error {
 	var j guaranteeJSON
 	if err := decodeStrictly(bytes.NewReader(text), &j); err != nil {

@@ -38,7 +38,6 @@ type Spec struct {
 	Rows int64 `json:"rows,omitempty"`
 }
 
-// The methods.
 const (
 	Auto      = "auto"
 	Output    = "output"    // minimise, then add noise to the weights

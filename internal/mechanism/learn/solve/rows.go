@@ -47,7 +47,6 @@ func (r *Rows) open() *store {
 // Len is the number of rows. It is private.
 func (r *Rows) Len() int { return r.open().n }
 
-// Dim is the number of features.
 func (r *Rows) Dim() int { return r.open().dim }
 
 // Radius is what no row is longer than.
@@ -60,15 +59,11 @@ func (r *Rows) Row(i int) []float32 {
 	return s.x[i>>s.shift][at : at+s.dim : at+s.dim]
 }
 
-// Target is the target of a row.
 func (r *Rows) Target(i int) float32 { return r.open().targets[i] }
 
 const sealed = "[rows]"
 
-// String hides the rows.
-func (Rows) String() string { return sealed }
-
-// Format hides the rows from every verb.
+func (Rows) String() string             { return sealed }
 func (Rows) Format(f fmt.State, _ rune) { fmt.Fprint(f, sealed) }
 
 var errEncoded = errors.New("training rows cannot be encoded")
@@ -76,7 +71,6 @@ var errEncoded = errors.New("training rows cannot be encoded")
 // MarshalJSON refuses: rows in a document are a bug, not a format.
 func (Rows) MarshalJSON() ([]byte, error) { return nil, errEncoded }
 
-// GobEncode refuses for the same reason.
 func (Rows) GobEncode() ([]byte, error) { return nil, errEncoded }
 
 // Builder collects rows.
@@ -132,14 +126,7 @@ func (b *Builder) Rows() *Rows {
 	return &Rows{func() *store { return s }}
 }
 
-// String hides what was collected.
-func (Builder) String() string { return sealed }
-
-// Format hides it from every verb.
-func (Builder) Format(f fmt.State, _ rune) { fmt.Fprint(f, sealed) }
-
-// MarshalJSON refuses.
+func (Builder) String() string               { return sealed }
+func (Builder) Format(f fmt.State, _ rune)   { fmt.Fprint(f, sealed) }
 func (Builder) MarshalJSON() ([]byte, error) { return nil, errEncoded }
-
-// GobEncode refuses.
-func (Builder) GobEncode() ([]byte, error) { return nil, errEncoded }
+func (Builder) GobEncode() ([]byte, error)   { return nil, errEncoded }

@@ -73,7 +73,6 @@ func Sparse(d *linear.Domain, cells, counts sealed.Vector) (*Table, error) {
 	return seal(d, entries), nil
 }
 
-// Domain is what the table is over.
 func (t *Table) Domain() *linear.Domain { return t.domain }
 
 // Answer is the sum over people of the weights of a query of the same domain, sealed: a vector of
@@ -84,10 +83,7 @@ func (t *Table) Answer(q *linear.Query) sealed.Vector {
 
 const hiddenCounts = "[exact]"
 
-// String hides the counts.
-func (t *Table) String() string { return hiddenCounts }
-
-// Format hides them from every verb.
+func (t *Table) String() string             { return hiddenCounts }
 func (t *Table) Format(f fmt.State, _ rune) { fmt.Fprint(f, hiddenCounts) }
 
 // MarshalJSON refuses: an exact value in a document is a bug, not a format.

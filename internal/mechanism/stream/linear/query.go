@@ -149,7 +149,6 @@ func (q *Query) Key() string { return q.key }
 // Steps is the weight that counts as one person.
 func (q *Query) Steps() int64 { return q.steps }
 
-// Domain is what the query is over.
 func (q *Query) Domain() *Domain { return q.domain }
 
 // Attributes are the places of the attributes that the weights depend on, rising. They are not to

@@ -70,7 +70,6 @@ func FitsEnsemble(d *linear.Domain, members int) error {
 	return nil
 }
 
-// Predict implements [Predictor].
 func (e *ensemble) Predict(q *linear.Query) (value, spread float64) {
 	value, apart := e.ask(q)
 	return value, float64(float64(apart*middleDeviations) * math.Sqrt(e.uncertainty.correction()))
@@ -87,7 +86,6 @@ func (e *ensemble) ask(q *linear.Query) (value, sd float64) {
 	return (e.values[(n-1)/2] + e.values[n/2]) / 2, float64((e.values[n-1-n/4]-e.values[n/4])*e.spreadFactor) / 1.35
 }
 
-// Learn implements [Predictor].
 func (e *ensemble) Learn(rs ...Released) {
 	for _, r := range rs {
 		unit := float64(e.size * float64(r.Query.Steps()))

@@ -204,7 +204,6 @@ func (h *halving) Predict(q *linear.Query) (value, spread float64) {
 	return float64(h.sorted[(n-1)/2]), float64(h.sorted[n-1-n/4] - h.sorted[n/4])
 }
 
-// Learn implements [Predictor].
 func (h *halving) Learn(rs ...Released) {
 	for _, r := range rs {
 		h.learn(r)

@@ -124,7 +124,6 @@ func (w *weights) Predict(q *linear.Query) (value, spread float64) {
 	return float64(w.people*w.sums.total(q)) / float64(w.total), float64(float64(middleDeviations*float64(level))*w.people) * sd
 }
 
-// Histogram implements [Predictor].
 func (w *weights) Histogram() []float64 {
 	out := make([]float64, len(w.cells))
 	for i, c := range w.cells {
@@ -133,7 +132,6 @@ func (w *weights) Histogram() []float64 {
 	return out
 }
 
-// Learn implements [Predictor].
 func (w *weights) Learn(rs ...Released) {
 	for _, r := range rs {
 		if !(r.Scale >= 0) { // NaN as well
