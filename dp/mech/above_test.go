@@ -148,39 +148,15 @@ func TestAboveFollowsTheNoise(t *testing.T) {
 	}
 }
 
-// checkAboveReplay asks the same questions about neighbours with the same random bytes, and
-// compares calls and bytes for as long as the answers agree.
+// checkAboveReplay is [checkSparseReplay] for a round, whose answers have no values.
 func checkAboveReplay(open func(*Releaser) round, x, y []int64) error {
-	for seed := range byte(30) {
-		rx, ry := seeded(seed), seeded(seed)
-		var cx, cy []Call
-		rx.Record(func(c Call) { cx = append(cx, c) })
-		ry.Record(func(c Call) { cy = append(cy, c) })
-		fx, fy := open(rx), open(ry)
-		for i := range x {
-			a, err := fx(x[i], 0)
-			b, err2 := fy(y[i], 0)
-			// The next bits are the same only where as many were drawn.
-			if rx.src.Uint64() != ry.src.Uint64() {
-				return fmt.Errorf("question %d: more was drawn on one side", i)
-			}
-			if len(cx) != len(cy) || len(cx) == 0 {
-				return fmt.Errorf("question %d: %d calls against %d", i, len(cx), len(cy))
-			}
-			last, other := cx[len(cx)-1], cy[len(cy)-1]
-			if last.Mechanism != other.Mechanism || last.Parameter.Cmp(other.Parameter) != 0 ||
-				last.Sensitivity.String() != other.Sensitivity.String() {
-				return fmt.Errorf("question %d: %v against %v", i, last, other)
-			}
-			if err := checkDistance(last.Values, other.Values, last.Sensitivity); err != nil {
-				return err
-			}
-			if a != b || err != nil || err2 != nil {
-				break
-			}
+	return checkSparseReplay(func(r *Releaser) asker {
+		f := open(r)
+		return func(value, threshold int64) (a SparseAnswer, err error) {
+			a.Above, err = f(value, threshold)
+			return a, err
 		}
-	}
-	return nil
+	}, x, y)
 }
 
 var aboveNeighbours = [][2][]int64{
@@ -331,7 +307,7 @@ func TestAboveFollowsItsModel(t *testing.T) {
 				p += w
 			}
 			sum += p
-			if low, high := clopperLow(hits[name], runs, 1e-7), clopperHigh(hits[name], runs, 1e-7); p < low || p > high {
+			if low, high := stat.LowerBound(hits[name], runs, 1e-7), stat.UpperBound(hits[name], runs, 1e-7); p < low || p > high {
 				t.Errorf("%s, %b: %v is not within %v and %v", sides[one], name, p, low, high)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/lab/stat"
 )
 
 func bounds(t testing.TB, c BoundsConfig) *Bounds {
@@ -105,7 +106,7 @@ func honestBounds(b *Bounds) releaseFunc {
 	})
 }
 
-// boundsEvents looks at where the range begins and ends.
+// checkBoundsStatistics looks at where the range begins and ends.
 func checkBoundsStatistics(f releaseFunc, x, y []int64, runs int, epsilon float64) error {
 	count := func(r *Releaser, v []int64) map[string]int {
 		hits := map[string]int{}
@@ -117,17 +118,7 @@ func checkBoundsStatistics(f releaseFunc, x, y []int64, runs int, epsilon float6
 		}
 		return hits
 	}
-	a, b := count(seeded(61), x), count(seeded(62), y)
-	alpha := lossError / float64(4*(len(a)+len(b)))
-	for _, pair := range [][2]map[string]int{{a, b}, {b, a}} {
-		for k, n := range pair[0] {
-			low, high := clopperLow(n, runs, alpha), clopperHigh(pair[1][k], runs, alpha)
-			if got := math.Log(low / high); got > epsilon {
-				return fmt.Errorf("%s: epsilon is at least %v, above %v", k, got, epsilon)
-			}
-		}
-	}
-	return nil
+	return checkCounts(count(seeded(61), x), count(seeded(62), y), runs, epsilon)
 }
 
 func TestBoundsReplayAndStatistics(t *testing.T) {
@@ -233,7 +224,7 @@ func TestBoundsKeepTheirPromises(t *testing.T) {
 				seen++
 			}
 		}
-		if clopperLow(empty, runs, 1e-6) > beta || clopperHigh(seen, runs, 1e-6) < 1-beta {
+		if stat.LowerBound(empty, runs, 1e-6) > beta || stat.UpperBound(seen, runs, 1e-6) < 1-beta {
 			t.Errorf("%d empty columns have a range; %d ranges hold all, of %d", empty, seen, runs)
 		}
 		t.Logf("threshold %d, missed %d: %d and %d of %d", b.tau, missed, empty, seen, runs)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/lab/stat"
 	"github.com/discreet-dp/discreet/internal/sealed"
 )
 
@@ -240,7 +241,7 @@ func (s answers) check(claims map[float64]float64) error {
 	alpha := lossError / float64(4*len(s.events))
 	for i, e := range s.events {
 		for _, pair := range [][2]int{{s.a[i], s.b[i]}, {s.b[i], s.a[i]}} {
-			low, high := clopperLow(pair[0], s.n, alpha), clopperHigh(pair[1], s.n, alpha)
+			low, high := stat.LowerBound(pair[0], s.n, alpha), stat.UpperBound(pair[1], s.n, alpha)
 			for epsilon, delta := range claims {
 				if got := low - math.Exp(epsilon)*high; got > delta {
 					return fmt.Errorf("%s: delta at epsilon %v is at least %v, above %v", e.name, epsilon, got, delta)
@@ -264,73 +265,19 @@ func hockeyStick(p []float64, d int64, epsilon float64) float64 {
 	return sum
 }
 
-// clopperLow and clopperHigh are the ends of the exact interval for a binomial
-// probability (Clopper, Pearson 1934), one-sided at alpha.
-func clopperLow(k, n int, alpha float64) float64 {
-	if k == 0 {
-		return 0
-	}
-	// P(Bin(n, p) >= k) is the incomplete beta function at p.
-	return bisect(func(p float64) bool { return beta(float64(k), float64(n-k+1), p) < alpha })
-}
-
-func clopperHigh(k, n int, alpha float64) float64 {
-	if k == n {
-		return 1
-	}
-	return bisect(func(p float64) bool { return 1-beta(float64(k+1), float64(n-k), p) > alpha })
-}
-
-func bisect(below func(float64) bool) float64 {
-	low, high := 0.0, 1.0
-	for range 60 {
-		if mid := (low + high) / 2; below(mid) {
-			low = mid
-		} else {
-			high = mid
+// checkCounts bounds the loss of every event from below, by how often it happened in so many runs on
+// each of two neighbours, and compares it to epsilon.
+func checkCounts(a, b map[string]int, runs int, epsilon float64) error {
+	alpha := lossError / float64(4*(len(a)+len(b)))
+	for _, pair := range [][2]map[string]int{{a, b}, {b, a}} {
+		for k, n := range pair[0] {
+			low, high := stat.LowerBound(n, runs, alpha), stat.UpperBound(pair[1][k], runs, alpha)
+			if got := math.Log(low / high); got > epsilon {
+				return fmt.Errorf("%s: epsilon is at least %v, above %v", k, got, epsilon)
+			}
 		}
 	}
-	return low
-}
-
-// beta is the regularised incomplete beta function by Lentz's continued fraction.
-func beta(a, b, x float64) float64 {
-	if x <= 0 || x >= 1 {
-		return math.Max(0, math.Min(1, x))
-	}
-	if x > (a+1)/(a+b+2) {
-		return 1 - beta(b, a, 1-x)
-	}
-	la, _ := math.Lgamma(a)
-	lb, _ := math.Lgamma(b)
-	lab, _ := math.Lgamma(a + b)
-	front := math.Exp(lab-la-lb+a*math.Log(x)+b*math.Log1p(-x)) / a
-	guard := func(v float64) float64 {
-		if math.Abs(v) < 1e-300 {
-			return 1e-300
-		}
-		return v
-	}
-	f, c, d := 1.0, 1.0, 0.0
-	for i := 0; i < 10000; i++ {
-		m := float64(i / 2)
-		var t float64
-		switch {
-		case i == 0:
-			t = 1
-		case i%2 == 0:
-			t = m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
-		default:
-			t = -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
-		}
-		d = 1 / guard(1+t*d)
-		c = guard(1 + t/c)
-		f *= c * d
-		if math.Abs(1-c*d) < 1e-14 {
-			break
-		}
-	}
-	return front * (f - 1)
+	return nil
 }
 
 func amount(t testing.TB, text string) dp.Amount {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/internal/lab/stat"
 )
 
 func TestRatioInterval(t *testing.T) {
@@ -67,7 +69,7 @@ func TestRatioIntervalCoverage(t *testing.T) {
 				inside++
 			}
 		}
-		if high := clopperHigh(inside, runs, 1e-6); high < 1-beta {
+		if high := stat.UpperBound(inside, runs, 1e-6); high < 1-beta {
 			t.Errorf("%v: %d of %d inside", c, inside, runs)
 		}
 	}

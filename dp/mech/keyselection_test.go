@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/lab/stat"
 )
 
 // expSeries is a partial sum of exp(x), below it by less than 1e-50 for x <= 4.
@@ -115,7 +116,7 @@ func TestKeySelectionDraws(t *testing.T) {
 	}
 	for n, h := range hits {
 		p := ratFloat(k.Probability(int64(n)))
-		if low, high := clopperLow(h, runs, 1e-7), clopperHigh(h, runs, 1e-7); p < low || p > high+1e-15 {
+		if low, high := stat.LowerBound(h, runs, 1e-7), stat.UpperBound(h, runs, 1e-7); p < low || p > high+1e-15 {
 			t.Errorf("%d units: %d of %d, want %v", n, h, runs, p)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/lab/stat"
 )
 
 func rats(text ...string) []*big.Rat {
@@ -316,7 +317,7 @@ func TestRankError(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d runs are beyond %.1f ranks; the worst is %.1f", bad, runs, alpha, worst)
-	if clopperLow(bad, runs, 1e-6) > beta {
+	if stat.LowerBound(bad, runs, 1e-6) > beta {
 		t.Errorf("%d of %d runs are beyond %v", bad, runs, alpha)
 	}
 	if worst < alpha/10 {

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"testing"
 
+	"gonum.org/v1/gonum/mathext"
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -343,7 +344,7 @@ func sphereTail(n int, t float64) float64 {
 			continue
 		}
 		c := t / r
-		p := beta(float64(n-1)/2, 0.5, 1-c*c) / 2
+		p := mathext.RegIncBeta(float64(n-1)/2, 0.5, 1-c*c) / 2
 		sum += simpson(i, steps) * weight * math.Exp(-r+(float64(n)-1)*math.Log(r)-g) * p
 	}
 	return sum / (3 * steps)

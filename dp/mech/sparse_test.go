@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/lab/stat"
 )
 
 // The loss of every short session is within the claim, on the worst of all movements.
@@ -229,7 +230,8 @@ func replaySparse(open func(*Releaser) asker, x, y []int64, seed byte) error {
 			return fmt.Errorf("question %d: %d calls against %d", i, len(cx), len(cy))
 		}
 		last, other := cx[len(cx)-1], cy[len(cy)-1]
-		if last.Mechanism != other.Mechanism || last.Parameter.Cmp(other.Parameter) != 0 {
+		if last.Mechanism != other.Mechanism || last.Parameter.Cmp(other.Parameter) != 0 ||
+			last.Sensitivity.String() != other.Sensitivity.String() {
 			return fmt.Errorf("question %d: %v against %v", i, last, other)
 		}
 		if err := checkDistance(last.Values, other.Values, last.Sensitivity); err != nil {
@@ -270,17 +272,7 @@ func checkSparseStatistics(open func(*Releaser) asker, x, y []int64, runs int, e
 		}
 		return hits
 	}
-	a, b := count(seeded(21), x), count(seeded(22), y)
-	alpha := lossError / float64(4*(len(a)+len(b)))
-	for _, pair := range [][2]map[string]int{{a, b}, {b, a}} {
-		for k, n := range pair[0] {
-			low, high := clopperLow(n, runs, alpha), clopperHigh(pair[1][k], runs, alpha)
-			if got := math.Log(low / high); got > epsilon {
-				return fmt.Errorf("%s: epsilon is at least %v, above %v", k, got, epsilon)
-			}
-		}
-	}
-	return nil
+	return checkCounts(count(seeded(21), x), count(seeded(22), y), runs, epsilon)
 }
 
 func TestSparseReplay(t *testing.T) {
@@ -337,7 +329,7 @@ func TestSparseFollowsItsModel(t *testing.T) {
 		}
 		p, _ := modelOf(m).transcript(asks)
 		sum += p
-		if low, high := clopperLow(n, runs, 1e-7), clopperHigh(n, runs, 1e-7); p < low || p > high {
+		if low, high := stat.LowerBound(n, runs, 1e-7), stat.UpperBound(n, runs, 1e-7); p < low || p > high {
 			t.Errorf("%s: %v is not within %v and %v", text, p, low, high)
 		}
 	}
@@ -446,7 +438,7 @@ func TestSparseAccuracy(t *testing.T) {
 				wrong++
 			}
 		}
-		if low := clopperLow(wrong, runs, 1e-6); low > beta {
+		if low := stat.LowerBound(wrong, runs, 1e-6); low > beta {
 			t.Errorf("%d of %d sessions are wrong by more than %d", wrong, runs, alpha)
 		}
 		t.Logf("alpha %d: %d of %d sessions wrong", alpha, wrong, runs)
