@@ -265,8 +265,8 @@ func hockeyStick(p []float64, d int64, epsilon float64) float64 {
 	return sum
 }
 
-// checkCounts bounds the loss of every event from below, by how often it happened in so many runs on
-// each of two neighbours, and compares it to epsilon.
+// checkCounts bounds the loss of every event from below, by how often it happened in so many runs
+// on each of two neighbours, and compares it to epsilon.
 func checkCounts(a, b map[string]int, runs int, epsilon float64) error {
 	alpha := lossError / float64(4*(len(a)+len(b)))
 	for _, pair := range [][2]map[string]int{{a, b}, {b, a}} {

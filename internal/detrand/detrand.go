@@ -45,10 +45,10 @@ func (s *Stream) Read(p []byte) (int, error) {
 
 func (s *Stream) Drawn() int { return s.drawn }
 
-// Dice makes choices, the same for the same name and seed.
+// Choices are the same for the same name and seed.
 type Choices struct{ source *entropy.Source }
 
-// New returns the dice of a name and a seed.
+// New returns the choices of a name and a seed.
 func New(name string, seed uint64) Choices { return Choices{entropy.FromReader(NewStream(name, seed))} }
 
 // Below returns a number from 0 to n-1.

@@ -134,7 +134,8 @@ func runningTotals() Mechanism {
 
 // runningOf are two days, of which a person is in as many.
 func runningOf(days int64) Mechanism {
-	m := must(mech.NewRunningTotals(mech.RunningTotalsConfig{Len: 2, Low: new(big.Int), High: big.NewInt(marginalSteps), Groups: days}, dp.One/2))
+	m := must(mech.NewRunningTotals(mech.RunningTotalsConfig{
+		Len: 2, Low: new(big.Int), High: big.NewInt(marginalSteps), Groups: days}, dp.One/2))
 	return Mechanism{
 		Name: "running-totals", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: marginalSlack}, Ordered: true, Slow: 10,
 		Open: func(src *noise.Source, x []int64) func() int64 {

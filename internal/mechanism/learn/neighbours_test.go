@@ -244,7 +244,8 @@ func TestMinima(t *testing.T) {
 			found = [2][]int64{}
 			for i, side := range []float64{1, -1} {
 				for j := range w {
-					found[i] = append(found[i], roundToSteps(w[j]+side*p.recipe.tolerance/p.recipe.lambda/math.Sqrt(float64(len(w))), p.Step()))
+					away := side * p.recipe.tolerance / p.recipe.lambda / math.Sqrt(float64(len(w)))
+					found[i] = append(found[i], roundToSteps(w[j]+away, p.Step()))
 				}
 			}
 			move, _ = sealed.Between(mech.Seal(found[0]...), mech.Seal(found[1]...))

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
-	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/linear"
 )
 
@@ -106,27 +104,6 @@ func (c Config) amount(cost dp.Cost) dp.Amount {
 		return cost.Epsilon
 	}
 	return cost.Rho
-}
-
-// Attribute is one factor of a domain, with the names of its values.
-type Attribute = linear.Attribute
-
-// NewDomain returns the domain of all combinations of values, for [Config]. Its method Where makes
-// the questions. Cells are numbered from 0; the last attribute changes fastest.
-func NewDomain(attributes ...Attribute) (*linear.Domain, error) {
-	return linear.NewDomain(attributes...)
-}
-
-// Counts is a [Loader] of how many people are in each cell of the domain, in the order of the
-// cells.
-func Counts(d *linear.Domain, read func(context.Context) (mech.Exact, error)) Loader {
-	return func(ctx context.Context) (*histogram.Table, error) {
-		counts, err := read(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return histogram.Dense(d, counts)
-	}
 }
 
 // Tariff is what a stream charges, known before it is opened.

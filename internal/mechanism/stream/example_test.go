@@ -10,14 +10,16 @@ import (
 	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/mechanism/session"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/mechanism/stream/linear"
 )
 
 // A hospital with 100,000 patients answers every question about sex and age within 2,000 of them.
 // The same question, however it is put, is paid for once.
 func Example() {
-	domain, _ := stream.NewDomain(
-		stream.Attribute{Name: "sex", Values: []string{"f", "m"}},
-		stream.Attribute{Name: "age", Values: []string{"young", "middle", "old"}},
+	domain, _ := linear.NewDomain(
+		linear.Attribute{Name: "sex", Values: []string{"f", "m"}},
+		linear.Attribute{Name: "age", Values: []string{"young", "middle", "old"}},
 	)
 	budget, _ := dp.Parse("1")
 	config := stream.Config{
@@ -32,9 +34,9 @@ func Example() {
 	fmt.Println("answers are within", tariff.Error, "and cost", tariff.Plain.Epsilon.Short(), "or nothing")
 
 	// The data is read when something has been charged.
-	data := stream.Counts(domain, func(context.Context) (mech.Exact, error) {
-		return mech.Seal(20_000, 25_000, 10_000, 18_000, 22_000, 5_000), nil
-	})
+	data := func(context.Context) (*histogram.Table, error) {
+		return histogram.Dense(domain, mech.Seal(20_000, 25_000, 10_000, 18_000, 22_000, 5_000))
+	}
 	host := session.NewMemory(account.PureFilter(budget))
 	s, err := stream.Open(context.Background(), config, data, mech.NewReleaser(noise.NewSource()), host)
 	if err != nil {

@@ -191,12 +191,8 @@ func (l Loss) Derivative(z, y float64) float64 {
 	return max(-l.width, min(l.width, z-y))
 }
 
-// SecondDerivative is the second derivative of phi in z, about; at a corner of the first, the
-// larger of the two.
-func (l Loss) SecondDerivative(z, y float64) float64 { return l.LargestSecondDerivative(z, 0, y) }
-
-// LargestSecondDerivative is the largest second derivative, about, of all scores that are at most
-// slack away from z.
+// LargestSecondDerivative is the largest second derivative of phi in z, about, of all scores that
+// are at most slack away from z; at a corner of the first, the larger of the two.
 func (l Loss) LargestSecondDerivative(z, slack, y float64) float64 {
 	y = l.Target(y)
 	switch l.kind {

@@ -42,7 +42,7 @@ func TestDerivatives(t *testing.T) {
 	for _, l := range allLosses(t) {
 		for _, y := range targets {
 			for _, z := range scores(l) {
-				first, second := l.Derivative(z, y), l.SecondDerivative(z, y)
+				first, second := l.Derivative(z, y), l.LargestSecondDerivative(z, 0, y)
 				if !(math.Abs(first) <= l.Slope()) || !(second >= 0 && second <= l.Curvature()*(1+1e-15)) {
 					t.Errorf("%v at %v, %v: %v and %v", l, z, y, first, second)
 				}
@@ -248,7 +248,7 @@ func TestWidths(t *testing.T) {
 func Example_loss() {
 	l := Logistic()
 	fmt.Println(l.Name(), l.Slope(), l.Curvature(), l.OneSided())
-	fmt.Printf("%.4f %.4f %.4f\n", l.Value(0.5, 1), l.Derivative(0.5, 1), l.SecondDerivative(0.5, 1))
+	fmt.Printf("%.4f %.4f %.4f\n", l.Value(0.5, 1), l.Derivative(0.5, 1), l.LargestSecondDerivative(0.5, 0, 1))
 	// Output:
 	// logistic 1 0.25 true
 	// 0.4741 -0.3775 0.2350

@@ -514,7 +514,8 @@ func TestExtremes(t *testing.T) {
 						t.Errorf("%s: %v", name, err)
 					}
 					_, e := math.Frexp(radius / p.Lambda)
-					z, err := MinimiseExactly(context.Background(), p, linear(radius/math.Pi, -radius/3, 1e-9*radius), math.Ldexp(1, e-20), nil)
+					term := linear(radius/math.Pi, -radius/3, 1e-9*radius)
+					z, err := MinimiseExactly(context.Background(), p, term, math.Ldexp(1, e-20), nil)
 					if err != nil {
 						t.Errorf("%s: %v %v", name, z, err)
 					}
