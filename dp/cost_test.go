@@ -47,7 +47,7 @@ func TestCostsAddInAnyOrder(t *testing.T) {
 }
 
 func TestCostString(t *testing.T) {
-	c := Cost{Epsilon: Unbounded, Rho: mustParse(t, "0.25"), Delta: mustParse(t, "1e-6")}
+	c := Cost{Epsilon: Unbounded, Rho: mustParse("0.25"), Delta: mustParse("1e-6")}
 	if got, want := c.String(), "epsilon unbounded, rho 0.25, delta 1e-06"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestFilterAddsToTheLastUnit(t *testing.T) {
-	tenth := amount(t, "0.1")
+	tenth := amount("0.1")
 	filter := PureFilter(dp.One)
 	spent := dp.Cost{}
 	for i := range 10 {

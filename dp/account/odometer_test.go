@@ -12,14 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/stat"
 )
 
-func mustRead(t testing.TB, o *Odometer) Reading {
-	t.Helper()
-	return must(o.Read())
-}
+func mustRead(o *Odometer) Reading { return must(o.Read()) }
 
 func TestPureOdometer(t *testing.T) {
 	o := PureOdometer()
-	if r := mustRead(t, o); r != (Reading{}) {
+	if r := mustRead(o); r != (Reading{}) {
 		t.Errorf("a new odometer reads %v", r)
 	}
 	for _, err := range []error{o.Spend(Pure{0.25}), o.Open(Pure{0.5})} {
@@ -32,7 +29,7 @@ func TestPureOdometer(t *testing.T) {
 			t.Errorf("%T was recorded by a pure odometer", c)
 		}
 	}
-	if r := mustRead(t, o); r != (Reading{Epsilon: dp.One * 3 / 4}) {
+	if r := mustRead(o); r != (Reading{Epsilon: dp.One * 3 / 4}) {
 		t.Errorf("it reads %v", r)
 	}
 }
@@ -50,7 +47,7 @@ func TestBasicOdometer(t *testing.T) {
 	if err := o.Spend(Pure{1}); err != nil {
 		t.Error(err)
 	}
-	if r := mustRead(t, o); r != (Reading{2 * dp.One, dp.One / 1024}) {
+	if r := mustRead(o); r != (Reading{2 * dp.One, dp.One / 1024}) {
 		t.Errorf("it reads %v", r)
 	}
 }
@@ -99,15 +96,15 @@ func TestLines(t *testing.T) {
 }
 
 func TestZCDPOdometerReads(t *testing.T) {
-	o := must(ZCDPOdometer(dp.One/1024, amount(t, "1e-6"), amount(t, "1e-7")))
-	if r := mustRead(t, o); r.Epsilon != 0 {
+	o := must(ZCDPOdometer(dp.One/1024, amount("1e-6"), amount("1e-7")))
+	if r := mustRead(o); r.Epsilon != 0 {
 		t.Errorf("a new odometer reads %v", r)
 	}
 	// While everything has an epsilon the sum of epsilon is the better reading.
 	if err := o.Spend(Approx{0.125, 1e-8}); err != nil {
 		t.Fatal(err)
 	}
-	if r := mustRead(t, o); r.Epsilon != dp.One/8 || r.Delta != amount(t, "1e-6")+amount(t, "1e-7") {
+	if r := mustRead(o); r.Epsilon != dp.One/8 || r.Delta != amount("1e-6")+amount("1e-7") {
 		t.Errorf("it reads %v", r)
 	}
 	last := dp.Amount(0)
@@ -115,8 +112,8 @@ func TestZCDPOdometerReads(t *testing.T) {
 		if err := o.Open(ZCDP{0.01}); err != nil {
 			t.Fatal(err)
 		}
-		r := mustRead(t, o).Epsilon
-		fixed := must(Epsilon(o.spending.Spent().Rho, amount(t, "1e-6")))
+		r := mustRead(o).Epsilon
+		fixed := must(Epsilon(o.spending.Spent().Rho, amount("1e-6")))
 		if r <= last {
 			t.Fatal("the reading does not grow")
 		}
@@ -155,7 +152,7 @@ func walk(r *rand.Rand, spent []float64, visit func(k int, loss float64) bool) {
 func TestStoppingWhenItLooksBest(t *testing.T) {
 	const delta, trials = 0.05, 4000
 	var spent, fixed, watched []float64
-	o := must(ZCDPOdometer(dp.One/8, amount(t, "0.05"), 0))
+	o := must(ZCDPOdometer(dp.One/8, amount("0.05"), 0))
 	for rho := 0.125; rho < 1e5; rho *= 1.02 {
 		before := 0.0
 		if len(spent) > 0 {
@@ -166,7 +163,7 @@ func TestStoppingWhenItLooksBest(t *testing.T) {
 		}
 		spent = append(spent, rho)
 		fixed = append(fixed, tightEpsilon(rho, delta))
-		watched = append(watched, mustRead(t, o).Epsilon.Float())
+		watched = append(watched, mustRead(o).Epsilon.Float())
 	}
 	r := rand.New(rand.NewPCG(20, 26))
 	stop := func(reading []float64, fixedTime int) (above, broken float64) {

@@ -38,7 +38,7 @@ func TestAboveIsPrivateExactly(t *testing.T) {
 		{4, 1, "0.5", "0.5"}, {4, 1, "1", "2"}, {3, 2, "0.3", "0.9"}, {3, 3, "1", "0.25"}, {2, 5, "2", "1"},
 	} {
 		for _, one := range []bool{false, true} {
-			a := above(c.d, amount(t, c.e1), amount(t, c.e2), one)
+			a := above(c.d, amount(c.e1), amount(c.e2), one)
 			e := a.Cost().Epsilon.Float()
 			worst, err := checkAbove(aboveModelOf(a), c.n, c.d, e)
 			if err != nil {

@@ -181,7 +181,7 @@ func TestMissedIsTheLaw(t *testing.T) {
 		{1, "30", "20"}, {16, "14", "21"},
 	} {
 		for _, one := range []bool{false, true} {
-			a := above(c.d, amount(t, c.e1), amount(t, c.e2), one)
+			a := above(c.d, amount(c.e1), amount(c.e2), one)
 			m := aboveModelOf(a)
 			for _, margin := range []int64{0, 1, 2, 5, 13, 40, 400} {
 				got, want := a.MissProbability(margin), m.missed(margin)

@@ -12,10 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/stat"
 )
 
-func bounds(t testing.TB, c BoundsConfig) *Bounds {
-	t.Helper()
-	return must(NewBounds(c))
-}
+func bounds(c BoundsConfig) *Bounds { return must(NewBounds(c)) }
 
 // Every integer is in one bin, between that bin's ends, and bins are in order.
 func TestBoundsBins(t *testing.T) {
@@ -70,16 +67,16 @@ func checkBounds(b *Bounds, rows int64, epsilon dp.Amount) error {
 
 func TestBoundsArePrivateExactly(t *testing.T) {
 	for _, rows := range []int64{1, 2, 5} {
-		b := bounds(t, BoundsConfig{RowsPerUnit: rows, Epsilon: dp.One, Beta: 0.01})
+		b := bounds(BoundsConfig{RowsPerUnit: rows, Epsilon: dp.One, Beta: 0.01})
 		if err := checkBounds(b, rows, dp.One); err != nil {
 			t.Error(err)
 		}
 		// Replacing rows is a movement of twice as many in l1.
-		b = bounds(t, BoundsConfig{RowsPerUnit: rows, Neighbours: dp.Substitute, Epsilon: dp.One, Beta: 0.01})
+		b = bounds(BoundsConfig{RowsPerUnit: rows, Neighbours: dp.Substitute, Epsilon: dp.One, Beta: 0.01})
 		if err := checkBounds(b, 2*rows, dp.One); err != nil {
 			t.Error(err)
 		}
-		b = bounds(t, BoundsConfig{RowsPerUnit: rows, Neighbours: dp.Substitute, Rho: dp.One, Beta: 0.01})
+		b = bounds(BoundsConfig{RowsPerUnit: rows, Neighbours: dp.Substitute, Rho: dp.One, Beta: 0.01})
 		if err := checkConcentrated(gaussianLogs(b.noise.Parameter()), [][2]int64{{rows, rows}}, dp.One); err != nil {
 			t.Error(err)
 		}
@@ -122,7 +119,7 @@ func checkBoundsStatistics(f releaseFunc, x, y []int64, runs int, epsilon float6
 }
 
 func TestBoundsReplayAndStatistics(t *testing.T) {
-	b := bounds(t, BoundsConfig{RowsPerUnit: 2, Epsilon: dp.One, Beta: 0.1})
+	b := bounds(BoundsConfig{RowsPerUnit: 2, Epsilon: dp.One, Beta: 0.1})
 	x := histogram()
 	x[BoundsBin(5)], x[BoundsBin(-300)] = b.tau, b.tau-1
 	y := append([]int64(nil), x...)
@@ -138,8 +135,8 @@ func TestBoundsReplayAndStatistics(t *testing.T) {
 }
 
 func TestBoundsPlantedBugs(t *testing.T) {
-	b := bounds(t, BoundsConfig{RowsPerUnit: 2, Epsilon: dp.One, Beta: 0.1})
-	forgotten := bounds(t, BoundsConfig{RowsPerUnit: 1, Epsilon: dp.One * 4, Beta: 0.1})
+	b := bounds(BoundsConfig{RowsPerUnit: 2, Epsilon: dp.One, Beta: 0.1})
+	forgotten := bounds(BoundsConfig{RowsPerUnit: 1, Epsilon: dp.One * 4, Beta: 0.1})
 	x := histogram()
 	x[BoundsBin(5)] = b.tau
 	y := append([]int64(nil), x...)
@@ -202,7 +199,7 @@ func TestBoundsKeepTheirPromises(t *testing.T) {
 		{RowsPerUnit: 1, Epsilon: dp.One, Beta: beta},
 		{RowsPerUnit: 3, Rho: dp.One / 5, Beta: beta},
 	} {
-		b := bounds(t, c)
+		b := bounds(c)
 		lower := countThreshold{b.noise, b.tau - 1}
 		if b.anyPassProbability(0, BoundsBins) > beta || lower.anyPassProbability(0, BoundsBins) <= beta {
 			t.Errorf("threshold %d has tail %v", b.tau, b.anyPassProbability(0, BoundsBins))
@@ -253,7 +250,7 @@ func TestBoundsRefuseBadInput(t *testing.T) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	b := bounds(t, good)
+	b := bounds(good)
 	s := newStream(1)
 	r := NewReleaser(entropy.FromReader(s))
 	for _, n := range []int{0, 1, 128, 130} {

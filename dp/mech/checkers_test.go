@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/entropy"
@@ -280,27 +279,19 @@ func checkCounts(a, b map[string]int, runs int, epsilon float64) error {
 	return nil
 }
 
-func amount(t testing.TB, text string) dp.Amount {
-	t.Helper()
-	return must(dp.Parse(text))
-}
+func amount(text string) dp.Amount { return must(dp.Parse(text)) }
 
 func l1(d int64) dp.Sensitivity        { return dp.NewL1(big.NewInt(d)) }
 func l2squared(d int64) dp.Sensitivity { return dp.NewL2Squared(big.NewInt(d)) }
 
-func laplace(t testing.TB, d int64, epsilon string) *Laplace {
-	t.Helper()
-	return must(NewLaplace(l1(d), amount(t, epsilon)))
+func laplace(d int64, epsilon string) *Laplace { return must(NewLaplace(l1(d), amount(epsilon))) }
+
+func gaussian(d2 int64, rho string) *Gaussian {
+	return must(NewGaussian(l2squared(d2), amount(rho)))
 }
 
-func gaussian(t testing.TB, d2 int64, rho string) *Gaussian {
-	t.Helper()
-	return must(NewGaussian(l2squared(d2), amount(t, rho)))
-}
-
-func radial(t testing.TB, d2 int64, n int, epsilon string) *radialNoise {
-	t.Helper()
-	return must(NewRadial(l2squared(d2), n, amount(t, epsilon))).(*radialNoise)
+func radial(d2 int64, n int, epsilon string) *radialNoise {
+	return must(NewRadial(l2squared(d2), n, amount(epsilon))).(*radialNoise)
 }
 
 func must[T any](v T, err error) T {

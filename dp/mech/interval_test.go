@@ -56,7 +56,7 @@ func TestRatioIntervalHolds(t *testing.T) {
 
 func TestRatioIntervalCoverage(t *testing.T) {
 	const beta, runs = 0.1, 30_000
-	sums, counts := laplace(t, 100, "0.5"), laplace(t, 1, "0.5")
+	sums, counts := laplace(100, "0.5"), laplace(1, "0.5")
 	a, b := sums.HalfWidth(beta/2), counts.HalfWidth(beta/2)
 	r := seeded(3)
 	for _, c := range [][2]int64{{4000, 100}, {100, 5}, {0, 40}, {99 * 30, 30}} {

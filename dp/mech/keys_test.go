@@ -12,10 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-func keyThreshold(t testing.TB, c KeyConfig) *KeyThreshold {
-	t.Helper()
-	return must(NewKeyThreshold(c))
-}
+func keyThreshold(c KeyConfig) *KeyThreshold { return must(NewKeyThreshold(c)) }
 
 // keyLaw is the exact distribution of what is released of a group of n units,
 // made with the test under test: the noisy count, or hidden.
@@ -93,12 +90,12 @@ func checkKeys(law keyLaw, groups int, starts []int64, epsilon, delta float64) e
 
 func TestKeyThresholdIsPrivateExactly(t *testing.T) {
 	for _, c := range []KeyConfig{
-		{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-4")},
-		{GroupsPerUnit: 1, Epsilon: amount(t, "0.4"), Delta: amount(t, "1e-3")},
-		{GroupsPerUnit: 2, Epsilon: dp.One * 2, Delta: amount(t, "1e-4")},
-		{GroupsPerUnit: 2, Epsilon: dp.One, Delta: amount(t, "0.01")},
+		{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount("1e-4")},
+		{GroupsPerUnit: 1, Epsilon: amount("0.4"), Delta: amount("1e-3")},
+		{GroupsPerUnit: 2, Epsilon: dp.One * 2, Delta: amount("1e-4")},
+		{GroupsPerUnit: 2, Epsilon: dp.One, Delta: amount("0.01")},
 	} {
-		k := keyThreshold(t, c)
+		k := keyThreshold(c)
 		starts := []int64{0, 1, k.tau - 1, k.tau + 3}
 		if err := checkKeys(lawOfKeys(k, honestKeys(k)), c.GroupsPerUnit, starts, c.Epsilon.Float(), k.Cost().Delta.Float()); err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -113,14 +110,14 @@ func TestKeyThresholdIsPrivateExactly(t *testing.T) {
 
 // Under substitution both sides can have a group of their own, and delta is paid once.
 func TestKeyThresholdIsPrivateUnderSubstitution(t *testing.T) {
-	c := KeyConfig{GroupsPerUnit: 1, Neighbours: dp.Substitute, Epsilon: dp.One, Delta: amount(t, "0.01")}
-	k := keyThreshold(t, c)
+	c := KeyConfig{GroupsPerUnit: 1, Neighbours: dp.Substitute, Epsilon: dp.One, Delta: amount("0.01")}
+	k := keyThreshold(c)
 	starts := []int64{0, 1, k.tau - 1, k.tau + 3}
 	if err := checkKeys(lawOfKeys(k, honestKeys(k)), swapped, starts, 1, k.Cost().Delta.Float()); err != nil {
 		t.Error(err)
 	}
 	c.Neighbours = dp.AddRemove
-	k = keyThreshold(t, c)
+	k = keyThreshold(c)
 	if err := checkKeys(lawOfKeys(k, honestKeys(k)), swapped, starts, 1, k.Cost().Delta.Float()); err == nil {
 		t.Error("noise for adding and removing passes for replacing")
 	}
@@ -130,11 +127,11 @@ func TestKeyThresholdIsPrivateUnderSubstitution(t *testing.T) {
 func TestKeyThresholdIsLowest(t *testing.T) {
 	for _, groups := range []int{1, 2, 5, 100} {
 		for _, rho := range []bool{false, true} {
-			c := KeyConfig{GroupsPerUnit: groups, Epsilon: dp.One, Delta: amount(t, "1e-6")}
+			c := KeyConfig{GroupsPerUnit: groups, Epsilon: dp.One, Delta: amount("1e-6")}
 			if rho {
 				c.Epsilon, c.Rho = 0, dp.One/2
 			}
-			k := keyThreshold(t, c)
+			k := keyThreshold(c)
 			lower := countThreshold{k.noise, k.tau - 1}
 			pays := c.Delta
 			if !rho && k.noise.Name() == "gaussian" {
@@ -168,7 +165,7 @@ func TestKeyThresholdGolden(t *testing.T) {
 		if math.Abs(continuous-c.want) > 0.05 {
 			t.Errorf("%d groups: %v, want %v", c.groups, continuous, c.want)
 		}
-		k, err := laplaceKeys(KeyConfig{GroupsPerUnit: c.groups, Epsilon: dp.One, Delta: amount(t, "1e-6")})
+		k, err := laplaceKeys(KeyConfig{GroupsPerUnit: c.groups, Epsilon: dp.One, Delta: amount("1e-6")})
 		if err != nil || k.tau != c.ours || float64(k.tau) < continuous || float64(k.tau) > continuous+2 {
 			t.Errorf("%d groups: threshold %d, continuous %v, %v", c.groups, k.tau, continuous, err)
 		}
@@ -181,11 +178,11 @@ func TestKeyThresholdChooses(t *testing.T) {
 	for _, rho := range []bool{false, true} {
 		was := "laplace"
 		for groups := 1; groups <= 40; groups++ {
-			c := KeyConfig{GroupsPerUnit: groups, Epsilon: dp.One, Delta: amount(t, "1e-6")}
+			c := KeyConfig{GroupsPerUnit: groups, Epsilon: dp.One, Delta: amount("1e-6")}
 			if rho {
 				c.Epsilon, c.Rho = 0, dp.One/10
 			}
-			k := keyThreshold(t, c)
+			k := keyThreshold(c)
 			if k.other == nil || k.other.tau < k.tau {
 				t.Errorf("%d groups: %s", groups, k.Reason())
 			}
@@ -204,7 +201,7 @@ func TestKeyThresholdChooses(t *testing.T) {
 }
 
 func TestKeyThresholdKeeps(t *testing.T) {
-	k := keyThreshold(t, KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-6")})
+	k := keyThreshold(KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount("1e-6")})
 	n := k.KeptFrom(0.05)
 	law := lawOfKeys(k, honestKeys(k))
 	if p := law(n)[hidden]; p > 0.05 || law(n - 1)[hidden] <= 0.05 {
@@ -216,7 +213,7 @@ func TestKeyThresholdKeeps(t *testing.T) {
 }
 
 func TestReleaseKeys(t *testing.T) {
-	k := keyThreshold(t, KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-6")})
+	k := keyThreshold(KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount("1e-6")})
 	counts := Seal(1000, 0, 1, math.MaxInt64, -5, math.MinInt64, 500)
 	got := seeded(5).ReleaseKeys(counts, k)
 	if len(got) != 3 || got[0].Index != 0 || got[1].Index != 3 || got[2].Index != 6 || abs(got[2].Units-500) > 40 ||
@@ -231,7 +228,7 @@ func TestReleaseKeys(t *testing.T) {
 // A group without units is never released, even where its noise would pass.
 func TestEmptyKeysStayHidden(t *testing.T) {
 	c := KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One / 4, Delta: dp.One / 3}
-	k := keyThreshold(t, c)
+	k := keyThreshold(c)
 	if got := seeded(1).ReleaseKeys(Seal(make([]int64, 1000)...), k); len(got) != 0 {
 		t.Errorf("%d empty groups are released", len(got))
 	}
@@ -274,8 +271,8 @@ func checkKeysReplay(f releaseFunc, x, y []int64) error {
 }
 
 func TestKeysReplayAndStatistics(t *testing.T) {
-	c := KeyConfig{GroupsPerUnit: 2, Epsilon: dp.One, Delta: amount(t, "0.05")}
-	k := keyThreshold(t, c)
+	c := KeyConfig{GroupsPerUnit: 2, Epsilon: dp.One, Delta: amount("0.05")}
+	k := keyThreshold(c)
 	s := must(NewKeySelection(c))
 	for name, f := range map[string]releaseFunc{
 		"threshold": keysUnder(func(r *Releaser, x Exact) []Key { return r.ReleaseKeys(x, k) }),
@@ -306,17 +303,17 @@ func TestKeysReplayAndStatistics(t *testing.T) {
 }
 
 func TestKeysPlantedBugs(t *testing.T) {
-	c := KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-3")}
-	k := keyThreshold(t, c)
+	c := KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount("1e-3")}
+	k := keyThreshold(c)
 	starts := []int64{0, 1, k.tau - 1, k.tau, k.tau + 3}
 	check := func(passes func(n, noise int64) bool) error {
 		return checkKeys(lawOfKeys(k, passes), 1, starts, 1, k.Cost().Delta.Float())
 	}
-	two := KeyConfig{GroupsPerUnit: 2, Epsilon: dp.One, Delta: amount(t, "1e-3")}
+	two := KeyConfig{GroupsPerUnit: 2, Epsilon: dp.One, Delta: amount("1e-3")}
 	checkTwo := func(k *KeyThreshold) error {
-		return checkKeys(lawOfKeys(k, honestKeys(k)), 2, []int64{0, k.tau + 3}, 1, amount(t, "1e-3").Float())
+		return checkKeys(lawOfKeys(k, honestKeys(k)), 2, []int64{0, k.tau + 3}, 1, amount("1e-3").Float())
 	}
-	honest2 := keyThreshold(t, two)
+	honest2 := keyThreshold(two)
 	if err := check(honestKeys(k)); err != nil {
 		t.Error(err)
 	}
@@ -390,7 +387,7 @@ func TestKeysRefuseBadConfigs(t *testing.T) {
 	// Substitution moves twice as many groups.
 	sub := good
 	sub.Neighbours = dp.Substitute
-	a, b := keyThreshold(t, good), keyThreshold(t, sub)
+	a, b := keyThreshold(good), keyThreshold(sub)
 	if a.noise.Sensitivity().String() != "1 (l1)" || b.noise.Sensitivity().String() != "2 (l1)" || a.tau >= b.tau {
 		t.Errorf("%v and %v", a.noise.Sensitivity(), b.noise.Sensitivity())
 	}
@@ -400,7 +397,7 @@ func TestKeysRefuseBadConfigs(t *testing.T) {
 // a thousand of the best on a fine grid, and never below it.
 func TestDeltaOfRho(t *testing.T) {
 	for _, c := range [][2]string{{"0.01", "1"}, {"0.1", "1"}, {"0.5", "4.7283869849433139"}, {"0.001", "0.3"}} {
-		rho, epsilon := amount(t, c[0]), amount(t, c[1])
+		rho, epsilon := amount(c[0]), amount(c[1])
 		best := math.Inf(1)
 		for x := -8.0; x < 12; x += 0.001 {
 			a := 1 + math.Exp(x)
@@ -411,7 +408,7 @@ func TestDeltaOfRho(t *testing.T) {
 		}
 	}
 	// eps_tight of rho = 0.5 at delta = 1e-5, from the reference values.
-	if got := deltaOfRho(dp.One/2, amount(t, "4.7283869849433139")); math.Abs(got/1e-5-1) > 1e-6 {
+	if got := deltaOfRho(dp.One/2, amount("4.7283869849433139")); math.Abs(got/1e-5-1) > 1e-6 {
 		t.Errorf("%v", got)
 	}
 }

@@ -46,9 +46,9 @@ func checkKeySelection(keep []uint64, e, d *big.Rat) error {
 
 func TestKeySelectionIsPrivateExactly(t *testing.T) {
 	for _, c := range []KeyConfig{
-		{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-6")},
-		{GroupsPerUnit: 3, Epsilon: dp.One * 2, Delta: amount(t, "1e-9")},
-		{GroupsPerUnit: 1, Epsilon: amount(t, "0.1"), Delta: amount(t, "1e-3")},
+		{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount("1e-6")},
+		{GroupsPerUnit: 3, Epsilon: dp.One * 2, Delta: amount("1e-9")},
+		{GroupsPerUnit: 1, Epsilon: amount("0.1"), Delta: amount("1e-3")},
 		{GroupsPerUnit: 2, Neighbours: dp.Substitute, Epsilon: dp.One * 8, Delta: 4},
 	} {
 		k := must(NewKeySelection(c))
@@ -66,7 +66,7 @@ func TestKeySelectionIsPrivateExactly(t *testing.T) {
 // It is the largest table there is: the closed form of Desfontaines, Voss,
 // Gipson 2020 up to the middle, and never below a threshold of the same price.
 func TestKeySelectionIsOptimal(t *testing.T) {
-	c := KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-6")}
+	c := KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount("1e-6")}
 	k := must(NewKeySelection(c))
 	delta := c.Delta.Float()
 	middle := 1 + int64(math.Floor(math.Log((math.E+2*delta-1)/((math.E+1)*delta))))

@@ -89,7 +89,7 @@ func TestWeightsMoveNoFurther(t *testing.T) {
 	for _, c := range []int{1, 2, 3, 5} {
 		for _, norm := range []dp.Norm{dp.L1, dp.L2} {
 			for _, room := range []int64{1, 3, 20, 0} {
-				k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount(t, "1e-3")}, norm, 120, 0)
+				k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount("1e-3")}, norm, 120, 0)
 				if room > 0 {
 					k.groupTokens = max(room, slices.Max(k.tokensByDegree))
 				}
@@ -107,7 +107,7 @@ func TestWeightsMoveNoFurther(t *testing.T) {
 func TestSharingCostsNothing(t *testing.T) {
 	for _, c := range []int{1, 2, 3, 4, 7, 20, 64, 100, 1000} {
 		for _, norm := range []dp.Norm{dp.L1, dp.L2} {
-			k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount(t, "1e-6")}, norm, weightSteps, 0)
+			k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount("1e-6")}, norm, weightSteps, 0)
 			want := big.NewInt(weightSteps)
 			if norm == dp.L2 {
 				want = square(weightSteps)
@@ -126,7 +126,7 @@ func TestSharingCostsNothing(t *testing.T) {
 func TestWeightsPlanted(t *testing.T) {
 	const c, groups = 3, 6
 	for _, norm := range []dp.Norm{dp.L1, dp.L2} {
-		k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount(t, "1e-3")}, norm, 120, 0)
+		k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One, Delta: amount("1e-3")}, norm, 120, 0)
 		k.groupTokens = slices.Max(k.tokensByDegree)
 		for name, weigh := range map[string]weigher{
 			"what comes back counts twice": func(units [][]int32) []int64 {
@@ -194,7 +194,7 @@ func weighPlanted(k *KeyWeights, units [][]int32, groups int, back func(d int, n
 
 // What cannot be is left out: a unit counts once in a group, and nowhere where it is in too many.
 func TestWeighClamps(t *testing.T) {
-	k := smallWeights(t, KeyConfig{GroupsPerUnit: 2, Rho: dp.One, Delta: amount(t, "1e-3")}, dp.L2, 120, 0)
+	k := smallWeights(t, KeyConfig{GroupsPerUnit: 2, Rho: dp.One, Delta: amount("1e-3")}, dp.L2, 120, 0)
 	once, twice := k.weigh(MembersOf([]int32{1}), 3).Open(), k.weigh(MembersOf([]int32{1, 1, 1}), 3).Open()
 	if !slices.Equal(once, twice) || once[1] == 0 {
 		t.Errorf("%v, and three times %v", once, twice)
@@ -210,7 +210,7 @@ func TestWeighClamps(t *testing.T) {
 // unit in one or both of them, is within the claim.
 func TestWeightsArePrivateExactly(t *testing.T) {
 	for _, norm := range []dp.Norm{dp.L1, dp.L2} {
-		c := KeyConfig{GroupsPerUnit: 2, Epsilon: 2 * dp.One, Delta: amount(t, "0.01")}
+		c := KeyConfig{GroupsPerUnit: 2, Epsilon: 2 * dp.One, Delta: amount("0.01")}
 		k := smallWeights(t, c, norm, 12, 0)
 		law := lawOfKeys(&KeyThreshold{countThreshold: k.countThreshold}, func(n, noise int64) bool { return n > 0 && k.passes(n, noise) })
 		weigh := weighHonestly(k, 2)
@@ -252,7 +252,7 @@ func TestWeightsArePrivateExactly(t *testing.T) {
 func TestWeightsOfNewGroups(t *testing.T) {
 	for _, c := range []int{1, 2, 5, 9, 40, 100} {
 		for _, norm := range []dp.Norm{dp.L1, dp.L2} {
-			k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One / 8, Delta: amount(t, "1e-6")}, norm, weightSteps, 0)
+			k := smallWeights(t, KeyConfig{GroupsPerUnit: c, Rho: dp.One / 8, Delta: amount("1e-6")}, norm, weightSteps, 0)
 			for d := 1; d <= c; d++ {
 				for alone := 1; alone <= d; alone += 1 + d/8 {
 					w := k.tokensByDegree[d]*(k.stepsPerToken+int64(d-alone)) + k.extraSteps[d]
@@ -268,7 +268,7 @@ func TestWeightsOfNewGroups(t *testing.T) {
 
 // In both currencies the charge is what was given, and groups that are kept are those with more.
 func TestKeyWeights(t *testing.T) {
-	delta := amount(t, "1e-6")
+	delta := amount("1e-6")
 	for _, neighbours := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 		for _, c := range []KeyConfig{{GroupsPerUnit: 5, Epsilon: dp.One, Delta: delta}, {GroupsPerUnit: 5, Rho: dp.One / 2, Delta: delta},
 			{GroupsPerUnit: 2, Epsilon: dp.One, Delta: delta, Noise: "laplace"}} {
@@ -277,7 +277,7 @@ func TestKeyWeights(t *testing.T) {
 			if k.Cost().Delta > delta || c.Rho > 0 && k.Cost().Rho > c.Rho || c.Epsilon > 0 && k.Cost().Epsilon != c.Epsilon {
 				t.Errorf("%+v costs %v", c, k.Cost())
 			}
-			plain := keyThreshold(t, c)
+			plain := keyThreshold(c)
 			// Where everybody is in as many groups as they may be, weights are counts, and as good.
 			if got, want := k.KeptFrom(0.05), plain.KeptFrom(0.05); float64(got) > float64(want)*1.1+1 {
 				t.Errorf("%+v keeps groups of %d, and a count those of %d", c, got, want)
@@ -310,7 +310,7 @@ func TestKeyWeights(t *testing.T) {
 // is no further apart than it is made for.
 func TestReleaseWeighedReplay(t *testing.T) {
 	for _, neighbours := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
-		k := must(NewKeyWeights(KeyConfig{GroupsPerUnit: 3, Neighbours: neighbours, Rho: dp.One, Delta: amount(t, "1e-6")}))
+		k := must(NewKeyWeights(KeyConfig{GroupsPerUnit: 3, Neighbours: neighbours, Rho: dp.One, Delta: amount("1e-6")}))
 		rng := rand.New(rand.NewPCG(3, 4))
 		own := func() (out []int32) {
 			for _, g := range rng.Perm(6)[:1+rng.IntN(3)] {
@@ -413,10 +413,10 @@ func TestKeysAgainstPeers(t *testing.T) {
 		config KeyConfig
 		peer   law
 	}{
-		"laplace at (1, 1e-6)":          {KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-6")}, laplace},
-		"gaussian at rho 0.02 and 5e-7": {KeyConfig{GroupsPerUnit: 1, Rho: amount(t, "0.02"), Delta: amount(t, "5e-7")}, gaussian},
+		"laplace at (1, 1e-6)":          {KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount("1e-6")}, laplace},
+		"gaussian at rho 0.02 and 5e-7": {KeyConfig{GroupsPerUnit: 1, Rho: amount("0.02"), Delta: amount("5e-7")}, gaussian},
 	} {
-		k := keyThreshold(t, c.config)
+		k := keyThreshold(c.config)
 		ours := lawOfKeys(k, honestKeys(k))
 		var shown, squares, theirs, theirSquares float64
 		present := 0
@@ -463,8 +463,8 @@ func TestWeightsAgainstCounts(t *testing.T) {
 			counts[g]++
 		}
 	}
-	for _, c := range []KeyConfig{{GroupsPerUnit: most, Rho: amount(t, "0.05"), Delta: amount(t, "1e-6")},
-		{GroupsPerUnit: most, Epsilon: dp.One, Delta: amount(t, "1e-6"), Noise: "laplace"}} {
+	for _, c := range []KeyConfig{{GroupsPerUnit: most, Rho: amount("0.05"), Delta: amount("1e-6")},
+		{GroupsPerUnit: most, Epsilon: dp.One, Delta: amount("1e-6"), Noise: "laplace"}} {
 		expected := func(x countThreshold, values []int64) (sum float64) {
 			for _, n := range values {
 				if least := x.leastNoise(n); n > 0 && least > 0 {
@@ -478,7 +478,7 @@ func TestWeightsAgainstCounts(t *testing.T) {
 		k := must(NewKeyWeights(c))
 		plain := *k // without tokens, and with the room that never ends
 		plain.groupTokens = math.MaxInt32
-		counted := expected(keyThreshold(t, c).countThreshold, counts)
+		counted := expected(keyThreshold(c).countThreshold, counts)
 		byDegree := expected(k.countThreshold, weighHonestly(&plain, keys)(units))
 		adapted := expected(k.countThreshold, weighHonestly(k, keys)(units))
 		t.Logf("%s noise: counts show %.1f keys, weights by degree %.1f, and adapted ones %.1f", k.noise.Name(), counted, byDegree, adapted)

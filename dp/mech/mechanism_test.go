@@ -16,9 +16,9 @@ func TestLaplaceExact(t *testing.T) {
 		d       int64
 		epsilon string
 	}{{1, "1"}, {1, "0.1"}, {2, "1"}, {3, "0.7"}, {5, "2"}, {7, "0.05"}, {4, "8"}} {
-		m := laplace(t, c.d, c.epsilon)
+		m := laplace(c.d, c.epsilon)
 		cost := m.Cost()
-		if cost.Epsilon != amount(t, c.epsilon) || cost.Delta != 0 {
+		if cost.Epsilon != amount(c.epsilon) || cost.Delta != 0 {
 			t.Errorf("cost %v for epsilon %v", cost, c.epsilon)
 		}
 		if err := checkPure(m.Parameter(), c.d, cost.Epsilon); err != nil {
@@ -56,10 +56,10 @@ func TestLaplaceExact(t *testing.T) {
 // One step costs epsilon tanh(epsilon/2), tanh(1/2) here; a fine lattice
 // approaches the continuous epsilon + exp(-epsilon) - 1, exp(-1) here.
 func TestLaplaceRho(t *testing.T) {
-	if got := laplace(t, 1, "1").Cost().Rho.Float(); math.Abs(got-0.46211715726000976) > 2e-12 || got < 0.46211715726000976 {
+	if got := laplace(1, "1").Cost().Rho.Float(); math.Abs(got-0.46211715726000976) > 2e-12 || got < 0.46211715726000976 {
 		t.Errorf("one step: rho %v", got)
 	}
-	if got := laplace(t, 1<<30, "1").Cost().Rho.Float(); math.Abs(got-0.36787944117144233) > 2e-12 || got < 0.36787944117144233 {
+	if got := laplace(1<<30, "1").Cost().Rho.Float(); math.Abs(got-0.36787944117144233) > 2e-12 || got < 0.36787944117144233 {
 		t.Errorf("2^30 steps: rho %v", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,7 +85,7 @@ func TestLaplaceRho(t *testing.T) {
 }
 
 func TestLaplaceReplay(t *testing.T) {
-	f := releaseWith(laplace(t, 5, "0.5"))
+	f := releaseWith(laplace(5, "0.5"))
 	for _, y := range [][]int64{{10, 20, 30}, {15, 20, 30}, {12, 19, 32}, {10, 20, 25}} {
 		if err := checkReplay(f, []int64{10, 20, 30}, y, dp.L1); err != nil {
 			t.Errorf("%v: %v", y, err)
@@ -110,14 +110,14 @@ const draws = 1_000_000
 
 func TestLaplaceStatistical(t *testing.T) {
 	// The claim is pure: delta is 0 at epsilon. Just below it, it is not.
-	m := drawAnswers(releaseWith(laplace(t, 3, "1")), []int64{10}, []int64{13}, draws)
+	m := drawAnswers(releaseWith(laplace(3, "1")), []int64{10}, []int64{13}, draws)
 	if err := m.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
 	if err := m.check(map[float64]float64{0.95: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.95: it would see nothing")
 	}
-	f, claims := releaseWith(laplace(t, 3, "1")), map[float64]float64{1: 0}
+	f, claims := releaseWith(laplace(3, "1")), map[float64]float64{1: 0}
 	if err := checkHockeyStick(f, []int64{10, 10}, []int64{12, 9}, draws/4, claims); err != nil {
 		t.Error(err)
 	}
@@ -164,9 +164,9 @@ func TestGaussianExact(t *testing.T) {
 		d2  int64
 		rho string
 	}{{1, "0.5"}, {1, "0.01"}, {2, "0.1"}, {9, "0.125"}, {25, "1"}, {5, "4"}, {1, "8"}} {
-		m := gaussian(t, c.d2, c.rho)
+		m := gaussian(c.d2, c.rho)
 		cost := m.Cost()
-		if cost.Epsilon != dp.Unbounded || cost.Rho != amount(t, c.rho) || cost.Delta != 0 {
+		if cost.Epsilon != dp.Unbounded || cost.Rho != amount(c.rho) || cost.Delta != 0 {
 			t.Errorf("cost %v for rho %v", cost, c.rho)
 		}
 		// sigma^2 = D^2/(2 rho), exactly.
@@ -186,14 +186,14 @@ func TestGaussianExact(t *testing.T) {
 		}
 	}
 	// An integer order at which the bound is attained: moved by d, order 2.
-	m := gaussian(t, 4, "0.5")
+	m := gaussian(4, "0.5")
 	if got := renyi(gaussianLogs(m.Parameter()), 2, 2); math.Abs(got-1) > 1e-9 {
 		t.Errorf("the divergence of order 2 is %v, want 2 rho = 1", got)
 	}
 }
 
 func TestGaussianReplay(t *testing.T) {
-	f := releaseWith(gaussian(t, 9, "0.1"))
+	f := releaseWith(gaussian(9, "0.1"))
 	for _, y := range [][]int64{{10, 20, 30}, {13, 20, 30}, {12, 18, 31}, {10, 20, 27}} {
 		if err := checkReplay(f, []int64{10, 20, 30}, y, dp.L2); err != nil {
 			t.Errorf("%v: %v", y, err)
@@ -212,7 +212,7 @@ func TestGaussianReplay(t *testing.T) {
 }
 
 func TestGaussianStatistical(t *testing.T) {
-	m := gaussian(t, 9, "0.5")
+	m := gaussian(9, "0.5")
 	claims := map[float64]float64{}
 	for _, e := range []float64{0, 0.5, 1, 2, 3} {
 		claims[e] = hockeyStick(gaussianLogs(m.Parameter()), 3, e)

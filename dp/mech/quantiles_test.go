@@ -27,9 +27,8 @@ func rats(text ...string) []*big.Rat {
 	return out
 }
 
-func quantiles(t testing.TB, q QuantileQuery, epsilon string) *Quantiles {
-	t.Helper()
-	return must(NewQuantiles(q, Pure, amount(t, epsilon)))
+func quantiles(q QuantileQuery, epsilon string) *Quantiles {
+	return must(NewQuantiles(q, Pure, amount(epsilon)))
 }
 
 // lossAt is the definition of rankLoss: b times the distance between q n and the ranks of y.
@@ -239,7 +238,7 @@ func checkQuantileLaw(law func(*Quantiles, []int64) []float64, q *Quantiles) err
 func TestQuantilesExact(t *testing.T) {
 	for _, relation := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 		for _, at := range []string{"0", "1/3", "1/2"} {
-			q := quantiles(t, QuantileQuery{At: rats(at), Low: -1, High: 3, PerUnit: 1, Neighbours: relation}, "1")
+			q := quantiles(QuantileQuery{At: rats(at), Low: -1, High: 3, PerUnit: 1, Neighbours: relation}, "1")
 			if err := checkQuantileLaw(quantileLaw, q); err != nil {
 				t.Errorf("%s, %v: %v", at, relation, err)
 			}
@@ -248,7 +247,7 @@ func TestQuantilesExact(t *testing.T) {
 }
 
 func TestQuantilesReplay(t *testing.T) {
-	q := quantiles(t, QuantileQuery{At: rats("0", "1/4", "1/2", "1"), Low: 0, High: 1000, PerUnit: 1}, "2")
+	q := quantiles(QuantileQuery{At: rats("0", "1/4", "1/2", "1"), Low: 0, High: 1000, PerUnit: 1}, "2")
 	run := func(d []int64) (calls []Call, read int) {
 		s := newStream(3)
 		r := NewReleaser(entropy.FromReader(s))
@@ -281,7 +280,7 @@ func TestQuantilesReplay(t *testing.T) {
 }
 
 func TestQuantilesStatistical(t *testing.T) {
-	q := quantiles(t, QuantileQuery{At: rats("1/2"), Low: 0, High: 4, PerUnit: 1}, "1")
+	q := quantiles(QuantileQuery{At: rats("1/2"), Low: 0, High: 4, PerUnit: 1}, "1")
 	f := func(r *Releaser, d []int64) []int64 { return r.ReleaseQuantiles(Seal(d[1:]...), q) }
 	// The first element says where to look; one value is removed.
 	x, y := []int64{2, 0, 0, 0, 4, 4}, []int64{2, 0, 0, 0, 4}
@@ -300,7 +299,7 @@ func TestRankError(t *testing.T) {
 		d[i] = int64(rng.NormFloat64()*300 + 2000)
 	}
 	at := rats("0", "0.25", "0.5", "0.75", "0.99")
-	q := quantiles(t, QuantileQuery{At: at, Low: 0, High: 9999, PerUnit: 1}, "1")
+	q := quantiles(QuantileQuery{At: at, Low: 0, High: 9999, PerUnit: 1}, "1")
 	const runs, beta = 500, 0.1
 	alpha := q.RankError(beta)
 	bad, worst := 0, 0.0
@@ -327,7 +326,7 @@ func TestRankError(t *testing.T) {
 		t.Error("bounds without a probability")
 	}
 	// 2 max(q, 1-q)/epsilon ranks, times ln(points/beta).
-	median := quantiles(t, QuantileQuery{At: rats("1/2"), Low: 0, High: 99, PerUnit: 1}, "0.5")
+	median := quantiles(QuantileQuery{At: rats("1/2"), Low: 0, High: 99, PerUnit: 1}, "0.5")
 	if got, want := median.RankError(0.05), 2*math.Log(100/0.05); math.Abs(got-want) > 1e-9 {
 		t.Errorf("median: %v ranks, want %v", got, want)
 	}
@@ -336,17 +335,17 @@ func TestRankError(t *testing.T) {
 func TestQuantilesCost(t *testing.T) {
 	q := QuantileQuery{At: rats("0.25", "0.5", "0.75"), Low: 0, High: 9, PerUnit: 1}
 	for _, b := range []Currency{Pure, Concentrated} {
-		m := must(NewQuantiles(q, b, amount(t, "0.3")))
-		limit := dp.Cost{Epsilon: amount(t, "0.3"), Rho: dp.Unbounded}
+		m := must(NewQuantiles(q, b, amount("0.3")))
+		limit := dp.Cost{Epsilon: amount("0.3"), Rho: dp.Unbounded}
 		if b == Concentrated {
-			limit = dp.Cost{Epsilon: dp.Unbounded, Rho: amount(t, "0.3")}
+			limit = dp.Cost{Epsilon: dp.Unbounded, Rho: amount("0.3")}
 		}
 		if c := m.Cost(); !c.Within(limit) || b == Concentrated && c.Rho.Float() < 0.2999999 || b == Pure && c.Epsilon.Float() < 0.2999999 {
 			t.Errorf("cost %v of %v", c, limit)
 		}
 	}
 	q.At[0].SetInt64(7) // a caller's numbers are the caller's
-	m := quantiles(t, QuantileQuery{At: rats("0.5"), Low: 0, High: 9, PerUnit: 2, Neighbours: dp.Substitute}, "0.5")
+	m := quantiles(QuantileQuery{At: rats("0.5"), Low: 0, High: 9, PerUnit: 2, Neighbours: dp.Substitute}, "0.5")
 	if p := m.Parameters()[0]; p.RatString() != "8" { // 2 PerUnit/epsilon ranks
 		t.Errorf("b is %v ranks", p)
 	}
@@ -382,11 +381,11 @@ func TestQuantilesRefusals(t *testing.T) {
 		}
 	}
 	// A lattice of one point has one answer, and the widest one has an answer.
-	one := quantiles(t, QuantileQuery{At: rats("0", "1"), Low: 7, High: 7, PerUnit: 1}, "1")
+	one := quantiles(QuantileQuery{At: rats("0", "1"), Low: 7, High: 7, PerUnit: 1}, "1")
 	if got := seeded(1).ReleaseQuantiles(Seal(1, 2, 3), one); !slices.Equal(got, []int64{7, 7}) {
 		t.Errorf("one point: %v", got)
 	}
-	wide := quantiles(t, QuantileQuery{At: rats("0.5"), Low: -maxLatticePoints / 2, High: maxLatticePoints/2 - 1, PerUnit: 1}, "1")
+	wide := quantiles(QuantileQuery{At: rats("0.5"), Low: -maxLatticePoints / 2, High: maxLatticePoints/2 - 1, PerUnit: 1}, "1")
 	d := make([]int64, 1001)
 	for i := range d {
 		d[i] = int64(i) << 40
@@ -421,7 +420,7 @@ func TestQuantilesPlantedBugs(t *testing.T) {
 		}
 		return x
 	}
-	good := quantiles(t, QuantileQuery{At: rats("1/2"), Low: -1, High: 3, PerUnit: 1}, "1")
+	good := quantiles(QuantileQuery{At: rats("1/2"), Low: -1, High: 3, PerUnit: 1}, "1")
 	substituted := *good
 	substituted.query.Neighbours = dp.Substitute // calibrated to add-remove
 	// Every run counts once, however many points it has.

@@ -84,9 +84,9 @@ func TestRadialExact(t *testing.T) {
 		d2      int64
 		epsilon string
 	}{{1, "1"}, {1, "0.1"}, {4, "1"}, {9, "0.7"}, {25, "2"}, {2, "1"}, {5, "0.5"}, {8, "3"}} {
-		m := radial(t, c.d2, 2, c.epsilon)
+		m := radial(c.d2, 2, c.epsilon)
 		cost := m.Cost()
-		if cost.Epsilon != amount(t, c.epsilon) || cost.Delta != 0 || cost.Rho.Float() < dp.RhoOfPure(cost.Epsilon.Float()) {
+		if cost.Epsilon != amount(c.epsilon) || cost.Delta != 0 || cost.Rho.Float() < dp.RhoOfPure(cost.Epsilon.Float()) {
 			t.Errorf("cost %v for epsilon %v", cost, c.epsilon)
 		}
 		if err := checkRadial(m.Parameter(), c.d2, cost.Epsilon); err != nil {
@@ -103,7 +103,7 @@ func TestRadialExact(t *testing.T) {
 			t.Errorf("d2 %d, epsilon %v: %v", c.d2, c.epsilon, err)
 		}
 		// One dimension: the law is the rounded Laplace law.
-		one := radial(t, c.d2, 1, c.epsilon)
+		one := radial(c.d2, 1, c.epsilon)
 		sum := 0.0
 		for i := range logs {
 			k := abs(int64(i - half))
@@ -122,7 +122,7 @@ func TestRadialExact(t *testing.T) {
 // TestRadialDraws compares the noise of one dimension with the rounded Laplace law.
 func TestRadialDraws(t *testing.T) {
 	const n = 100_000
-	m := radial(t, 4, 1, "1")
+	m := radial(4, 1, "1")
 	s, _ := m.Parameter().Float64()
 	count := map[int64]int{}
 	r := seeded(3)
@@ -167,7 +167,7 @@ func TestRootUp(t *testing.T) {
 }
 
 func TestRadialReplay(t *testing.T) {
-	f := releaseWith(radial(t, 25, 3, "0.5"))
+	f := releaseWith(radial(25, 3, "0.5"))
 	for _, y := range [][]int64{{10, 20, 30}, {15, 20, 30}, {13, 16, 30}, {12, 24, 32}, {10, 20, 25}} {
 		if err := checkReplay(f, []int64{10, 20, 30}, y, dp.L2); err != nil {
 			t.Errorf("%v: %v", y, err)
@@ -177,14 +177,14 @@ func TestRadialReplay(t *testing.T) {
 
 func TestRadialStatistical(t *testing.T) {
 	const n = 60_000
-	m := drawAnswers(releaseWith(radial(t, 9, 1, "1")), []int64{10}, []int64{13}, n)
+	m := drawAnswers(releaseWith(radial(9, 1, "1")), []int64{10}, []int64{13}, n)
 	if err := m.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
 	if err := m.check(map[float64]float64{0.8: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.8: it would see nothing")
 	}
-	two := drawAnswers(releaseWith(radial(t, 8, 2, "1")), []int64{10, 10}, []int64{12, 12}, n)
+	two := drawAnswers(releaseWith(radial(8, 2, "1")), []int64{10, 10}, []int64{12, 12}, n)
 	if err := two.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
@@ -214,8 +214,8 @@ func (s rescaled) fill(src *noise.Source, out []int64) {
 
 func TestRadialPlantedBugs(t *testing.T) {
 	const n = 25_000
-	good := radial(t, 9, 1, "0.5") // s = 6
-	two := radial(t, 8, 2, "1")    // s = sqrt 8
+	good := radial(9, 1, "0.5") // s = 6
+	two := radial(8, 2, "1")    // s = sqrt 8
 	of := func(m *radialNoise, s *big.Rat) rescaled { return rescaled{m, s} }
 	exact := func(m *radialNoise, d2 int64, s *big.Rat) func() error {
 		return func() error { return checkRadial(of(m, s).Parameter(), d2, m.Cost().Epsilon) }
@@ -314,8 +314,8 @@ func TestRadialRefusals(t *testing.T) {
 			t.Errorf("the ends of the range: %v", err)
 		}
 	}
-	m := radial(t, 1, 3, "1")
-	for _, terms := range [][]Term{{{m, 2, 1}}, {{m, 1, 1}, {laplace(t, 1, "1"), 1, 1}}} {
+	m := radial(1, 3, "1")
+	for _, terms := range [][]Term{{{m, 2, 1}}, {{m, 1, 1}, {laplace(1, "1"), 1, 1}}} {
 		if _, err := HalfWidthOfSum(0.05, terms...); !errors.Is(err, errTerm) {
 			t.Errorf("a sum of dependent noises: %v", err)
 		}
@@ -372,7 +372,7 @@ func TestRadialTail(t *testing.T) {
 // The noise that is drawn stays within its half width as often as it says.
 func TestRadialHalfWidth(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10} {
-		m := radial(t, 100, n, "1")
+		m := radial(100, n, "1")
 		k := m.HalfWidth(0.1)
 		if m.Tail(k) > 0.1 || m.Tail(k-1) <= 0.1 {
 			t.Errorf("n %d: tails %v and %v around the half width", n, m.Tail(k), m.Tail(k-1))

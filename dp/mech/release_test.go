@@ -19,11 +19,11 @@ func TestReleaseKeepsItsInput(t *testing.T) {
 	v := []int64{1, 2, 3}
 	x := Seal(v...)
 	v[0] = 99
-	out := seeded(1).Release(x, laplace(t, 1, "0.1"))
+	out := seeded(1).Release(x, laplace(1, "0.1"))
 	if len(out) != 3 || x.Open()[0] != 1 || x.Open()[2] != 3 {
 		t.Errorf("release changed its input: %v", x.Open())
 	}
-	if got := seeded(1).Release(Seal(), laplace(t, 1, "1")); len(got) != 0 {
+	if got := seeded(1).Release(Seal(), laplace(1, "1")); len(got) != 0 {
 		t.Errorf("nothing became %v", got)
 	}
 }
@@ -32,7 +32,7 @@ func TestReleaseKeepsItsInput(t *testing.T) {
 func TestReleaseDrawsFirst(t *testing.T) {
 	read := func(v ...int64) int {
 		s := newStream(5)
-		NewReleaser(entropy.FromReader(s)).Release(Seal(v...), gaussian(t, 4, "0.1"))
+		NewReleaser(entropy.FromReader(s)).Release(Seal(v...), gaussian(4, "0.1"))
 		return s.read
 	}
 	want := read(0, 0, 0, 0)
@@ -54,7 +54,7 @@ func TestReleaseClamps(t *testing.T) {
 		}
 	}
 	for range 100 {
-		for _, v := range seeded(9).Release(Seal(math.MaxInt64, math.MinInt64), laplace(t, 1000, "0.1")) {
+		for _, v := range seeded(9).Release(Seal(math.MaxInt64, math.MinInt64), laplace(1000, "0.1")) {
 			if abs(v/2) < math.MaxInt64/4 {
 				t.Fatalf("a sum wrapped around to %d", v)
 			}
@@ -67,10 +67,10 @@ func TestRecord(t *testing.T) {
 	r := seeded(1)
 	var calls []Call
 	r.Record(func(c Call) { calls = append(calls, c) })
-	r.Release(Seal(123456), laplace(t, 2, "0.5"))
-	r.Release(Seal(123456, 7), gaussian(t, 2, "0.5"))
+	r.Release(Seal(123456), laplace(2, "0.5"))
+	r.Release(Seal(123456, 7), gaussian(2, "0.5"))
 	r.Record(nil)
-	r.Release(Seal(1), laplace(t, 2, "0.5"))
+	r.Release(Seal(1), laplace(2, "0.5"))
 	if len(calls) != 2 || calls[0].Mechanism != "laplace" || calls[1].Mechanism != "gaussian" {
 		t.Fatalf("calls %v", calls)
 	}
@@ -89,7 +89,7 @@ func TestRecord(t *testing.T) {
 
 func TestReleaserIsSafeForConcurrentUse(t *testing.T) {
 	r := NewReleaser(noise.NewSource())
-	m := laplace(t, 1, "1")
+	m := laplace(1, "1")
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -136,7 +136,7 @@ func TestRealsApproximate(t *testing.T) {
 // What is drawn of them, and when, changes nothing that the releaser draws for others,
 // and the other way around.
 func TestRealsAreApart(t *testing.T) {
-	m := laplace(t, 1, "0.01")
+	m := laplace(1, "0.01")
 	run := func(bits []uint, between bool) (noisy []int64, a, b []*big.Float) {
 		r := seeded(6)
 		x := r.DrawReals(3, false, 2)
@@ -192,7 +192,7 @@ func TestRealsRecord(t *testing.T) {
 // TestRealsConcurrent is for the race detector.
 func TestRealsConcurrent(t *testing.T) {
 	r := seeded(1)
-	x, m := r.DrawReals(10, false, 3), laplace(t, 1, "1")
+	x, m := r.DrawReals(10, false, 3), laplace(1, "1")
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
@@ -219,12 +219,12 @@ func (c claims) fill(src *noise.Source, out []int64) { c.noise.fill(src, out) }
 func TestPlantedBugs(t *testing.T) {
 	const n = draws / 4
 	pure1 := map[float64]float64{1: 0}
-	good := laplace(t, 3, "1")
-	half := claims{good, laplace(t, 3, "2")}
-	forgotten := claims{good, laplace(t, 1, "1")}
+	good := laplace(3, "1")
+	half := claims{good, laplace(3, "2")}
+	forgotten := claims{good, laplace(1, "1")}
 
-	gauss := gaussian(t, 9, "0.5")
-	lostSquare := claims{gauss, gaussian(t, 3, "0.5")} // sigma^2 = D/(2 rho)
+	gauss := gaussian(9, "0.5")
+	lostSquare := claims{gauss, gaussian(3, "0.5")} // sigma^2 = D/(2 rho)
 	exact := map[float64]float64{}
 	for _, e := range []float64{0.5, 1, 2} {
 		exact[e] = hockeyStick(gaussianLogs(gauss.Parameter()), 3, e)
@@ -269,7 +269,7 @@ func TestPlantedBugs(t *testing.T) {
 	}
 	// The scale is read off the data.
 	dataScale := func(r *Releaser, x []int64) []int64 {
-		return r.Release(Seal(x...), laplace(t, max(1, x[0]), "1"))
+		return r.Release(Seal(x...), laplace(max(1, x[0]), "1"))
 	}
 	// Three people's worth of movement under one person's bound.
 	doubleCount := func(r *Releaser, x []int64) []int64 {

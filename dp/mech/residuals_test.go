@@ -14,9 +14,8 @@ func countMarginals(sizes []int, sets ...[]int) ResidualsConfig {
 	return ResidualsConfig{Sizes: sizes, Hidden: make([]bool, len(sizes)), Sets: sets, Low: new(big.Int), High: big.NewInt(1)}
 }
 
-func residuals(t testing.TB, of ResidualsConfig, rho string) *Residuals {
-	t.Helper()
-	return must(NewResiduals(of, amount(t, rho)))
+func residuals(of ResidualsConfig, rho string) *Residuals {
+	return must(NewResiduals(of, amount(rho)))
 }
 
 // cube is all sets of some attributes.
@@ -87,7 +86,7 @@ var tables = []ResidualsConfig{
 // Without noise the marginals are those of the table: the residuals are put together again rightly.
 func TestMarginalsOfNoNoise(t *testing.T) {
 	for i, of := range tables {
-		m := residuals(t, of, "1000000")
+		m := residuals(of, "1000000")
 		x := madeUpTable(m.Len(), uint64(i))
 		got := seeded(1).ReleaseMarginals(Seal(x...), m)
 		for k, set := range of.Sets {
@@ -95,7 +94,7 @@ func TestMarginalsOfNoNoise(t *testing.T) {
 				t.Errorf("%v of %v: %v (%d), want %v", set, of.Sizes, got.Values[k], got.ExtraSteps[k], want)
 			}
 		}
-		if m.Cost() != (dp.Cost{Epsilon: dp.Unbounded, Rho: amount(t, "1000000")}) {
+		if m.Cost() != (dp.Cost{Epsilon: dp.Unbounded, Rho: amount("1000000")}) {
 			t.Errorf("it costs %v", m.Cost())
 		}
 	}
@@ -106,7 +105,7 @@ func TestMarginalsAgree(t *testing.T) {
 	worst := int64(0)
 	for i, of := range append(slices.Clone(tables), countMarginals([]int{4, 3, 6, 7, 2}, cube(5)...)) {
 		of.Hidden = make([]bool, len(of.Sizes))
-		m := residuals(t, of, "0.05")
+		m := residuals(of, "0.05")
 		x := madeUpTable(m.Len(), uint64(i))
 		got := seeded(byte(i)).ReleaseMarginals(Seal(x...), m)
 		for k, set := range of.Sets {
@@ -161,7 +160,7 @@ func residualOf(of ResidualsConfig, b []int, x []int64) []*big.Int {
 // reached.
 func TestResidualSensitivity(t *testing.T) {
 	for _, of := range tables {
-		m := residuals(t, of, "1")
+		m := residuals(of, "1")
 		for _, part := range m.parts {
 			worst := new(big.Int)
 			try := func(change map[int]int64) {
@@ -269,7 +268,7 @@ func TestResidualsExactly(t *testing.T) {
 	calibrated := func(p residual) *big.Rat { return p.noise.Parameter() }
 	for _, of := range []ResidualsConfig{countMarginals([]int{2}, []int{0}, []int{}), countMarginals([]int{3}, []int{0}, []int{}),
 		countMarginals([]int{2, 2}, cube(2)...)} {
-		m := residuals(t, of, "4")
+		m := residuals(of, "4")
 		x := madeUpTable(m.Len(), 3)
 		y := slices.Clone(x)
 		y[m.Len()-1]++
@@ -307,7 +306,7 @@ func TestResidualsExactly(t *testing.T) {
 // within what their noise is calibrated to.
 func TestMarginalsReplay(t *testing.T) {
 	for i, of := range tables {
-		m := residuals(t, of, "0.5")
+		m := residuals(of, "0.5")
 		x := madeUpTable(m.Len(), uint64(i))
 		y := slices.Clone(x)
 		y[i%m.Len()] += of.High.Int64()
@@ -348,7 +347,7 @@ func deltaOf(rho, epsilon float64) float64 {
 // As a black box it loses no more than it charges, and a release that claims half of what it costs
 // is caught.
 func TestMarginalsBlackBox(t *testing.T) {
-	m := residuals(t, countMarginals([]int{2}, []int{0}, []int{}), "0.5")
+	m := residuals(countMarginals([]int{2}, []int{0}, []int{}), "0.5")
 	x, y := []int64{10, 20}, []int64{11, 20}
 	claims := func(rho float64) map[float64]float64 {
 		out := map[float64]float64{}
@@ -360,7 +359,7 @@ func TestMarginalsBlackBox(t *testing.T) {
 	if err := checkHockeyStick(releaseTwo(m), x, y, draws/32, claims(0.5)); err != nil {
 		t.Error(err)
 	}
-	cheap := residuals(t, countMarginals([]int{2}, []int{0}, []int{}), "4")
+	cheap := residuals(countMarginals([]int{2}, []int{0}, []int{}), "4")
 	if catchHockeyStick(releaseTwo(cheap), x, y, draws/16, claims(0.5)) == nil {
 		t.Error("eight times the price was not noticed")
 	}
@@ -398,7 +397,7 @@ func isJustAbove(a, b *big.Rat) bool {
 // The variance and the reach of every cell are those of what is really added up.
 func TestMarginalVariance(t *testing.T) {
 	for _, of := range tables[:6] {
-		m := residuals(t, of, "0.3")
+		m := residuals(of, "0.3")
 		for k, set := range of.Sets {
 			for at := range m.table.marginal(set).cells() {
 				variance, reach := new(big.Rat), new(big.Rat)
@@ -467,7 +466,7 @@ func TestResidualsAreOptimal(t *testing.T) {
 	for _, of := range []ResidualsConfig{countMarginals([]int{2, 3, 4}, cube(3)...), countMarginals([]int{5, 3}, cube(2)...),
 		countMarginals([]int{2, 2, 2, 2}, []int{0, 1}, []int{1, 2}, []int{2, 3}, []int{0, 3}),
 		countMarginals([]int{3, 4, 2}, []int{0, 1, 2}, []int{0, 1}, []int{0}, []int{})} {
-		m := residuals(t, of, "0.01")
+		m := residuals(of, "0.01")
 		sum := 0.0
 		for k, set := range of.Sets {
 			v, _ := m.Noise(k).Parameter().Float64()
@@ -500,7 +499,7 @@ func TestResidualsAreOptimal(t *testing.T) {
 // A set that is left out of what is released shows in the answers.
 func TestResidualLeftOut(t *testing.T) {
 	of := countMarginals([]int{2, 3}, cube(2)...)
-	m := residuals(t, of, "1000000")
+	m := residuals(of, "1000000")
 	x := madeUpTable(m.Len(), 5)
 	for i := range m.parts {
 		broken := *m
@@ -539,7 +538,7 @@ func TestDiscreteGaussianIsNearANormal(t *testing.T) {
 // Error bars hold, and are not much wider than need be.
 func TestMarginalErrorBars(t *testing.T) {
 	of := countMarginals([]int{4, 3, 2}, cube(3)...)
-	m := residuals(t, of, "0.02")
+	m := residuals(of, "0.02")
 	x := madeUpTable(m.Len(), 9)
 	r := NewReleaser(entropy.FromReader(newStream(4)))
 	const n = 1500
@@ -587,5 +586,5 @@ func TestMarginalsRefused(t *testing.T) {
 			t.Error("a marginal was drawn by itself")
 		}
 	}()
-	seeded(1).Release(Seal(1, 2), residuals(t, tables[0], "1").Noise(0))
+	seeded(1).Release(Seal(1, 2), residuals(tables[0], "1").Noise(0))
 }

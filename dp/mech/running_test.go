@@ -14,15 +14,14 @@ func days(n int) RunningTotalsConfig {
 	return RunningTotalsConfig{Len: n, Low: new(big.Int), High: big.NewInt(1), Groups: 1}
 }
 
-func running(t testing.TB, of RunningTotalsConfig, rho string) *RunningTotals {
-	t.Helper()
-	return must(NewRunningTotals(of, amount(t, rho)))
+func running(of RunningTotalsConfig, rho string) *RunningTotals {
+	return must(NewRunningTotals(of, amount(rho)))
 }
 
 // The figure: running totals of a year have a mean variance of less than 8 times that of one count
 // at the same price, where a tree has 41 and days that are added up 183.
 func TestRunningTotalsOfAYear(t *testing.T) {
-	m := running(t, days(365), "0.005")
+	m := running(days(365), "0.005")
 	single := 1 / (2 * 0.005)
 	each, _ := m.TermNoise().Parameter().Float64()
 	last, _ := m.TotalNoise().Parameter().Float64()
@@ -46,12 +45,12 @@ func TestRunningTotalsOfAYear(t *testing.T) {
 
 // Without noise the numbers are what they were, and with noise the totals are near.
 func TestRunningIsTheSequence(t *testing.T) {
-	m := running(t, days(60), "1000000")
+	m := running(days(60), "1000000")
 	x := madeUpTable(60, 4)
 	if got := seeded(1).ReleaseRunningTotals(Seal(x...), m); !slices.Equal(got, x) {
 		t.Errorf("%v, want %v", got, x)
 	}
-	m = running(t, days(60), "0.02")
+	m = running(days(60), "0.02")
 	r := NewReleaser(entropy.FromReader(newStream(3)))
 	const n = 600
 	outside, single, squares := 0, 0, 0.0
@@ -83,7 +82,7 @@ func TestRunningSensitivity(t *testing.T) {
 	for _, of := range []RunningTotalsConfig{days(5), {Len: 5, Low: new(big.Int), High: big.NewInt(3), Groups: 3},
 		{Len: 5, Low: big.NewInt(-2), High: big.NewInt(1), Groups: 2}, {Len: 4, Low: new(big.Int), High: big.NewInt(2), Groups: 2,
 			Neighbours: dp.Substitute}, {Len: 4, Low: big.NewInt(-1), High: big.NewInt(1), Groups: 9, Neighbours: dp.Substitute}} {
-		m := running(t, of, "1")
+		m := running(of, "1")
 		var own [][]int64 // what one person may add
 		var list func(x []int64, groups int64)
 		list = func(x []int64, groups int64) {
@@ -131,7 +130,7 @@ func TestRunningSensitivity(t *testing.T) {
 // The law, number by number: what a person of one day loses, at every day, is what is claimed or
 // less. Noise for a day alone, and for one day where people have two, loses more.
 func TestRunningExactly(t *testing.T) {
-	m := running(t, days(4), "5")
+	m := running(days(4), "5")
 	loss := func(sigma2 *big.Rat, x []int64) float64 {
 		p, sum := gaussianLogs(sigma2), 0.0
 		for _, d := range m.multiplyFactor(x) {
@@ -158,7 +157,7 @@ func TestRunningExactly(t *testing.T) {
 
 func TestRunningReplay(t *testing.T) {
 	of := RunningTotalsConfig{Len: 30, Low: new(big.Int), High: big.NewInt(4), Groups: 2}
-	m := running(t, of, "0.1")
+	m := running(of, "0.1")
 	silent := func(r *Releaser, v []int64) []int64 {
 		r.ReleaseRunningTotals(Seal(v...), m)
 		return nil
@@ -184,10 +183,10 @@ func TestRunningBlackBox(t *testing.T) {
 	for _, e := range []float64{0.5, 1, 1.5, 2} {
 		claims[e] = deltaOf(0.5, e)
 	}
-	if err := checkHockeyStick(f(running(t, days(2), "0.5")), x, y, draws/32, claims); err != nil {
+	if err := checkHockeyStick(f(running(days(2), "0.5")), x, y, draws/32, claims); err != nil {
 		t.Error(err)
 	}
-	if catchHockeyStick(f(running(t, days(2), "4")), x, y, draws/16, claims) == nil {
+	if catchHockeyStick(f(running(days(2), "4")), x, y, draws/16, claims) == nil {
 		t.Error("eight times the price was not noticed")
 	}
 }

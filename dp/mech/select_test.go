@@ -20,19 +20,16 @@ var (
 	monotone = Scoring{Sensitivity: 1, Monotone: true}
 )
 
-func exponential(t testing.TB, s Scoring, epsilon string) *exponentialSelector {
-	t.Helper()
-	return must(NewExponential(s, amount(t, epsilon))).(*exponentialSelector)
+func exponential(s Scoring, epsilon string) *exponentialSelector {
+	return must(NewExponential(s, amount(epsilon))).(*exponentialSelector)
 }
 
-func permuteAndFlip(t testing.TB, s Scoring, epsilon string) *flipSelector {
-	t.Helper()
-	return must(NewPermuteAndFlip(s, amount(t, epsilon))).(*flipSelector)
+func permuteAndFlip(s Scoring, epsilon string) *flipSelector {
+	return must(NewPermuteAndFlip(s, amount(epsilon))).(*flipSelector)
 }
 
-func noisyMax(t testing.TB, form NoisyMaxForm, s Scoring, epsilon string) *noisyMaxSelector {
-	t.Helper()
-	return must(NewNoisyMax(form, s, amount(t, epsilon))).(*noisyMaxSelector)
+func noisyMax(form NoisyMaxForm, s Scoring, epsilon string) *noisyMaxSelector {
+	return must(NewNoisyMax(form, s, amount(epsilon))).(*noisyMaxSelector)
 }
 
 // bases have ties, a clear winner and a clear loser.
@@ -47,7 +44,7 @@ var scorings = []struct {
 // rho between any two neighbours, and no less epsilon.
 func TestSelectExact(t *testing.T) {
 	for _, c := range scorings {
-		em, pf := exponential(t, c.s, c.epsilon), permuteAndFlip(t, c.s, c.epsilon)
+		em, pf := exponential(c.s, c.epsilon), permuteAndFlip(c.s, c.epsilon)
 		// The exponential mechanism's loss is epsilon only in the limit, of a candidate that
 		// is far below the best.
 		b, _ := em.Parameter().Float64()
@@ -66,12 +63,12 @@ func TestSelectExact(t *testing.T) {
 func TestNoisyMaxExact(t *testing.T) {
 	for _, form := range []NoisyMaxForm{LaplaceNoise, GeometricNoise} {
 		for _, c := range scorings[:4] {
-			m := noisyMax(t, form, c.s, c.epsilon)
+			m := noisyMax(form, c.s, c.epsilon)
 			if err := checkSelection(noisyLaw(m, firstHighest), c.s, m.Cost(), bases[:3], 0.5); err != nil {
 				t.Errorf("%s, %v, epsilon %s: %v", m.Name(), c.s, c.epsilon, err)
 			}
 		}
-		m := noisyMax(t, form, general, "6")
+		m := noisyMax(form, general, "6")
 		if err := checkSelection(noisyLaw(m, firstHighest), general, m.Cost(), [][]int64{{0, 0, 0}, {1, 0, 1}}, 0.9); err != nil {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
@@ -81,7 +78,7 @@ func TestNoisyMaxExact(t *testing.T) {
 // The exact laws are those of package utility, where there is one.
 func TestSelectLaws(t *testing.T) {
 	for _, c := range scorings {
-		d, e := float64(c.s.Sensitivity), amount(t, c.epsilon).Float()
+		d, e := float64(c.s.Sensitivity), amount(c.epsilon).Float()
 		s := utility.Selection{Epsilon: e, Sensitivity: d, Monotone: c.s.Monotone}
 		for _, x := range bases {
 			var f []float64
@@ -90,12 +87,12 @@ func TestSelectLaws(t *testing.T) {
 			}
 			em, _ := s.Exponential(f)
 			pf, _ := s.PermuteAndFlip(f)
-			for i, got := range exponentialLaw(exponential(t, c.s, c.epsilon))(x) {
+			for i, got := range exponentialLaw(exponential(c.s, c.epsilon))(x) {
 				if want := em.Probabilities()[i]; math.Abs(got-want) > 1e-12 {
 					t.Errorf("exponential of %v: P(%d) = %v, want %v", x, i, got, want)
 				}
 			}
-			for i, got := range flipLaw(permuteAndFlip(t, c.s, c.epsilon))(x) {
+			for i, got := range flipLaw(permuteAndFlip(c.s, c.epsilon))(x) {
 				if want := pf.Probabilities()[i]; math.Abs(got-want) > 1e-12 {
 					t.Errorf("permute-and-flip of %v: P(%d) = %v, want %v", x, i, got, want)
 				}
@@ -110,7 +107,7 @@ func TestSelectLaws(t *testing.T) {
 	want := math.Exp(-1) / 2
 	last := 1.0
 	for _, steps := range []int64{1, 4, 16} {
-		m := noisyMax(t, GeometricNoise, Scoring{steps, false}, "1")
+		m := noisyMax(GeometricNoise, Scoring{steps, false}, "1")
 		off := math.Abs(noisyLaw(m, firstHighest)([]int64{2 * steps, 0})[1] - want)
 		if off > last/3 || off == 0 {
 			t.Errorf("%d steps: %v from permute-and-flip", steps, off)
@@ -124,16 +121,16 @@ func TestSelectLaws(t *testing.T) {
 
 // Values computed to 17 digits from first principles.
 func TestSelectGolden(t *testing.T) {
-	hair := exponentialLaw(exponential(t, general, "0.1"))([]int64{500, 400, 60, 40})
+	hair := exponentialLaw(exponential(general, "0.1"))([]int64{500, 400, 60, 40})
 	for i, want := range []float64{0.99330714869923997, 0.0066928509217481858, 2.7707985977151384e-10, 1.0193198397260611e-10} {
 		if math.Abs(hair[i]-want) > 1e-9 {
 			t.Errorf("hair colour %d: %v, want %v", i, hair[i], want)
 		}
 	}
-	if got := exponentialLaw(exponential(t, general, "1"))([]int64{2, 0})[1]; math.Abs(got-0.268941421) > 1e-9 {
+	if got := exponentialLaw(exponential(general, "1"))([]int64{2, 0})[1]; math.Abs(got-0.268941421) > 1e-9 {
 		t.Errorf("exponential: the worst of two %v", got)
 	}
-	if got := flipLaw(permuteAndFlip(t, general, "1"))([]int64{2, 0})[1]; math.Abs(got-0.183939721) > 1e-9 {
+	if got := flipLaw(permuteAndFlip(general, "1"))([]int64{2, 0})[1]; math.Abs(got-0.183939721) > 1e-9 {
 		t.Errorf("permute-and-flip: the worst of two %v", got)
 	}
 }
@@ -143,25 +140,25 @@ func TestSelectCost(t *testing.T) {
 		epsilon  string
 		em, pure float64
 	}{{"1", 0.125, 0.46211715726000976}, {"0.5", 0.03125, 0.12245933120185456}, {"20", 19.999999917553855, 19.999999917553855}} {
-		em, pf := exponential(t, general, c.epsilon).Cost(), permuteAndFlip(t, monotone, c.epsilon).Cost()
-		if em.Epsilon != amount(t, c.epsilon) || pf.Epsilon != em.Epsilon || em.Delta != 0 || pf.Delta != 0 {
+		em, pf := exponential(general, c.epsilon).Cost(), permuteAndFlip(monotone, c.epsilon).Cost()
+		if em.Epsilon != amount(c.epsilon) || pf.Epsilon != em.Epsilon || em.Delta != 0 || pf.Delta != 0 {
 			t.Errorf("costs %v and %v", em, pf)
 		}
 		if em.Rho.Float() < c.em || em.Rho.Float() > c.em+1e-11 || pf.Rho.Float() < c.pure || pf.Rho.Float() > c.pure+1e-11 {
 			t.Errorf("epsilon %s: rho %v and %v", c.epsilon, em.Rho.Float(), pf.Rho.Float())
 		}
 	}
-	if m := exponential(t, Scoring{3, false}, "0.5"); m.Parameter().RatString() != "12" {
+	if m := exponential(Scoring{3, false}, "0.5"); m.Parameter().RatString() != "12" {
 		t.Errorf("2D/epsilon is %v", m.Parameter())
 	}
-	if m := permuteAndFlip(t, Scoring{3, true}, "0.5"); m.Parameter().RatString() != "6" {
+	if m := permuteAndFlip(Scoring{3, true}, "0.5"); m.Parameter().RatString() != "6" {
 		t.Errorf("D/epsilon is %v", m.Parameter())
 	}
 }
 
 func selectors(t testing.TB, s Scoring, epsilon string) []Selector {
-	return []Selector{exponential(t, s, epsilon), permuteAndFlip(t, s, epsilon),
-		noisyMax(t, LaplaceNoise, s, epsilon), noisyMax(t, GeometricNoise, s, epsilon)}
+	return []Selector{exponential(s, epsilon), permuteAndFlip(s, epsilon),
+		noisyMax(LaplaceNoise, s, epsilon), noisyMax(GeometricNoise, s, epsilon)}
 }
 
 func TestSelectReplay(t *testing.T) {
@@ -195,7 +192,7 @@ func TestSelectStatistical(t *testing.T) {
 		}
 	}
 	// The test sees something: permute-and-flip loses 1 here, and more than 0.9.
-	flipped := drawAnswers(releaseFunc(chooseWith(permuteAndFlip(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10)
+	flipped := drawAnswers(releaseFunc(chooseWith(permuteAndFlip(general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10)
 	if err := flipped.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
@@ -285,7 +282,7 @@ func TestSelectRecord(t *testing.T) {
 	r := seeded(1)
 	var calls []Call
 	r.Record(func(c Call) { calls = append(calls, c) })
-	m := permuteAndFlip(t, Scoring{2, true}, "0.5")
+	m := permuteAndFlip(Scoring{2, true}, "0.5")
 	if _, err := r.Select(Seal(123456, 7), m); err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +299,7 @@ func TestSelectRecord(t *testing.T) {
 // Ordered pairs of three: peeling loses at most twice epsilon, which the law of
 // one-shot Gumbel noise, that of Plackett and Luce, has too.
 func TestTopKExact(t *testing.T) {
-	m := exponential(t, general, "0.7")
+	m := exponential(general, "0.7")
 	top := must(NewTopK(2, m))
 	if c := top.Cost(); c.Epsilon != 2*m.Cost().Epsilon || c.Rho != 2*m.Cost().Rho || top.k != 2 || top.Selector() != Selector(m) {
 		t.Errorf("cost %v", c)
@@ -419,12 +416,12 @@ func TestChooseSelector(t *testing.T) {
 		{Concentrated, "0.02", "exponential", "an epsilon of 0.20", 0.4, 1e-11},
 		{Concentrated, "100", "permute-and-flip", "never worse", 100, 1e-9},
 	} {
-		m, why, err := ChooseSelector(c.b, amount(t, c.amount), general)
+		m, why, err := ChooseSelector(c.b, amount(c.amount), general)
 		if err != nil || m.Name() != c.name || !strings.Contains(why, c.says) || math.Abs(m.Cost().Epsilon.Float()-c.epsilon) > c.within {
 			t.Errorf("%v %s: %v, %q, %v", c.b, c.amount, m, why, err)
 			continue
 		}
-		if cost := m.Cost(); c.b == Pure && cost.Epsilon > amount(t, c.amount) || c.b == Concentrated && cost.Rho > amount(t, c.amount) {
+		if cost := m.Cost(); c.b == Pure && cost.Epsilon > amount(c.amount) || c.b == Concentrated && cost.Rho > amount(c.amount) {
 			t.Errorf("%s costs %v", c.amount, cost)
 		}
 	}
@@ -471,8 +468,8 @@ func scaled(t *testing.T, m Selector, by string) *big.Rat {
 
 // Every one of these was made in some library or textbook.
 func TestSelectPlantedBugs(t *testing.T) {
-	em, pf := exponential(t, general, "1"), permuteAndFlip(t, general, "1")
-	lap, geo := noisyMax(t, LaplaceNoise, general, "1"), noisyMax(t, GeometricNoise, general, "1")
+	em, pf := exponential(general, "1"), permuteAndFlip(general, "1")
+	lap, geo := noisyMax(LaplaceNoise, general, "1"), noisyMax(GeometricNoise, general, "1")
 	short := func(m Selector, by string) Selector {
 		b := scaled(t, m, by)
 		if m.Name() == "exponential" {
@@ -518,7 +515,7 @@ func TestSelectPlantedBugs(t *testing.T) {
 	// The noisy value is released with the index, at the price of the index.
 	withValue := func(r *Releaser, x []int64) []int64 {
 		z := make([]int64, len(x))
-		noisyMax(t, LaplaceNoise, monotone, "1").sampler.Fill(r.src, z)
+		noisyMax(LaplaceNoise, monotone, "1").sampler.Fill(r.src, z)
 		i := firstHighest(x, z)
 		return []int64{10*int64(i) + max(-4, min(x[i]+z[i], 5)), 0}
 	}
@@ -611,7 +608,7 @@ func TestSelectPlantedBugs(t *testing.T) {
 		{"empty candidates left out, replay", func() error { return checkSelectReplay(leavesOut, []int64{0, 5}, []int64{1, 5}) }},
 		{"scores move too far, replay", func() error { return checkSelectReplay(chooseWith(em), []int64{0, 5}, []int64{2, 5}) }},
 		{"scores not monotone, replay", func() error {
-			return checkSelectReplay(chooseWith(exponential(t, monotone, "1")), []int64{0, 5}, []int64{1, 4})
+			return checkSelectReplay(chooseWith(exponential(monotone, "1")), []int64{0, 5}, []int64{1, 4})
 		}},
 	} {
 		if err := c.check(); err == nil {

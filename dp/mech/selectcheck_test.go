@@ -338,7 +338,7 @@ func BenchmarkQuantiles(b *testing.B) {
 	}
 	values := Seal(d...)
 	for name, at := range map[string][]string{"median": {"0.5"}, "quartiles": {"0.25", "0.5", "0.75"}} {
-		q := quantiles(b, QuantileQuery{At: rats(at...), Low: 0, High: 1<<40 - 1, PerUnit: 1}, "1")
+		q := quantiles(QuantileQuery{At: rats(at...), Low: 0, High: 1<<40 - 1, PerUnit: 1}, "1")
 		b.Run(name, func(b *testing.B) {
 			r := NewReleaser(noise.NewSource())
 			for b.Loop() {

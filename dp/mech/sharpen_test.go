@@ -111,7 +111,7 @@ func TestAveragedValues(t *testing.T) {
 func TestAveragedRefuses(t *testing.T) {
 	residuals := must(NewMarginalNoise("residuals", l2squared(1), quarters(t, 1, 1).Cost(), big.NewRat(5, 1), big.NewRat(1, 1)))
 	g := func(d2, rho int64) *Gaussian { return quarters(t, d2, rho) }
-	l := laplace(t, 1, "1")
+	l := laplace(1, "1")
 	for _, c := range []struct{ from, to Mechanism }{
 		{g(1, 4), g(4, 8)}, {g(1, 4), g(1, 4)}, {g(1, 8), g(1, 4)}, {l, g(1, 4)}, {g(1, 4), l}, {residuals, g(1, 4)}, {g(1, 4), residuals},
 	} {

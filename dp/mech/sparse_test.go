@@ -26,7 +26,7 @@ func TestSparseIsPrivateExactly(t *testing.T) {
 		{1, 4, 1, "1", false}, {2, 4, 1, "1", false}, {3, 4, 1, "2", false},
 		{1, 4, 3, "0.8", false}, {1, 5, 1, "3", true}, {2, 4, 2, "1", true}, {4, 4, 1, "1", true},
 	} {
-		m := sparse(c.above, c.d, amount(t, c.epsilon), func(s *SparseConfig) { s.Monotone = c.monotone })
+		m := sparse(c.above, c.d, amount(c.epsilon), func(s *SparseConfig) { s.Monotone = c.monotone })
 		e := m.Cost().Epsilon.Float()
 		worst, err := checkSparse(modelOf(m), c.above, c.n, c.d, c.monotone, e)
 		if err != nil {
@@ -52,11 +52,11 @@ func TestSparseIsTight(t *testing.T) {
 
 // Rounds of a refreshed session are AboveThresholds that share epsilon.
 func TestSparseRefreshedIsPrivateExactly(t *testing.T) {
-	m := sparse(4, 1, amount(t, "2"), func(s *SparseConfig) { s.Refresh = true })
+	m := sparse(4, 1, amount("2"), func(s *SparseConfig) { s.Refresh = true })
 	if _, err := checkSparse(modelOf(m), 1, 4, 1, false, 0.5); err != nil {
 		t.Error(err)
 	}
-	if got := m.Cost(); got.Epsilon != amount(t, "2") || math.Abs(got.Rho.Float()-4*0.5*math.Tanh(0.25)) > 1e-9 {
+	if got := m.Cost(); got.Epsilon != amount("2") || math.Abs(got.Rho.Float()-4*0.5*math.Tanh(0.25)) > 1e-9 {
 		t.Errorf("cost %v", got)
 	}
 }
@@ -306,7 +306,7 @@ func TestSparseStatistics(t *testing.T) {
 // The code and the model agree on the probability of every transcript.
 func TestSparseFollowsItsModel(t *testing.T) {
 	const runs = 60000
-	m := sparse(2, 1, amount(t, "2"), nil)
+	m := sparse(2, 1, amount("2"), nil)
 	values := []int64{0, -2, 1}
 	hits := map[string]int{}
 	r := seeded(31)
@@ -339,7 +339,7 @@ func TestSparseFollowsItsModel(t *testing.T) {
 }
 
 func TestSparseHalts(t *testing.T) {
-	m := sparse(2, 1, amount(t, "1"), nil)
+	m := sparse(2, 1, amount("1"), nil)
 	s := newStream(1)
 	session := NewReleaser(entropy.FromReader(s)).OpenSparse(m)
 	for i := range 2 {

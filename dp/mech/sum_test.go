@@ -48,8 +48,8 @@ func smallest(p []float64, beta float64) int64 {
 }
 
 func TestHalfWidthOfSumIsTheSmallest(t *testing.T) {
-	l, g := laplace(t, 1, "1"), gaussian(t, 1, "0.05")
-	narrow := gaussian(t, 1, "4")
+	l, g := laplace(1, "1"), gaussian(1, "0.05")
+	narrow := gaussian(1, "4")
 	for _, terms := range [][]Term{
 		{{l, 2, 1}}, {{l, 7, 1}}, {{g, 3, 1}}, {{g, 2, -1}, {l, 2, 1}}, {{narrow, 5, 1}},
 		{{l, 1, 2}, {g, 1, 3}}, {{l, 1, 10}, {narrow, 4, 4}, {g, 0, 9}, {g, 3, 0}}, {{l, 3, 100}},
@@ -105,7 +105,7 @@ func TestCoarseSums(t *testing.T) {
 
 // Sums of Gaussians are Gaussian, nearly, so large sums have a known answer.
 func TestHalfWidthOfLargeSums(t *testing.T) {
-	g, wide := gaussian(t, 1_000_000_000, "0.005"), gaussian(t, 1<<40, "0.0005")
+	g, wide := gaussian(1_000_000_000, "0.005"), gaussian(1<<40, "0.0005")
 	for _, c := range []struct {
 		terms  []Term
 		excess float64
@@ -130,7 +130,7 @@ func TestHalfWidthOfLargeSums(t *testing.T) {
 }
 
 func TestHalfWidthOfSumEdges(t *testing.T) {
-	l := laplace(t, 1, "1")
+	l := laplace(1, "1")
 	for _, c := range []struct {
 		beta  float64
 		terms []Term
@@ -149,14 +149,14 @@ func TestHalfWidthOfSumEdges(t *testing.T) {
 		t.Errorf("one noise: %d", k)
 	}
 	// Beyond int64 the answer is the largest int64, and tiny betas have an answer too.
-	wide := laplace(t, 1<<39, "0.5")
+	wide := laplace(1<<39, "0.5")
 	if k, _ := HalfWidthOfSum(0.05, Term{wide, 2, 1 << 40}); k != math.MaxInt64 {
 		t.Errorf("%d", k)
 	}
 	if k, err := HalfWidthOfSum(1e-300, Term{l, 2, 1}, Term{wide, 1, 3}); err != nil || k <= wide.HalfWidth(1e-300) {
 		t.Errorf("%d, %v", k, err)
 	}
-	if k, err := HalfWidthOfSum(0.05, Term{laplace(t, 1, "1048576"), 1000, 1}); err != nil || k != 0 {
+	if k, err := HalfWidthOfSum(0.05, Term{laplace(1, "1048576"), 1000, 1}); err != nil || k != 0 {
 		t.Errorf("hardly any noise: %d, %v", k, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestTransform(t *testing.T) {
 }
 
 func BenchmarkHalfWidthOfSum(b *testing.B) {
-	l, g := laplace(b, 1, "1"), gaussian(b, 1_000_000_000, "0.005")
+	l, g := laplace(1, "1"), gaussian(1_000_000_000, "0.005")
 	for name, terms := range map[string][]Term{
 		"two small": {{l, 2, 1}},
 		"equal":     {{g, 100, 1}},

@@ -21,10 +21,7 @@ func geometricPMF(b float64) func(int64) float64 {
 	}
 }
 
-func newGeometric(t testing.TB, scale string) *Geometric {
-	t.Helper()
-	return must(NewGeometric(rat(scale)))
-}
+func newGeometric(scale string) *Geometric { return must(NewGeometric(rat(scale))) }
 
 // TestGeometricEnumeration walks through every way that a draw can go, on both sides of the
 // scale where offsets begin, and at the narrow end.
@@ -32,7 +29,7 @@ func TestGeometricEnumeration(t *testing.T) {
 	for _, scale := range []string{"1/1048576", "1/2", "1", "3.7", "15.99", "16", "100"} {
 		t.Run(scale, func(t *testing.T) {
 			t.Parallel()
-			g := newGeometric(t, scale)
+			g := newGeometric(scale)
 			pmf := enumerate(newMeasure(g.two.l), g.draw)
 			b, _ := rat(scale).Float64()
 			if d := distance(pmf, geometricPMF(b)); !(d < closeEnough) {
@@ -55,7 +52,7 @@ func TestGeometricEnumeration(t *testing.T) {
 // TestGeometricPlantedBugs shows that the enumeration can fail.
 func TestGeometricPlantedBugs(t *testing.T) {
 	for _, scale := range []string{"2", "20"} {
-		g := newGeometric(t, scale)
+		g := newGeometric(scale)
 		b, _ := rat(scale).Float64()
 		m := newMeasure(g.two.l)
 		for bug, draw := range map[string]func(choices) int64{
@@ -87,7 +84,7 @@ func TestGeometricPlantedBugs(t *testing.T) {
 func TestGeometricDraws(t *testing.T) {
 	const n, bins = 200_000, 40
 	for _, scale := range []string{"1/2", "3.7", "1000", "1e6", "1e12"} {
-		g := newGeometric(t, scale)
+		g := newGeometric(scale)
 		b, _ := rat(scale).Float64()
 		w := math.Max(1, math.Floor(b/8))
 		var count [bins + 1]int
@@ -154,7 +151,7 @@ func TestGeometricSaturates(t *testing.T) {
 }
 
 func TestGeometricAllocates(t *testing.T) {
-	g, src := newGeometric(t, "1000"), NewSource()
+	g, src := newGeometric("1000"), NewSource()
 	if n := testing.AllocsPerRun(10000, func() { sink += g.Draw(src) }); n != 0 {
 		t.Errorf("%v allocations per draw", n)
 	}

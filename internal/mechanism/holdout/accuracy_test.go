@@ -35,7 +35,7 @@ func countMissing(t *testing.T, c Config, accuracy float64, ask analyst, runs in
 	r := mech.NewReleaser(detrand.Noise("accuracy", 1))
 	tooFar := int64(accuracy*float64(c.Size)) + 1
 	for range runs {
-		s, confirmed, missed := open(t, c, r, richHost()), 0, false
+		s, confirmed, missed := open(c, r, richHost()), 0, false
 		for i := 0; i < 400 && s.Left() > 0; i++ {
 			off := ask(tooFar, confirmed)
 			a := must(s.Ask(ctx, Question{Key: fmt.Sprint(i), Holdout: loaderOf(c.Size / 4), Training: big.NewRat(c.Size/4+off, c.Size)}))

@@ -94,10 +94,10 @@ func watchRun(t *testing.T, c Config, seed uint64, how runManner, data people) [
 	h := &unsureHost{Host: w, every: how.every}
 	d := detrand.New("analyst", seed)
 	said := ""
-	s := open(t, c, r, h)
+	s := open(c, r, h)
 	for i := range 25 {
 		if how.restart {
-			s = open(t, c, r, h)
+			s = open(c, r, h)
 		}
 		q := make(predictions, labels)
 		for k := range q {

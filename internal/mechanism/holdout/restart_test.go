@@ -20,10 +20,10 @@ func TestRestartChangesNothing(t *testing.T) {
 		questions := script(seed, 30)
 		run := func(restart bool) (out []string) {
 			h, r := richHost(), mech.NewReleaser(detrand.Noise("restart", seed))
-			s := open(t, small(), r, h)
+			s := open(small(), r, h)
 			for _, q := range questions {
 				if restart {
-					s = open(t, small(), r, h)
+					s = open(small(), r, h)
 				}
 				a, err := s.Ask(ctx, q)
 				out = append(out, answerText(t, a, err))
@@ -32,7 +32,7 @@ func TestRestartChangesNothing(t *testing.T) {
 				}
 			}
 			// Everything again, which is free, also for another process.
-			s = open(t, small(), r, h)
+			s = open(small(), r, h)
 			for _, q := range questions {
 				a, err := s.Ask(ctx, q)
 				out = append(out, answerText(t, a, err))
@@ -91,7 +91,7 @@ func TestKilledAnywhere(t *testing.T) {
 				memory := richHost()
 				host := &cutHost{Memory: memory, at: at, after: after}
 				r := mech.NewReleaser(detrand.Noise("killed", seed))
-				s := open(t, small(), r, host)
+				s := open(small(), r, host)
 				said := map[string]string{}
 				next := 0
 				for ; next < len(questions); next++ {
@@ -101,7 +101,7 @@ func TestKilledAnywhere(t *testing.T) {
 					}
 					said[questions[next].Key] = answerText(t, a, err)
 				}
-				s = open(t, small(), r, memory)
+				s = open(small(), r, memory)
 				for _, q := range questions {
 					a, err := s.Ask(ctx, q)
 					got := answerText(t, a, err)
@@ -141,7 +141,7 @@ func (f *flakyHost) Append(ctx context.Context, entry []byte) error {
 // reads what is there.
 func TestUncertainEntries(t *testing.T) {
 	h := &flakyHost{Memory: richHost()}
-	s := open(t, small(), mech.NewReleaser(detrand.Noise("flaky", 1)), h)
+	s := open(small(), mech.NewReleaser(detrand.Noise("flaky", 1)), h)
 	said, failed := map[string]string{}, 0
 	for _, q := range script(7, 40) {
 		for {
@@ -154,7 +154,7 @@ func TestUncertainEntries(t *testing.T) {
 			break
 		}
 	}
-	s = open(t, small(), mech.NewReleaser(detrand.Noise("flaky", 2)), h.Memory)
+	s = open(small(), mech.NewReleaser(detrand.Noise("flaky", 2)), h.Memory)
 	for _, q := range script(7, 40) {
 		a, err := s.Ask(ctx, q)
 		if got := answerText(t, a, err); got != said[q.Key] {
@@ -169,7 +169,7 @@ func TestUncertainEntries(t *testing.T) {
 // A journal of another holdout, or none at all, is refused, and not a word of it is shown.
 func TestForeignJournals(t *testing.T) {
 	h := richHost()
-	s := open(t, small(), mech.NewReleaser(detrand.Noise("foreign", 1)), h)
+	s := open(small(), mech.NewReleaser(detrand.Noise("foreign", 1)), h)
 	for _, q := range script(1, 3) {
 		if _, err := s.Ask(ctx, q); err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestEntriesAreAsLong(t *testing.T) {
 	lengths, kinds := map[int]int{}, map[bool]int{}
 	for seed := range uint64(200) {
 		h := richHost()
-		s := open(t, small(), mech.NewReleaser(detrand.Noise("length", seed)), h)
+		s := open(small(), mech.NewReleaser(detrand.Noise("length", seed)), h)
 		a := must(s.Ask(ctx, ask("key", 60, "0.4")))
 		entries, _ := h.Entries(ctx)
 		lengths[len(entries[1])]++
@@ -228,7 +228,7 @@ func TestEntriesAreAsLong(t *testing.T) {
 // known. Where it fails nothing was compared.
 func TestWhenTheHoldoutIsRead(t *testing.T) {
 	h := richHost()
-	s := open(t, small(), mech.NewReleaser(detrand.Noise("read", 1)), h)
+	s := open(small(), mech.NewReleaser(detrand.Noise("read", 1)), h)
 	reads, broken := 0, errors.New("the file is gone")
 	q := Question{Key: "k", Training: rat("0.5"), Holdout: func(context.Context) (mech.Exact, error) {
 		reads++
@@ -270,7 +270,7 @@ func TestWhenTheHoldoutIsRead(t *testing.T) {
 // What a question would meet is said free.
 func TestStatus(t *testing.T) {
 	h := richHost()
-	s := open(t, small(), mech.NewReleaser(detrand.Noise("status", 1)), h)
+	s := open(small(), mech.NewReleaser(detrand.Noise("status", 1)), h)
 	if st, err := s.Status(ctx, "q0"); err != nil || st != (Status{Left: 5}) || h.Spent() != (dp.Cost{}) {
 		t.Errorf("%+v, %v", st, err)
 	}

@@ -35,10 +35,7 @@ func small() Config {
 // richHost is a host with budget for everything.
 func richHost() *session.Memory { return session.NewMemory(account.PureFilter(dp.Unbounded - 1)) }
 
-func open(t *testing.T, c Config, r *mech.Releaser, h session.Host) *Session {
-	t.Helper()
-	return must(Open(ctx, c, r, h))
-}
+func open(c Config, r *mech.Releaser, h session.Host) *Session { return must(Open(ctx, c, r, h)) }
 
 func ask(key string, sum int64, training string) Question {
 	return Question{Key: key, Holdout: loaderOf(sum), Training: rat(training)}
@@ -147,7 +144,7 @@ func TestSessionIsTheDefinition(t *testing.T) {
 	for seed := range uint64(300) {
 		questions := script(seed, 40)
 		want := direct(small(), detrand.Noise("noise", seed), questions, sums(seed, 40))
-		s := open(t, small(), mech.NewReleaser(detrand.Noise("noise", seed)), richHost())
+		s := open(small(), mech.NewReleaser(detrand.Noise("noise", seed)), richHost())
 		for i, q := range questions {
 			a, err := s.Ask(ctx, q)
 			if got := answerText(t, a, err); got != want[i] {
@@ -200,7 +197,7 @@ func TestRoundLaw(t *testing.T) {
 	seen := make([]float64, len(values)+1)
 	r := mech.NewReleaser(detrand.Noise("law", 1))
 	for range runs {
-		s, at := open(t, c, r, richHost()), len(values)
+		s, at := open(c, r, richHost()), len(values)
 		for i, v := range values {
 			a := must(s.Ask(ctx, ask(fmt.Sprint(i), v, "0.5")))
 			if a.Spent {
@@ -300,7 +297,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	h := richHost()
-	s := open(t, small(), mech.NewReleaser(noise.NewSource()), h)
+	s := open(small(), mech.NewReleaser(noise.NewSource()), h)
 	for name, q := range map[string]Question{
 		"no key":            ask("", 1, "0.5"),
 		"long key":          ask(string(make([]byte, maxKeyBytes+1)), 1, "0.5"),
@@ -323,7 +320,7 @@ func TestRefusals(t *testing.T) {
 // and all else is refused, free.
 func TestUsedUp(t *testing.T) {
 	h := richHost()
-	s := open(t, small(), mech.NewReleaser(noise.NewSource()), h)
+	s := open(small(), mech.NewReleaser(noise.NewSource()), h)
 	round := s.Tariff().Round
 	kept := map[string]string{}
 	for i, spent := 0, 0; spent < 5; i++ {
@@ -363,7 +360,7 @@ func TestUsedUp(t *testing.T) {
 func TestBudget(t *testing.T) {
 	tariff := must(Price(small()))
 	h := session.NewMemory(account.PureFilter(2*tariff.Round.Epsilon + 1))
-	s := open(t, small(), mech.NewReleaser(noise.NewSource()), h)
+	s := open(small(), mech.NewReleaser(noise.NewSource()), h)
 	for spent, i := 0, 0; spent < 2; i++ {
 		a := must(s.Ask(ctx, ask(fmt.Sprint(i), 120, "0")))
 		if a.Spent {
@@ -385,7 +382,7 @@ func TestConcurrent(t *testing.T) {
 	h := richHost()
 	c := small()
 	c.Answers = 1000
-	s := open(t, c, mech.NewReleaser(noise.NewSource()), h)
+	s := open(c, mech.NewReleaser(noise.NewSource()), h)
 	var wg sync.WaitGroup
 	scores := make([][100]string, 8)
 	for w := range scores {

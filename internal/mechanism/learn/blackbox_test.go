@@ -87,7 +87,7 @@ func TestBlackBox(t *testing.T) {
 		Target: Column{Name: "y", Values: []string{"no", "yes"}}}
 	three := &Encoding{Features: e.Features, Target: Column{Name: "y", Values: []string{"a", "b", "c"}}}
 	yes, no := []int64{0, 1}, []int64{0, 0}
-	single, pure, gaussian := Group{dp.AddRemove, 1}, Budget{Epsilon: eps(t, "1")}, Budget{Rho: eps(t, "0.5")}
+	single, pure, gaussian := Group{dp.AddRemove, 1}, Budget{Epsilon: eps("1")}, Budget{Rho: eps("0.5")}
 	several := Group{dp.AddRemove, 3}
 	substitute := Group{dp.Substitute, 1}
 	plan := func(e *Encoding, s Spec, g Group) *Plan {
@@ -95,11 +95,11 @@ func TestBlackBox(t *testing.T) {
 		if s.Loss == "" {
 			s.Loss = "huber"
 		}
-		return prepared(t, e, s, g)
+		return prepared(e, s, g)
 	}
 	none := [][]int64{}
 	thrice := slices.Repeat([][]int64{yes}, 3)
-	estimate := plan(e, Spec{Method: Objective, Budget: Budget{Epsilon: eps(t, "0.125")}, Evaluate: eps(t, "1")}, single)
+	estimate := plan(e, Spec{Method: Objective, Budget: Budget{Epsilon: eps("0.125")}, Evaluate: eps("1")}, single)
 	counted := func(p *Plan, m *Model) int64 { return m.Evaluation.Wrong + m.Evaluation.Right }
 	for _, x := range []box{
 		{"objective", plan(e, Spec{Method: Objective, Budget: pure}, single), none, [][]int64{yes}, 1, false, intercepts},
@@ -129,7 +129,7 @@ func TestBlackBox(t *testing.T) {
 		{"planted: minima, three rows for one", plan(e, Spec{Method: Minima, Budget: gaussian}, single), none, thrice, 1, true, intercepts},
 		{"planted: an estimate for nothing", estimate, none, [][]int64{yes}, 0.125, false, counted},
 		{"planted: three classes for the price of one",
-			plan(three, Spec{Method: Objective, Budget: Budget{Rho: eps(t, "1.5")}, Regulariser: 100}, single), none, [][]int64{no}, 1,
+			plan(three, Spec{Method: Objective, Budget: Budget{Rho: eps("1.5")}, Regulariser: 100}, single), none, [][]int64{no}, 1,
 			true, intercepts},
 	} {
 		b := x.lower(t)

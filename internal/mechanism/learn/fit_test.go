@@ -20,8 +20,8 @@ import (
 
 // TestFit trains with every method, currency and loss, and looks whether anything was learned.
 func TestFit(t *testing.T) {
-	budgets := map[string]Budget{"pure": {Epsilon: eps(t, "2")}, "approximate": {Epsilon: eps(t, "2"), Delta: eps(t, "1e-6")},
-		"concentrated": {Rho: eps(t, "0.5")}}
+	budgets := map[string]Budget{"pure": {Epsilon: eps("2")}, "approximate": {Epsilon: eps("2"), Delta: eps("1e-6")},
+		"concentrated": {Rho: eps("0.5")}}
 	for _, c := range []struct {
 		loss    string
 		classes int
@@ -33,9 +33,9 @@ func TestFit(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprint(c.loss, c.classes, currency, method), func(t *testing.T) {
-					p := prepared(t, made(c.classes),
-						Spec{Loss: c.loss, Method: method, Budget: b, Rows: 2000, Evaluate: eps(t, "0.1")}, one)
-					m := fitted(t, p, madeTable(p, 2000, 1), 3)
+					p := prepared(made(c.classes),
+						Spec{Loss: c.loss, Method: method, Budget: b, Rows: 2000, Evaluate: eps("0.1")}, one)
+					m := fitted(p, madeTable(p, 2000, 1), 3)
 					w := wrong(m, 1000, 2)
 					t.Logf("wrong %.3f, lambda %.3g, noise %v, estimate %+v", w, m.Regulariser, m.Noise, m.Evaluation)
 					if w > c.most {
@@ -54,15 +54,15 @@ func TestFit(t *testing.T) {
 func TestTune(t *testing.T) {
 	for _, classes := range []int{0, 2} {
 		for _, s := range []Spec{
-			{Method: Objective, Budget: Budget{Epsilon: eps(t, "4")}}, {Method: Output, Budget: Budget{Rho: eps(t, "2")}},
-			{Method: Minima, Budget: Budget{Epsilon: eps(t, "4"), Delta: eps(t, "1e-6")}},
+			{Method: Objective, Budget: Budget{Epsilon: eps("4")}}, {Method: Output, Budget: Budget{Rho: eps("2")}},
+			{Method: Minima, Budget: Budget{Epsilon: eps("4"), Delta: eps("1e-6")}},
 		} {
 			s.Tune = []float64{1e6, 100, 1e5}
-			p := prepared(t, made(classes), s, one)
+			p := prepared(made(classes), s, one)
 			if p.recipe.lambda != 100 || p.task.problem(p.candidates()).Weights != 18 {
 				t.Errorf("noise is calibrated to %v and not to the least regulariser", p.recipe.lambda)
 			}
-			if m := fitted(t, p, madeTable(p, 4000, 1), 1); m.Regulariser != 100 {
+			if m := fitted(p, madeTable(p, 4000, 1), 1); m.Regulariser != 100 {
 				t.Errorf("%d classes, %s: %v was chosen", classes, s.Method, m.Regulariser)
 			}
 		}
@@ -72,15 +72,15 @@ func TestTune(t *testing.T) {
 // TestOrder: the exact minimiser does not depend on the order of rows.
 func TestOrder(t *testing.T) {
 	for _, tune := range [][]float64{nil, {50, 60}} {
-		p := prepared(t, made(3), Spec{Budget: Budget{Epsilon: dp.One}, Tune: tune, Evaluate: dp.One}, one)
+		p := prepared(made(3), Spec{Budget: Budget{Epsilon: dp.One}, Tune: tune, Evaluate: dp.One}, one)
 		dice := detrand.New("rows", 1)
 		var codes [][]int64
 		for range 500 {
 			codes = append(codes, madeRow(dice, p.Encoding))
 		}
-		a := fitted(t, p, tableOf(p, codes), 7)
+		a := fitted(p, tableOf(p, codes), 7)
 		slices.Reverse(codes)
-		if b := fitted(t, p, tableOf(p, codes), 7); !reflect.DeepEqual(a, b) {
+		if b := fitted(p, tableOf(p, codes), 7); !reflect.DeepEqual(a, b) {
 			t.Errorf("%v: %v against %v", tune, a.Weights, b.Weights)
 		}
 	}
@@ -89,8 +89,8 @@ func TestOrder(t *testing.T) {
 // TestWeights: a class that weighs little is predicted less.
 func TestWeights(t *testing.T) {
 	share := func(w map[string]float64) (n int) {
-		p := prepared(t, made(2), Spec{Budget: Budget{Epsilon: eps(t, "4")}, Weights: w}, one)
-		m := fitted(t, p, madeTable(p, 2000, 1), 1)
+		p := prepared(made(2), Spec{Budget: Budget{Epsilon: eps("4")}, Weights: w}, one)
+		m := fitted(p, madeTable(p, 2000, 1), 1)
 		for age := range 101 {
 			if a, err := m.Predict(map[string]string{"age": fmt.Sprint(age), "colour": "red", "score": "10"}); err == nil &&
 				a.Class == "class 1" {
@@ -113,8 +113,8 @@ func TestWeights(t *testing.T) {
 func TestFitEnds(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		for _, method := range []string{Output, Objective, Minima} {
-			p := prepared(t, made(classes), Spec{Method: method, Budget: Budget{Rho: dp.One}, Evaluate: dp.One}, one)
-			m := fitted(t, p, p.NewTable(), 1)
+			p := prepared(made(classes), Spec{Method: method, Budget: Budget{Rho: dp.One}, Evaluate: dp.One}, one)
+			m := fitted(p, p.NewTable(), 1)
 			if err := m.Validate(); err != nil {
 				t.Error(err)
 			}
@@ -123,7 +123,7 @@ func TestFitEnds(t *testing.T) {
 			if _, err := Fit(ctx, p, madeTable(p, 100, 1), releaser(1), nil); !errors.Is(err, ErrFit) || !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", method, err)
 			}
-			other := prepared(t, made(classes), Spec{Method: method, Radius: 7, Budget: Budget{Rho: dp.One}}, one)
+			other := prepared(made(classes), Spec{Method: method, Radius: 7, Budget: Budget{Rho: dp.One}}, one)
 			if _, err := Fit(context.Background(), p, other.NewTable(), releaser(1), nil); !errors.Is(err, ErrFit) {
 				t.Error(err)
 			}
@@ -166,13 +166,13 @@ func TestExtremes(t *testing.T) {
 // TestNotReached: where float64 cannot show what the sensitivity needs, nobody sees it.
 func TestNotReached(t *testing.T) {
 	for _, method := range []string{Output, Minima} {
-		p := prepared(t, made(2), Spec{Method: method, Budget: Budget{Rho: dp.One}}, one)
+		p := prepared(made(2), Spec{Method: method, Budget: Budget{Rho: dp.One}}, one)
 		table := madeTable(p, 200, 1)
-		want := fitted(t, p, table, 5)
+		want := fitted(p, table, 5)
 		stricter := *p.recipe
 		stricter.tolerance = 1e-40
 		p.recipe = &stricter
-		got := fitted(t, p, table, 5)
+		got := fitted(p, table, 5)
 		for j := range want.Weights[0] {
 			if d := math.Abs(float64(got.Weights[0][j] - want.Weights[0][j])); d > 1+2*p.recipe.release.Sensitivity().Float() {
 				t.Errorf("%s: %v steps from what float64 finds", method, d)
@@ -189,11 +189,11 @@ func TestNoise(t *testing.T) {
 			{Method: Objective, Budget: Budget{Epsilon: dp.One}},
 			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
 		} {
-			p := prepared(t, made(classes), s, Group{dp.Substitute, 2})
+			p := prepared(made(classes), s, Group{dp.Substitute, 2})
 			const n = 150
 			sum := 0.0
 			for seed := range uint64(n) {
-				m := fitted(t, p, p.NewTable(), seed)
+				m := fitted(p, p.NewTable(), seed)
 				for _, w := range vector.Weights(m.Weights, m.Step) {
 					for _, x := range w {
 						sum += x * x
@@ -221,7 +221,7 @@ func TestExcess(t *testing.T) {
 			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
 		} {
 			const n = 500
-			p := prepared(t, made(classes), s, one)
+			p := prepared(made(classes), s, one)
 			table := madeTable(p, n, 1)
 			sum := p.sum(table.open(), 0, 0)
 			value := func(w []float64) float64 {
@@ -241,7 +241,7 @@ func TestExcess(t *testing.T) {
 			best := must(solve.Minimise(context.Background(), sum, nil, 1e-6, nil))
 			promised := p.Excess(n, 0.05)
 			for seed := range uint64(10) {
-				m := fitted(t, p, table, seed)
+				m := fitted(p, table, seed)
 				got := value(vector.Weights(m.Weights, m.Step)[0]) - value(best.W)
 				if got < -1e-9 || got > promised {
 					t.Errorf("%d classes, %s: %.4f more than the least, and %.4f is promised", classes, s.Method, got, promised)
@@ -263,7 +263,7 @@ func BenchmarkTrain(b *testing.B) {
 	}
 	for _, n := range []int{10_000, 200_000} {
 		for _, method := range []string{Output, Objective} {
-			p := prepared(b, e, Spec{Budget: Budget{Epsilon: dp.One}, Method: method, Rows: int64(n)}, one)
+			p := prepared(e, Spec{Budget: Budget{Epsilon: dp.One}, Method: method, Rows: int64(n)}, one)
 			b.Run(fmt.Sprintf("%d/%s", n, method), func(b *testing.B) {
 				dice := detrand.New("bench", 1)
 				codes := make([]int64, 55)

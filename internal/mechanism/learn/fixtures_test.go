@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
@@ -62,20 +61,13 @@ func madeTable(p *Plan, n int, seed uint64) *Table {
 
 func releaser(seed uint64) *mech.Releaser { return mech.NewReleaser(detrand.Noise("learn", seed)) }
 
-func eps(t testing.TB, text string) dp.Amount {
-	t.Helper()
-	return must(dp.Parse(text))
-}
+func eps(text string) dp.Amount { return must(dp.Parse(text)) }
 
 var one = Group{MaxRows: 1}
 
-func prepared(t testing.TB, e *Encoding, s Spec, g Group) *Plan {
-	t.Helper()
-	return must(Prepare(e, s, g))
-}
+func prepared(e *Encoding, s Spec, g Group) *Plan { return must(Prepare(e, s, g)) }
 
-func fitted(t testing.TB, p *Plan, table *Table, seed uint64) *Model {
-	t.Helper()
+func fitted(p *Plan, table *Table, seed uint64) *Model {
 	return must(Fit(context.Background(), p, table, releaser(seed), nil))
 }
 

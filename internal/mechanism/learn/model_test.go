@@ -17,10 +17,10 @@ import (
 func someModels(t testing.TB) []*Model {
 	var out []*Model
 	for _, classes := range []int{0, 2, 3} {
-		for _, b := range []Budget{{Epsilon: eps(t, "0.9")}, {Epsilon: eps(t, "0.3"), Delta: eps(t, "1e-7")}, {Rho: 123456789123}} {
+		for _, b := range []Budget{{Epsilon: eps("0.9")}, {Epsilon: eps("0.3"), Delta: eps("1e-7")}, {Rho: 123456789123}} {
 			for _, method := range []string{Output, Objective} {
-				p := prepared(t, made(classes), Spec{Method: method, Budget: b, Evaluate: 987654321, Radius: 2}, Group{dp.Substitute, 2})
-				m := fitted(t, p, madeTable(p, 300, 1), 1)
+				p := prepared(made(classes), Spec{Method: method, Budget: b, Evaluate: 987654321, Radius: 2}, Group{dp.Substitute, 2})
+				m := fitted(p, madeTable(p, 300, 1), 1)
 				out = append(out, m)
 			}
 		}

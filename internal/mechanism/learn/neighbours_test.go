@@ -148,7 +148,7 @@ func TestNeighbours(t *testing.T) {
 							s.Weights = map[string]float64{"class 0": 0.25}
 						}
 						e := made(classes)
-						p := prepared(t, e, s, Group{n, m})
+						p := prepared(e, s, Group{n, m})
 						for seed := range uint64(6) {
 							x, y := apart(p.Encoding, n, m, seed)
 							a, b := tableOf(p, x), tableOf(p, y)
@@ -204,7 +204,7 @@ func TestMinima(t *testing.T) {
 	for _, classes := range []int{0, 2} {
 		e := made(classes)
 		for seed := range uint64(8) {
-			p := prepared(t, e, Spec{Method: Minima, Budget: Budget{Rho: dp.One}, Regulariser: 20, Rows: 50}, Group{dp.Substitute, 2})
+			p := prepared(e, Spec{Method: Minima, Budget: Budget{Rho: dp.One}, Regulariser: 20, Rows: 50}, Group{dp.Substitute, 2})
 			x, y := apart(e, dp.Substitute, 2, seed)
 			w := make([]float64, e.Dim())
 			for j := range w {
@@ -266,7 +266,7 @@ func TestPlanted(t *testing.T) {
 		"the factor of substitution": {Group{dp.AddRemove, 1}, Group{dp.Substitute, 1}},
 		"max_rows":                   {Group{dp.AddRemove, 1}, Group{dp.AddRemove, 3}},
 	} {
-		p := prepared(t, e, spec, c.forgetful)
+		p := prepared(e, spec, c.forgetful)
 		values, slopes := 0.0, 0.0
 		for seed := range uint64(6) {
 			x, y := apart(e, c.honest.Neighbours, c.honest.MaxRows, seed)
@@ -279,7 +279,7 @@ func TestPlanted(t *testing.T) {
 		}
 	}
 	// An intercept that is appended after clipping.
-	p := prepared(t, e, Spec{Method: Output, Regulariser: 3000, Radius: 1, Budget: Budget{Epsilon: dp.One}}, one)
+	p := prepared(e, Spec{Method: Output, Regulariser: 3000, Radius: 1, Budget: Budget{Epsilon: dp.One}}, one)
 	after := &collected{encoding: e}
 	b := solve.NewBuilder(e.Dim(), 2)
 	clipped := vector.Clip([]float64{1, 0, 1, 0, 1}, 1)
@@ -301,7 +301,7 @@ func TestCounts(t *testing.T) {
 		for _, classes := range []int{0, 2, 3} {
 			for _, b := range []Budget{{Epsilon: dp.One}, {Rho: dp.One}} {
 				e := made(classes)
-				p := prepared(t, e, Spec{Budget: b, Evaluate: dp.One, Tune: []float64{4000, 3000}, Method: Objective}, Group{n, 2})
+				p := prepared(e, Spec{Budget: b, Evaluate: dp.One, Tune: []float64{4000, 3000}, Method: Objective}, Group{n, 2})
 				most := 0.0
 				for seed := range uint64(8) {
 					x, y := apart(e, n, 2, seed)

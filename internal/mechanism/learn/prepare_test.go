@@ -112,23 +112,23 @@ func TestTheorem(t *testing.T) {
 
 // TestCost compares prices with what was asked for, to the unit.
 func TestCost(t *testing.T) {
-	e1, d1, r1, x := eps(t, "0.7"), eps(t, "1e-6"), eps(t, "0.3"), eps(t, "0.05")
+	e1, d1, r1, x := eps("0.7"), eps("1e-6"), eps("0.3"), eps("0.05")
 	for _, classes := range []int{0, 2, 5} {
 		for _, method := range []string{Auto, Output, Objective, Minima} {
 			for _, tune := range [][]float64{nil, {300, 3000, 30}} {
 				for _, evaluate := range []dp.Amount{0, x} {
 					s := Spec{Method: method, Tune: tune, Evaluate: evaluate}
 					if s.Budget = (Budget{Epsilon: e1}); method != Minima {
-						if c := prepared(t, made(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta != 0 {
+						if c := prepared(made(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta != 0 {
 							t.Errorf("%d %s %v: %v", classes, method, tune, c)
 						}
 					}
 					s.Budget = Budget{Epsilon: e1, Delta: d1}
-					if c := prepared(t, made(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta > d1 {
+					if c := prepared(made(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta > d1 {
 						t.Errorf("%d %s %v: %v", classes, method, tune, c)
 					}
 					s.Budget = Budget{Rho: r1}
-					c := prepared(t, made(classes), s, one).Cost
+					c := prepared(made(classes), s, one).Cost
 					if c.Rho > r1+evaluate || c.Rho+2 < r1+evaluate || c.Delta != 0 || tune == nil && c.Rho != r1+evaluate {
 						t.Errorf("%d %s %v: %v", classes, method, tune, c)
 					}
@@ -156,7 +156,7 @@ func TestAuto(t *testing.T) {
 		"too small":    {made(2), Spec{Budget: Budget{Epsilon: dp.One}, Regulariser: 0.05}, Output, "radial"},
 		"large":        {made(0), Spec{Budget: Budget{Epsilon: dp.One}, Regulariser: 1e7, Rows: 1000}, Objective, "radial"},
 	} {
-		p := prepared(t, c.e, c.s, one)
+		p := prepared(c.e, c.s, one)
 		if p.Method != c.method || p.Noise()[0].Kind != c.kind || len(p.Why) == 0 {
 			t.Errorf("%s: %s, %v, %v", name, p.Method, p.Noise(), p.Why)
 		}
@@ -165,7 +165,7 @@ func TestAuto(t *testing.T) {
 				t.Errorf("%s: %+v", name, p.Describe())
 			}
 		}
-		if again := prepared(t, c.e, c.s, one); again.Spelling() != p.Spelling() || len(p.Spelling()) > 1000 {
+		if again := prepared(c.e, c.s, one); again.Spelling() != p.Spelling() || len(p.Spelling()) > 1000 {
 			t.Error(p.Spelling())
 		}
 	}
@@ -189,7 +189,7 @@ func TestSpelling(t *testing.T) {
 	} {
 		s, g := base, one
 		change(&s, &g)
-		text := prepared(t, made(2), s, g).Spelling()
+		text := prepared(made(2), s, g).Spelling()
 		if seen[text] {
 			t.Errorf("change %d is not in %q", i, text)
 		}

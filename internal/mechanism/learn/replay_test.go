@@ -242,7 +242,7 @@ func trainings(t *testing.T) (out []struct {
 	e *Encoding
 	s Spec
 }) {
-	budgets := []Budget{{Epsilon: eps(t, "2")}, {Epsilon: eps(t, "2"), Delta: eps(t, "1e-6")}, {Rho: eps(t, "0.5")}}
+	budgets := []Budget{{Epsilon: eps("2")}, {Epsilon: eps("2"), Delta: eps("1e-6")}, {Rho: eps("0.5")}}
 	add := func(e *Encoding, s Spec) {
 		out = append(out, struct {
 			e *Encoding
@@ -256,9 +256,9 @@ func trainings(t *testing.T) (out []struct {
 			}
 			add(made(2), Spec{Loss: "huber", Method: method, Budget: b, Regulariser: 400})
 			add(made(2), Spec{Loss: "logistic", Method: method, Budget: b, Radius: 0.7,
-				Weights: map[string]float64{"class 0": 1, "class 1": 0.25}, Evaluate: eps(t, "0.5")})
+				Weights: map[string]float64{"class 0": 1, "class 1": 0.25}, Evaluate: eps("0.5")})
 			add(made(3), Spec{Loss: "logistic", Method: method, Budget: b, Tune: []float64{900, 3000, 20000}})
-			add(made(0), Spec{Loss: "squares", Residual: 0.5, Method: method, Budget: b, Evaluate: eps(t, "0.5")})
+			add(made(0), Spec{Loss: "squares", Residual: 0.5, Method: method, Budget: b, Evaluate: eps("0.5")})
 			add(made(0), Spec{Loss: "squares", Method: method, Budget: b, Tune: []float64{1500, 90000}})
 		}
 	}
@@ -274,7 +274,7 @@ func TestReplay(t *testing.T) {
 	for number, training := range trainings(t) {
 		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 			for _, rows := range []int{1, 3} {
-				p := prepared(t, training.e, training.s, Group{n, rows})
+				p := prepared(training.e, training.s, Group{n, rows})
 				d := detrand.New(fmt.Sprint("replay ", number, n, rows), 1)
 				for i := range *pairs {
 					a, b := neighbouring(d, p.Encoding, rows, n)
@@ -313,7 +313,7 @@ func TestReplay(t *testing.T) {
 		// Planted: people have three rows and it is calibrated to one; they are substituted and it
 		// is calibrated to adding them.
 		for name, g := range map[string]Group{"rows": {dp.Substitute, 1}, "neighbours": {dp.AddRemove, 3}} {
-			p := prepared(t, training.e, training.s, g)
+			p := prepared(training.e, training.s, g)
 			d := detrand.New(fmt.Sprint("planted ", name, number), 1)
 			for i := range 10 {
 				a, b := neighbouring(d, p.Encoding, 3, dp.Substitute)
@@ -352,7 +352,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		if training.s.Method != Objective {
 			continue
 		}
-		p := prepared(t, training.e, training.s, one)
+		p := prepared(training.e, training.s, one)
 		d := detrand.New("order", 1)
 		var rows [][]int64
 		for range 40 {

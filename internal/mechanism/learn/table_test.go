@@ -22,7 +22,7 @@ func TestAddIsTotal(t *testing.T) {
 	codes := []int64{Null, math.MaxInt64, -math.MaxInt64, -1, 0, 1, 2, 3, 50, 1 << 40}
 	for _, classes := range []int{0, 2, 4} {
 		for _, radius := range []float64{0, 1, 0.01, 100} {
-			p := prepared(t, made(classes), Spec{Budget: Budget{Epsilon: dp.One}, Radius: radius, Tune: []float64{1e5, 2e5}}, one)
+			p := prepared(made(classes), Spec{Budget: Budget{Epsilon: dp.One}, Radius: radius, Tune: []float64{1e5, 2e5}}, one)
 			table, dice := p.NewTable(), detrand.New("codes", 1)
 			for range 300 {
 				table.Add([]int64{detrand.Pick(dice, codes), detrand.Pick(dice, codes), detrand.Pick(dice, codes),
@@ -52,7 +52,7 @@ func TestAddIsTotal(t *testing.T) {
 			if table.open().rows.Len() != n {
 				t.Error("a table grew after it was read")
 			}
-			fitted(t, p, table, 3)
+			fitted(p, table, 3)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestFeatures(t *testing.T) {
 		}
 	}
 	// The intercept is clipped with the rest.
-	p := prepared(t, e, Spec{Budget: Budget{Epsilon: dp.One}, Radius: 1}, one)
+	p := prepared(e, Spec{Budget: Budget{Epsilon: dp.One}, Radius: 1}, one)
 	table := p.NewTable()
 	table.Add([]int64{100, 1, 3000, 1})
 	if row := table.open().rows.Row(0); math.Abs(float64(row[5])-0.5) > 1e-5 {
@@ -90,7 +90,7 @@ func TestFeatures(t *testing.T) {
 }
 
 func TestTableIsSealed(t *testing.T) {
-	p := prepared(t, made(2), Spec{Budget: Budget{Epsilon: dp.One}}, one)
+	p := prepared(made(2), Spec{Budget: Budget{Epsilon: dp.One}}, one)
 	table := madeTable(p, 3, 1)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
 		for _, v := range []any{table, *table, struct{ T *Table }{table}, table.Collector()} {
@@ -154,7 +154,7 @@ func TestMinimiserInTheMiddle(t *testing.T) {
 		Features: []Column{{Name: "x", Lo: -2048, Hi: 2048, Step: big.NewRat(1, 1)}},
 		Target:   Column{Name: "y", Lo: -1, Hi: 1, Step: big.NewRat(1, 1)},
 	}
-	p := prepared(t, e, Spec{Method: Output, Budget: Budget{Epsilon: eps(t, "1")}, Regulariser: 1, Residual: 0x1p-10, Radius: 2}, one)
+	p := prepared(e, Spec{Method: Output, Budget: Budget{Epsilon: eps("1")}, Regulariser: 1, Residual: 0x1p-10, Radius: 2}, one)
 	if far := p.recipe.tolerance / (p.recipe.lambda * p.recipe.step); far < solve.NearlySteps {
 		t.Fatalf("the sensitivity has room for %g steps", far)
 	}
@@ -176,7 +176,7 @@ func TestMinimiserInTheMiddle(t *testing.T) {
 // What is rounded where the tolerance cannot be shown is within what the sensitivity has room for.
 func TestRoomForSlack(t *testing.T) {
 	for _, method := range []string{Output, Minima} {
-		for _, b := range []Budget{{Epsilon: eps(t, "0.1")}, {Epsilon: eps(t, "20"), Delta: eps(t, "1e-9")}, {Rho: eps(t, "0.01")}} {
+		for _, b := range []Budget{{Epsilon: eps("0.1")}, {Epsilon: eps("20"), Delta: eps("1e-9")}, {Rho: eps("0.01")}} {
 			for _, tune := range [][]float64{nil, {1, 1e6, 30}} {
 				for _, radius := range []float64{0, 0x1p-30, 0x1p20} {
 					p, err := Prepare(made(4), Spec{Method: method, Budget: b, Tune: tune, Radius: radius}, one)

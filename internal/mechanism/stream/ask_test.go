@@ -48,7 +48,7 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 		if c.amount(tariff.Plain).Float() > 1.2*c.amount(tariff.Cache).Float() {
 			t.Errorf("a plain answer costs %v and the cache %v", tariff.Plain, tariff.Cache)
 		}
-		s, h := open(t, c, dense(t, d, divideByWeights(n, weights)), seed)
+		s, h := open(t, c, dense(d, divideByWeights(n, weights)), seed)
 		different := map[string]bool{}
 		for range 80 {
 			q := anySubsets(t, dice, d, c.Steps)
@@ -196,10 +196,10 @@ func TestHostRefuses(t *testing.T) {
 // noise that is far below the error that it promises.
 func TestLearnedElsewhereIsCheaper(t *testing.T) {
 	d, counts := patients(t)
-	data := dense(t, d, counts)
+	data := dense(d, counts)
 	alarms := func(told bool) int {
 		c := Config{Domain: d, Size: 1_003_117, Alpha: 0.02, Beta: 0.001, Queries: 5000, Steps: 1, Currency: mech.Pure,
-			Budget: amountOf(t, "10"), Predictor: Weights}
+			Budget: amountOf("10"), Predictor: Weights}
 		s := openDear(t, c, data, 1)
 		if told {
 			var all []predict.Released

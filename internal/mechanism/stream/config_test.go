@@ -117,7 +117,7 @@ func TestLoader(t *testing.T) {
 	if reads != 3 || h.Spent() != s.Report().Spent {
 		t.Errorf("%d reads, %v charged, %v used", reads, h.Spent(), s.Report().Spent)
 	}
-	s, err = Open(context.Background(), c, loaderOf(dense(t, domain(t, 2, 3, 4), make([]int64, 24))), releaser(1), host(c))
+	s, err = Open(context.Background(), c, loaderOf(dense(domain(t, 2, 3, 4), make([]int64, 24))), releaser(1), host(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func sumAlarmed(t *Tariff, c Config) (sum float64) {
 func TestAccuracy(t *testing.T) {
 	const runs = 200
 	c := Config{Domain: domain(t, 12), Size: 24_000, Alpha: 0.05, Beta: 0.4, Queries: 300, Steps: 1, Currency: mech.Pure,
-		Budget: amountOf(t, "0.15"), Predictor: Weights}
+		Budget: amountOf("0.15"), Predictor: Weights}
 	p := must(calibrate(c))
 	far := wrongStreams(t, c, p, runs)
 	t.Logf("%d of %d streams had a wrong answer", far, runs)
@@ -310,7 +310,7 @@ func wrongStreams(t *testing.T, c Config, p prices, runs uint64) (far int) {
 		for i := range counts {
 			counts[i] = n/12 + (c.errorSteps()+1)*int64(1-2*(i%2))
 		}
-		s := openAt(t, c, p, dense(t, d, counts), seed)
+		s := openAt(t, c, p, dense(d, counts), seed)
 		s.state.reachesRound = false // no marginals, which would make it easy
 		bad := false
 		for range 200 {

@@ -129,7 +129,7 @@ func TestAdult(t *testing.T) {
 	for _, sets := range []bool{false, true} {
 		dice := detrand.New("adult", *adultSeed)
 		c := Config{Domain: d, Size: n, Alpha: 0.05, Beta: 0.001, Queries: 400_000, Steps: 1, Currency: mech.Pure,
-			Budget: amountOf(t, "6.5"), Predictor: Kind(*adultKind)}
+			Budget: amountOf("6.5"), Predictor: Kind(*adultKind)}
 		s, _ := open(t, c, data, *adultSeed)
 		start, far, most := time.Now(), 0, int64(0)
 		var took time.Duration
@@ -188,7 +188,7 @@ func patients(t testing.TB) (*linear.Domain, []int64) {
 // values.
 func TestCovid(t *testing.T) {
 	d, counts := patients(t)
-	data := dense(t, d, counts)
+	data := dense(d, counts)
 	var all []*linear.Query
 	for a := uint64(1); a < 4; a++ {
 		for b := uint64(1); b < 4; b++ {
@@ -218,7 +218,7 @@ func TestCovid(t *testing.T) {
 				draw = zipf(dice, len(all))
 			}
 			c := Config{Domain: d, Size: 1_003_117, Alpha: 0.05, Beta: 0.001, Queries: 70000, Steps: 1, Currency: mech.Pure,
-				Budget: amountOf(t, "1"), Predictor: Kind(*covidKind)}
+				Budget: amountOf("1"), Predictor: Kind(*covidKind)}
 			if *covidRho {
 				c.Currency = mech.Concentrated
 			}
@@ -290,7 +290,7 @@ func TestLarge(t *testing.T) {
 	}
 	data := must(histogram.Sparse(d, sealed.Seal(cells), sealed.Seal(counts)))
 	c := Config{Domain: d, Size: people, Alpha: 0.05, Beta: 0.001, Queries: 100_000, Steps: 1, Currency: mech.Pure,
-		Budget: amountOf(t, "10")}
+		Budget: amountOf("10")}
 	for _, sets := range []bool{false, true} {
 		s, _ := open(t, c, data, 1)
 		var took, slowest time.Duration
@@ -338,12 +338,12 @@ func TestHalving(t *testing.T) {
 		n := int64(4 + dice.Below(9))
 		steps := int64(16)
 		c := Config{Domain: d, Size: n, Alpha: 0.3, Beta: 0.001, Queries: 2000, Steps: steps, Currency: mech.Currency(1 + dice.Below(2)),
-			Budget: amountOf(t, "100000"), Predictor: Halving}
+			Budget: amountOf("100000"), Predictor: Halving}
 		weights := make([]float64, d.Cells())
 		for range 3 {
 			weights[dice.Below(len(weights))] += float64(1 + dice.Below(3))
 		}
-		s := openDear(t, c, dense(t, d, divideByWeights(n, weights)), seed)
+		s := openDear(t, c, dense(d, divideByWeights(n, weights)), seed)
 		for range 60 {
 			f := linear.Factor{Attributes: []int{0, 1}, Weights: make([]int64, d.Cells())}
 			for i := range f.Weights {

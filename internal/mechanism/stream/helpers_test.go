@@ -36,8 +36,7 @@ func loaderOf(h *histogram.Table) Loader {
 	return func(context.Context) (*histogram.Table, error) { return h, nil }
 }
 
-func dense(t testing.TB, d *linear.Domain, counts []int64) *histogram.Table {
-	t.Helper()
+func dense(d *linear.Domain, counts []int64) *histogram.Table {
 	return must(histogram.Dense(d, sealed.Seal(counts)))
 }
 
@@ -106,10 +105,7 @@ func anySubsets(t testing.TB, dice detrand.Choices, d *linear.Domain, steps int6
 	return subsets(t, d, steps, sets...)
 }
 
-func amountOf(t testing.TB, text string) dp.Amount {
-	t.Helper()
-	return must(dp.Parse(text))
-}
+func amountOf(text string) dp.Amount { return must(dp.Parse(text)) }
 
 func drawNormal(dice detrand.Choices) float64 {
 	u := (float64(dice.Below(1<<30)) + 0.5) / (1 << 30)

@@ -118,7 +118,7 @@ func neighbours(t *testing.T, d detrand.Choices, c Config) (x, y *histogram.Tabl
 	if d.One(2) {
 		counts, other = other, counts
 	}
-	return dense(t, c.Domain, counts), dense(t, c.Domain, other)
+	return dense(c.Domain, counts), dense(c.Domain, other)
 }
 
 // drawQuestion draws a question: a product of sets, or weights.
@@ -359,7 +359,7 @@ func boundLoss(t *testing.T, n int, p prices, questions []uint64, change func(*S
 	// the second too, which is the worst that can be asked.
 	var drawn [2]stat.Samples
 	for i, counts := range [][]int64{{5, 4}, {4, 5}} {
-		data := dense(t, c.Domain, counts)
+		data := dense(c.Domain, counts)
 		drawn[i], err = stat.Draw(context.Background(), n, func(part int) *noise.Source {
 			return entropy.FromReader(detrand.NewStream(fmt.Sprint("lost ", i), uint64(part)))
 		}, func(src *noise.Source) func() int64 {

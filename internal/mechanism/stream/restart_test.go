@@ -25,9 +25,9 @@ func small(t testing.TB, cur mech.Currency) (Config, *histogram.Table, []int64) 
 		weights[i] = float64(1 + dice.Below(100)*dice.Below(10))
 	}
 	counts := divideByWeights(20_000, weights)
-	c := Config{Domain: d, Size: 20_000, Alpha: 0.05, Beta: 0.01, Queries: 3000, Steps: 1, Currency: cur, Budget: amountOf(t, "10"),
+	c := Config{Domain: d, Size: 20_000, Alpha: 0.05, Beta: 0.01, Queries: 3000, Steps: 1, Currency: cur, Budget: amountOf("10"),
 		Predictor: Weights}
-	return c, dense(t, d, counts), counts
+	return c, dense(d, counts), counts
 }
 
 func questions(t testing.TB, d *linear.Domain, n int, seed uint64) []*linear.Query {

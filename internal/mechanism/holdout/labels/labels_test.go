@@ -13,10 +13,7 @@ import (
 	"time"
 )
 
-func readLabels(t *testing.T, text string, s Spec) *Labels {
-	t.Helper()
-	return must(Read(strings.NewReader(text), s))
-}
+func readLabels(text string, s Spec) *Labels { return must(Read(strings.NewReader(text), s)) }
 
 func TestScore(t *testing.T) {
 	for _, c := range []struct {
@@ -38,7 +35,7 @@ func TestScore(t *testing.T) {
 		{"label\n0.25\n", Spec{Column: "label", Steps: 4}, "0.375", "", 3}, // up from the middle
 		{"\xef\xbb\xbflabel\n1\n", Spec{Column: "label", Steps: 1, Size: 1}, "1", "", 1},
 	} {
-		l := readLabels(t, c.file, c.spec)
+		l := readLabels(c.file, c.spec)
 		checked, err := l.Check(Predictions{strings.Fields(c.values), strings.Fields(c.ids)})
 		if err != nil {
 			t.Errorf("%q %q: %v", c.file, c.values, err)
@@ -57,7 +54,7 @@ func TestNeighbours(t *testing.T) {
 	for _, steps := range []int64{1, 4} {
 		spec := Spec{Column: "label", ID: "id", Steps: steps}
 		for _, other := range []string{"0", "0.25", "0.5", "1"} {
-			a, b := readLabels(t, "id,label\nx,1\ny,0\nz,1\n", spec), readLabels(t, "id,label\nx,"+other+"\ny,0\nz,1\n", spec)
+			a, b := readLabels("id,label\nx,1\ny,0\nz,1\n", spec), readLabels("id,label\nx,"+other+"\ny,0\nz,1\n", spec)
 			for _, p := range []Predictions{
 				{[]string{"1", "0", "0"}, []string{"x", "y", "z"}},
 				{[]string{"0.5", "0", "0"}, []string{"z", "y", "x"}},
@@ -93,7 +90,7 @@ func TestNeighbours(t *testing.T) {
 			}
 		}
 	}
-	l := readLabels(t, "label\nextraordinary\nextraordinary\n", Spec{Column: "label", Steps: 1})
+	l := readLabels("label\nextraordinary\nextraordinary\n", Spec{Column: "label", Steps: 1})
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 		if text := fmt.Sprintf(verb, l) + fmt.Sprintf(verb, *l); strings.Contains(text, "extraordinary") {
 			t.Errorf("%s shows a label: %s", verb, text)
@@ -102,7 +99,7 @@ func TestNeighbours(t *testing.T) {
 }
 
 func TestKey(t *testing.T) {
-	l := readLabels(t, "id,label\nx,1\ny,0\n", Spec{Column: "label", ID: "id", Steps: 1})
+	l := readLabels("id,label\nx,1\ny,0\n", Spec{Column: "label", ID: "id", Steps: 1})
 	key := func(values, ids string) string {
 		c := must(l.Check(Predictions{strings.Fields(values), strings.Fields(ids)}))
 		return c.Key()
