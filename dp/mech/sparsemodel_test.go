@@ -12,9 +12,9 @@ import (
 // sparseModel is the sparse vector as the theorem has it: its scales, and what may be wrong with
 // it. Probabilities of transcripts are sums over the noise of the threshold.
 type sparseModel struct {
-	z, q  float64 // scales of the threshold's and the questions' noise
-	still bool    // the questions have no noise
-	fixed bool    // the threshold has no noise
+	z, q    float64 // scales of the threshold's and the questions' noise
+	noNoise bool    // the questions have no noise
+	fixed   bool    // the threshold has no noise
 }
 
 func modelOf(s *Sparse) sparseModel {
@@ -39,7 +39,7 @@ func lapFrom(b float64, m int64) float64 {
 // answer is the probability of an answer about a value that is d above its
 // threshold, given the threshold's noise.
 func (m sparseModel) answer(d, z int64, above bool) float64 {
-	if m.still {
+	if m.noNoise {
 		if above == (d >= z) {
 			return 1
 		}
@@ -270,11 +270,11 @@ func TestSparsePlantedBugs(t *testing.T) {
 			t.Errorf("no cut-off: %d pairs lose %v", n, got)
 		}
 	}
-	still := sparseModel{z: 2 / e, still: true}
+	quiet := sparseModel{z: 2 / e, noNoise: true}
 	// 0 < Z <= 1 on one side, and 1 < Z <= 0 on the other.
-	stillLoss := still.loss([]ask{{0, 1, false}, {1, 1, true}}, []ask{{1, 1, false}, {0, 1, true}})
-	if !math.IsInf(stillLoss, 1) {
-		t.Errorf("no noise on the questions loses %v", stillLoss)
+	quietLoss := quiet.loss([]ask{{0, 1, false}, {1, 1, true}}, []ask{{1, 1, false}, {0, 1, true}})
+	if !math.IsInf(quietLoss, 1) {
+		t.Errorf("no noise on the questions loses %v", quietLoss)
 	}
 
 	for _, c := range []struct {
@@ -289,7 +289,7 @@ func TestSparsePlantedBugs(t *testing.T) {
 			_, err := checkSparse(sparseModel{z: 4 / e, q: 4 / (3 * e)}, 4, 4, 1, false, e)
 			return err
 		}},
-		{"no noise on the questions (Stoddard et al.)", func() error { return bound(stillLoss, e) }},
+		{"no noise on the questions (Stoddard et al.)", func() error { return bound(quietLoss, e) }},
 		{"no cut-off (Chen et al.)", func() error { return bound(apart(unlimited, 8, 8), e) }},
 		{"factor 2 forgotten", func() error { return bound(apart(sparseModel{z: 2 / e, q: 2 / e}, 40, 1), e) }},
 		{"monotone noise for questions that are not", func() error {

@@ -44,10 +44,7 @@ func readShopRows(t *testing.T, dir, name string) []map[string]string {
 	return out
 }
 
-func readInt(t *testing.T, s string) int {
-	t.Helper()
-	return must(strconv.Atoi(s))
-}
+func readInt(s string) int { return must(strconv.Atoi(s)) }
 
 // No key is there twice, and every reference leads somewhere.
 func TestReferences(t *testing.T) {
@@ -85,18 +82,18 @@ func TestReferences(t *testing.T) {
 	lines, there, most := map[string]int{}, map[string]int{}, map[string]int{}
 	price := map[string]int{}
 	for _, p := range readShopRows(t, dir, "parts") {
-		price[p["part"]] = readInt(t, strings.Replace(p["retail_price"], ".", "", 1))
+		price[p["part"]] = readInt(strings.Replace(p["retail_price"], ".", "", 1))
 	}
 	for _, i := range readShopRows(t, dir, "items") {
 		lines[i["oid"]]++
-		most[i["oid"]] = max(most[i["oid"]], readInt(t, i["line"]))
+		most[i["oid"]] = max(most[i["oid"]], readInt(i["line"]))
 		if (i["return_flag"] != "N") != (i["ship_day"] <= "1995-06-17") {
 			t.Errorf("shipped on %s, flag %s", i["ship_day"], i["return_flag"])
 		}
 		if i["return_flag"] != "N" {
 			there[i["oid"]]++
 		}
-		if readInt(t, strings.Replace(i["price"], ".", "", 1)) != readInt(t, i["quantity"])*price[i["part"]] {
+		if readInt(strings.Replace(i["price"], ".", "", 1)) != readInt(i["quantity"])*price[i["part"]] {
 			t.Errorf("the price of %v is not that of its part", i)
 		}
 	}

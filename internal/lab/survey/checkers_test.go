@@ -111,14 +111,10 @@ func honestClient(o Oracle) client {
 	return func(src *noise.Source, v int) Report { return o.report(sourceRandomness{src}, v) }
 }
 
-func amount(t testing.TB, text string) dp.Amount {
-	t.Helper()
-	return must(dp.Parse(text))
-}
+func amount(text string) dp.Amount { return must(dp.Parse(text)) }
 
-func oracle(t testing.TB, name string, size int, epsilon string) Oracle {
-	t.Helper()
-	return must(New(name, size, amount(t, epsilon)))
+func oracle(name string, size int, epsilon string) Oracle {
+	return must(New(name, size, amount(epsilon)))
 }
 
 var names = []string{"direct", "oue", "olh", "hadamard"}
@@ -185,10 +181,10 @@ func holders(n int, weights ...int) []int {
 func TestPlantedBugs(t *testing.T) {
 	const n = 100_000
 	e := big.NewRat(3, 1)
-	direct := oracle(t, "direct", 3, "1").(*Direct)
-	unary := oracle(t, "oue", 3, "1").(*Unary)
-	olh := oracle(t, "olh", 3, "1").(*Hashing)
-	rows := oracle(t, "hadamard", 3, "1").(*Hadamard)
+	direct := oracle("direct", 3, "1").(*Direct)
+	unary := oracle("oue", 3, "1").(*Unary)
+	olh := oracle("olh", 3, "1").(*Hashing)
+	rows := oracle("hadamard", 3, "1").(*Hadamard)
 
 	// A one is told as it is.
 	neverFlipsOne := func(c randomness, v int) bool {

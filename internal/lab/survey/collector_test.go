@@ -13,7 +13,7 @@ import (
 func TestSimulate(t *testing.T) {
 	people := holders(20_000, 3, 1, 0)
 	for _, name := range names {
-		o := oracle(t, name, 3, "2")
+		o := oracle(name, 3, "2")
 		last := 0
 		c := must(Simulate(context.Background(), o, people, func(asked int) { last = max(last, asked) }))
 		if c.People() != 20_000 || last != 20_000 {
@@ -56,7 +56,7 @@ func BenchmarkBinary(b *testing.B) {
 func BenchmarkRandomize(b *testing.B) {
 	for _, name := range names {
 		b.Run(name, func(b *testing.B) {
-			o := oracle(b, name, 100, "1")
+			o := oracle(name, 100, "1")
 			src := noise.NewSource()
 			for b.Loop() {
 				if _, err := o.Randomize(src, 42); err != nil {
@@ -71,7 +71,7 @@ func BenchmarkRandomize(b *testing.B) {
 func BenchmarkCollect(b *testing.B) {
 	for _, name := range names {
 		b.Run(name, func(b *testing.B) {
-			o := oracle(b, name, 100, "1")
+			o := oracle(name, 100, "1")
 			src := noise.NewSource()
 			reports := make([]Report, 1000)
 			for i := range reports {
@@ -93,7 +93,7 @@ func BenchmarkCollect(b *testing.B) {
 func BenchmarkEstimates(b *testing.B) {
 	for _, of := range []Population{Fixed, Sample} {
 		b.Run(of.String(), func(b *testing.B) {
-			o := oracle(b, "oue", 100, "1")
+			o := oracle("oue", 100, "1")
 			c := NewCollector(o)
 			c.n = 1_000_000
 			for x := range c.sums {

@@ -164,7 +164,7 @@ func TestClientsAreExactlyPrivate(t *testing.T) {
 	for _, e := range fractions {
 		for _, name := range names {
 			for _, size := range []int{2, 3, 5} {
-				o := oracle(t, name, size, "1")
+				o := oracle(name, size, "1")
 				if err := checkPure(e, size, o.report); err != nil {
 					t.Errorf("%s of %d values: %v", name, size, err)
 				}
@@ -222,7 +222,7 @@ func TestRatesAreExact(t *testing.T) {
 				{"oue", half, over(2)},
 				{"hadamard", new(big.Rat).Mul(e, over(2)), half},
 			} {
-				o := oracle(t, c.name, size, "1")
+				o := oracle(c.name, size, "1")
 				if err := checkRates(e, o, c.p, c.q, o.report); err != nil {
 					t.Errorf("%s of %d values: %v", c.name, size, err)
 				}
@@ -257,8 +257,8 @@ var coins = []struct {
 // TestCoinEncloses compares the enclosure with the reference, and asks that it is tight.
 func TestCoinEncloses(t *testing.T) {
 	for _, c := range coins {
-		k := newCoin(c.b, amount(t, c.epsilon))
-		want := reference(c.b, amount(t, c.epsilon))
+		k := newCoin(c.b, amount(c.epsilon))
+		want := reference(c.b, amount(c.epsilon))
 		for _, n := range []uint{64, 100, 160} {
 			lo, hi := k.enclose(n)
 			exact, _ := new(big.Float).SetMantExp(want, int(n)).Int(nil)
@@ -275,8 +275,8 @@ func TestCoinEncloses(t *testing.T) {
 // changes, and there over the next 64.
 func TestCoinIsExact(t *testing.T) {
 	for _, c := range coins {
-		k := newCoin(c.b, amount(t, c.epsilon))
-		want := reference(c.b, amount(t, c.epsilon))
+		k := newCoin(c.b, amount(c.epsilon))
+		want := reference(c.b, amount(c.epsilon))
 		first := bisect(func(v uint64) bool { return k.flip(sourceOfWords(v, 0, 0)) })
 		// The digits of the probability begin with first, and the next word decides.
 		second := bisect(func(v uint64) bool { return k.flip(sourceOfWords(first-1, v, 0)) })

@@ -14,7 +14,7 @@ import (
 // all others hold something else each.
 func findHeavy(t testing.TB, size uint64, epsilon string, n int, heavy []uint64, shares []float64) (*HeavyHitters, *HeavyCollector) {
 	t.Helper()
-	h := must(NewHeavyHitters(size, amount(t, epsilon)))
+	h := must(NewHeavyHitters(size, amount(epsilon)))
 	c, src, others := NewHeavyCollector(h), seeded(11), seeded(12)
 	for i := range n {
 		value, at := noise.Uniform(others, size), float64(i)/float64(n)

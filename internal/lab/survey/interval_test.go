@@ -29,7 +29,7 @@ func checkCoverage(interval func(count, n int64) [2]float64, r rates, n, m int64
 func TestFixedCoverage(t *testing.T) {
 	for _, name := range names {
 		for _, epsilon := range []string{"0.2", "1", "4"} {
-			r := oracle(t, name, 4, epsilon).ownRates()
+			r := oracle(name, 4, epsilon).ownRates()
 			for _, n := range []int64{1, 2, 7, 30} {
 				for _, confidence := range []float64{0.5, 0.95} {
 					known := map[int64][2]float64{}
@@ -58,7 +58,7 @@ func TestFixedCoverage(t *testing.T) {
 // TestSampleCoverage is the same for a random sample, where the count is binomial.
 func TestSampleCoverage(t *testing.T) {
 	for _, name := range names {
-		r := oracle(t, name, 4, "1").ownRates()
+		r := oracle(name, 4, "1").ownRates()
 		for _, n := range []int64{1, 5, 40} {
 			intervals := make([][2]float64, n+1)
 			for count := range intervals {
@@ -83,7 +83,7 @@ func TestSampleCoverage(t *testing.T) {
 // the exact variance.
 func TestIntervalIsTight(t *testing.T) {
 	for _, name := range names {
-		o := oracle(t, name, 8, "1")
+		o := oracle(name, 8, "1")
 		r := o.ownRates()
 		for _, of := range []Population{Fixed, Sample} {
 			const n, f = 1_000_000, 0.3
@@ -99,7 +99,7 @@ func TestIntervalIsTight(t *testing.T) {
 		}
 	}
 	// Nothing but the ends: all or none of the reports.
-	r := oracle(t, "oue", 8, "1").ownRates()
+	r := oracle("oue", 8, "1").ownRates()
 	for _, of := range []Population{Fixed, Sample} {
 		if i := r.interval(0, 1000, 0.05, of); i[0] != 0 || i[1] != 0 && i[1] > 1e-9 {
 			t.Errorf("%v: none of 1000 reports gives %v", of, i)

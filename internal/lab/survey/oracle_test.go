@@ -19,7 +19,7 @@ import (
 // with four buckets, ((E+1)/(E-1))^2 for hadamard, and (E+k-2)/(E-1)^2 for direct with k = 8.
 func TestVariance(t *testing.T) {
 	for name, want := range map[string]float64{"oue": 3.682694, "olh": 3.691655, "hadamard": 4.682694, "direct": 2.952855} {
-		o := oracle(t, name, 8, "1")
+		o := oracle(name, 8, "1")
 		if got := o.Variance(0, 1, Fixed); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%s: %.6f, want %.6f", name, got, want)
 		}
@@ -34,7 +34,7 @@ func TestVariance(t *testing.T) {
 			}
 		}
 	}
-	if olh := oracle(t, "olh", 8, "1").(*Hashing); olh.Buckets() != 4 {
+	if olh := oracle("olh", 8, "1").(*Hashing); olh.Buckets() != 4 {
 		t.Errorf("%d buckets", olh.Buckets())
 	}
 }
@@ -54,8 +54,8 @@ func TestBinaryVariance(t *testing.T) {
 			t.Errorf("sample: %v, want %v", got, want)
 		}
 	}
-	same := must(NewBinary(amount(t, "0.7")))
-	u := utility.RandomizedResponse{Epsilon: amount(t, "0.7").Float(), People: n}
+	same := must(NewBinary(amount("0.7")))
+	u := utility.RandomizedResponse{Epsilon: amount("0.7").Float(), People: n}
 	want, _ := u.Variance()
 	if got := same.Variance(0.3, n, Fixed); math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("%v, and utility says %v", got, want)
@@ -71,7 +71,7 @@ func TestBinaryVariance(t *testing.T) {
 func TestStatisticalLoss(t *testing.T) {
 	for _, name := range names {
 		for _, epsilon := range []string{"0.5", "1", "2"} {
-			o := oracle(t, name, 4, epsilon)
+			o := oracle(name, 4, epsilon)
 			got, claim := lowerBound(o, honestClient(o), 1, 2, 50_000), o.Cost().Epsilon.Float()
 			if got > claim || got < 0.75*claim {
 				t.Errorf("%s: the loss is at least %.3f, with a claim of %v", name, got, claim)
@@ -82,7 +82,7 @@ func TestStatisticalLoss(t *testing.T) {
 
 func TestUnbiased(t *testing.T) {
 	for _, name := range names {
-		o := oracle(t, name, 70, "1")
+		o := oracle(name, 70, "1")
 		if err := checkUnbiased(o, honestClient(o), proportions, 30, 20, 10, 0, 5, 1, 1, 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -95,7 +95,7 @@ func TestCoverage(t *testing.T) {
 	people := holders(n, 5, 3, 2, 0, 0)
 	truth := []float64{0.5, 0.3, 0.2, 0, 0}
 	for _, name := range names {
-		o := oracle(t, name, 5, "1")
+		o := oracle(name, 5, "1")
 		hits, src := 0, seeded(9)
 		for range surveys {
 			c := NewCollector(o)
@@ -122,7 +122,7 @@ func TestCoverage(t *testing.T) {
 // and the quick walk agrees with the definition.
 func TestHashIsUniversal(t *testing.T) {
 	const n = 400_000
-	o := oracle(t, "olh", 1<<24, "1").(*Hashing)
+	o := oracle("olh", 1<<24, "1").(*Hashing)
 	src := seeded(4)
 	pairs := [][2]uint64{{0, 1}, {0, 1<<24 - 1}, {1 << 23, 1 << 22}, {17, 34}, {5, 6}}
 	hits := make([]int, len(pairs))
@@ -183,8 +183,8 @@ func TestTransform(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	for _, name := range names {
-		o := oracle(t, name, 70, "1")
-		all, one, two := NewCollector(o), NewCollector(o), NewCollector(oracle(t, name, 70, "1"))
+		o := oracle(name, 70, "1")
+		all, one, two := NewCollector(o), NewCollector(o), NewCollector(oracle(name, 70, "1"))
 		src := seeded(6)
 		for i := range 300 {
 			r := must(o.Randomize(src, i%70))
@@ -211,7 +211,7 @@ func TestMerge(t *testing.T) {
 				t.Errorf("%s: %d supports of %d, and %d when merged", name, a[x], x, b[x])
 			}
 		}
-		for _, other := range []Oracle{oracle(t, name, 71, "1"), oracle(t, name, 70, "2"), oracle(t, names[(len(name)+1)%4], 69, "1")} {
+		for _, other := range []Oracle{oracle(name, 71, "1"), oracle(name, 70, "2"), oracle(names[(len(name)+1)%4], 69, "1")} {
 			if err := one.Merge(NewCollector(other)); !errors.Is(err, errMerge) {
 				t.Errorf("%s with %s: %v", name, other.Name(), err)
 			}
@@ -222,7 +222,7 @@ func TestMerge(t *testing.T) {
 // TestDrawsDoNotDepend: what is read does not depend on the value.
 func TestDrawsDoNotDepend(t *testing.T) {
 	for _, name := range names {
-		o := oracle(t, name, 70, "1")
+		o := oracle(name, 70, "1")
 		read := map[int]bool{}
 		for v := range 70 {
 			s := stream(8)
@@ -262,7 +262,7 @@ func TestBadPlans(t *testing.T) {
 				t.Errorf("%s of %d values at %v: %v, %v", name, c.size, c.epsilon, o, err)
 			}
 		}
-		o := oracle(t, name, 8, "1")
+		o := oracle(name, 8, "1")
 		for _, v := range []int{-1, 8, math.MaxInt} {
 			s := stream(1)
 			if _, err := o.Randomize(entropy.FromReader(s), v); !errors.Is(err, errValue) || s.read != 0 {
@@ -333,16 +333,16 @@ func TestChoose(t *testing.T) {
 		{5000, "4", "olh"},
 		{100, "4", "direct"}, {6, "0.01", "oue"}, {5000, "9", "direct"}, {2, "32", "direct"},
 	} {
-		o, why, err := ChooseOracle(c.size, amount(t, c.epsilon))
+		o, why, err := ChooseOracle(c.size, amount(c.epsilon))
 		if err != nil || o.Name() != c.name || why == "" {
 			t.Errorf("%d values at %s: %v, %q, %v", c.size, c.epsilon, o, why, err)
 		}
 	}
 	// Direct is better than oue up to the border, and not from it on.
 	for _, e := range []string{"0.5", "1", "2", "3"} {
-		border := 3*math.Exp(amount(t, e).Float()) + 2
+		border := 3*math.Exp(amount(e).Float()) + 2
 		for size := 2; size < int(2*border); size++ {
-			better := oracle(t, "direct", size, e).Variance(0, 1, Fixed) < oracle(t, "oue", size, e).Variance(0, 1, Fixed)
+			better := oracle("direct", size, e).Variance(0, 1, Fixed) < oracle("oue", size, e).Variance(0, 1, Fixed)
 			if better != (float64(size) < border) {
 				t.Errorf("%d values at %s", size, e)
 			}

@@ -30,13 +30,10 @@ func amounts(t testing.TB, texts ...string) (out []dp.Amount) {
 	return out
 }
 
-func town(t testing.TB, rows int) *Data {
-	t.Helper()
-	return must(MakeTown(rows, 1))
-}
+func town(rows int) *Data { return must(MakeTown(rows, 1)) }
 
 func TestMade(t *testing.T) {
-	d := town(t, 5000)
+	d := town(5000)
 	if err := d.Encoding.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +49,7 @@ func TestMade(t *testing.T) {
 	if much < 1250 || much > 2250 {
 		t.Errorf("%d of 5000 earn much", much)
 	}
-	if again := town(t, 5000); !slices.EqualFunc(d.Rows, again.Rows, slices.Equal[[]int64]) {
+	if again := town(5000); !slices.EqualFunc(d.Rows, again.Rows, slices.Equal[[]int64]) {
 		t.Error("the same seed made other rows")
 	}
 	for _, n := range []int{0, -1, 99, 3_000_000} {
@@ -63,7 +60,7 @@ func TestMade(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	d := town(t, 1000)
+	d := town(1000)
 	train, test := d.Split(1)
 	if len(train.Rows) != 800 || len(test.Rows) != 200 {
 		t.Fatalf("%d and %d rows", len(train.Rows), len(test.Rows))
@@ -83,7 +80,7 @@ func TestSplit(t *testing.T) {
 // The demonstration encodes rows by itself. It has to come to the same conclusions as the model
 // that it judges.
 func TestJudgesLikeTheModel(t *testing.T) {
-	d := town(t, 600)
+	d := town(600)
 	for _, radius := range []float64{1, 2.5} {
 		p := must(learn.Prepare(d.Encoding, learn.Spec{Budget: learn.Budget{Epsilon: dp.One}, Radius: radius}, learn.Group{MaxRows: 1}))
 		m := must(learn.Fit(context.Background(), p, d.table(p), mech.NewReleaser(detrand.Noise("judge", 1)), nil))
@@ -110,7 +107,7 @@ func TestJudgesLikeTheModel(t *testing.T) {
 // More budget makes better models, all of them better than a constant, and the theorems keep what
 // they promise.
 func TestSweep(t *testing.T) {
-	d := town(t, 6000)
+	d := town(6000)
 	s := Sweep{Epsilons: amounts(t, "0.3", "3"), Ways: Ways, Splits: 1, Draws: 2, Seed: 1}
 	steps := 0
 	r, err := s.Run(context.Background(), d, func(done, of int) {
@@ -144,7 +141,7 @@ func TestSweep(t *testing.T) {
 }
 
 func TestSweepRefuses(t *testing.T) {
-	d := town(t, 1000)
+	d := town(1000)
 	ok := Sweep{Epsilons: amounts(t, "1"), Ways: Ways, Splits: 1, Draws: 1}
 	for name, change := range map[string]func(*Sweep){
 		"no epsilon": func(s *Sweep) { s.Epsilons = nil },

@@ -98,8 +98,7 @@ func TestSamplingGrows(t *testing.T) {
 	}
 }
 
-func calibrate(t *testing.T, epsilon, delta float64, uses ...Use) Calibration {
-	t.Helper()
+func calibrate(epsilon, delta float64, uses ...Use) Calibration {
 	return must(Calibrate(uses, epsilon, delta, Both))
 }
 
@@ -120,7 +119,7 @@ func TestCalibrateGolden(t *testing.T) {
 		{"laplace:sensitivity=3", 10, 2, 0, 15},
 		{"exponential", 10, 1, 0, 0.1},
 	} {
-		c := calibrate(t, g.epsilon, g.delta, Use{mechanism(t, g.text), g.times})
+		c := calibrate(g.epsilon, g.delta, Use{mechanism(t, g.text), g.times})
 		if v := c.Value(); math.Abs(v-g.want) > 2e-10*g.want {
 			t.Errorf("%s %d times for (%v, %v): %v, want %v", g.text, g.times, g.epsilon, g.delta, v, g.want)
 		}
@@ -137,7 +136,7 @@ func TestCalibrateTight(t *testing.T) {
 		{"discrete-gaussian:sensitivity=3", 50},
 		{"randomized-response", 30}, {"gaussian", 40},
 	} {
-		got := calibrate(t, 1, 1e-6, Use{mechanism(t, c.text), c.times})
+		got := calibrate(1, 1e-6, Use{mechanism(t, c.text), c.times})
 		if got.Noise.Upper > got.Noise.Lower*(1+1e-6) {
 			t.Errorf("%s %d times: %s is only known to be within %v", c.text, c.times, got.Parameter, got.Noise)
 		}
@@ -150,10 +149,10 @@ func TestCalibrateTight(t *testing.T) {
 
 // With mechanisms that stay as they are, and several sensitivities at once.
 func TestCalibrateWhole(t *testing.T) {
-	c := calibrate(t, 1, 1e-6, Use{mechanism(t, "gaussian"), 10}, Use{mechanism(t, "gaussian:sensitivity=2"), 5},
+	c := calibrate(1, 1e-6, Use{mechanism(t, "gaussian"), 10}, Use{mechanism(t, "gaussian:sensitivity=2"), 5},
 		Use{mechanism(t, "gaussian:sigma=100"), 3})
 	// 10 + 5*4 = 30 squares of sensitivity, beside 3/100^2 of mu^2 that is spent.
-	alone := calibrate(t, 1, 1e-6, Use{mechanism(t, "gaussian"), 1}).Value()
+	alone := calibrate(1, 1e-6, Use{mechanism(t, "gaussian"), 1}).Value()
 	want := math.Sqrt(30 / (1/(alone*alone) - 3e-4))
 	if v := c.Value(); math.Abs(v-want) > 1e-9*want {
 		t.Errorf("sigma %v, want %v", v, want)

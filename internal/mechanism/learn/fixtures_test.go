@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// made is an encoding with two numbers and a category, and a target with some classes; 0 for a
+// newEncoding is an encoding with two numbers and a category, and a target with some classes; 0 for a
 // number.
-func made(classes int) *Encoding {
+func newEncoding(classes int) *Encoding {
 	e := &Encoding{
 		Features: []Column{
 			{Name: "age", Lo: 0, Hi: 100, Step: big.NewRat(1, 1)},
@@ -31,9 +31,9 @@ func made(classes int) *Encoding {
 	return e
 }
 
-// madeRow is a row with a known rule: the target follows age, score and colour, and some of the
+// randomRow is a row with a known rule: the target follows age, score and colour, and some of the
 // time chance.
-func madeRow(d detrand.Choices, e *Encoding) []int64 {
+func randomRow(d detrand.Choices, e *Encoding) []int64 {
 	age, colour, score := int64(d.Below(101)), int64(d.Below(3)), int64(d.Below(4001)-1000)
 	rule := e.Features[0].Scaled(age) + 0.5*e.Features[2].Scaled(score)
 	if colour == 1 {
@@ -51,10 +51,10 @@ func madeRow(d detrand.Choices, e *Encoding) []int64 {
 	return []int64{age, colour, score, target}
 }
 
-func madeTable(p *Plan, n int, seed uint64) *Table {
+func randomTable(p *Plan, n int, seed uint64) *Table {
 	t, d := p.NewTable(), detrand.New("rows", seed)
 	for range n {
-		t.Add(madeRow(d, p.Encoding))
+		t.Add(randomRow(d, p.Encoding))
 	}
 	return t
 }
@@ -76,7 +76,7 @@ func fitted(p *Plan, table *Table, seed uint64) *Model {
 func wrong(m *Model, n int, seed uint64) float64 {
 	d, total := detrand.New("new rows", seed), 0.0
 	for range n {
-		codes := madeRow(d, m.Encoding)
+		codes := randomRow(d, m.Encoding)
 		row := map[string]string{}
 		for i := range m.Encoding.Features {
 			c := &m.Encoding.Features[i]

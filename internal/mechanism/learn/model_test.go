@@ -19,8 +19,8 @@ func someModels(t testing.TB) []*Model {
 	for _, classes := range []int{0, 2, 3} {
 		for _, b := range []Budget{{Epsilon: eps("0.9")}, {Epsilon: eps("0.3"), Delta: eps("1e-7")}, {Rho: 123456789123}} {
 			for _, method := range []string{Output, Objective} {
-				p := prepared(made(classes), Spec{Method: method, Budget: b, Evaluate: 987654321, Radius: 2}, Group{dp.Substitute, 2})
-				m := fitted(p, madeTable(p, 300, 1), 1)
+				p := prepared(newEncoding(classes), Spec{Method: method, Budget: b, Evaluate: 987654321, Radius: 2}, Group{dp.Substitute, 2})
+				m := fitted(p, randomTable(p, 300, 1), 1)
 				out = append(out, m)
 			}
 		}
@@ -68,7 +68,7 @@ func TestCoefficients(t *testing.T) {
 	for _, m := range someModels(t) {
 		dice := detrand.New("coefficients", 1)
 		for range 20 {
-			codes := madeRow(dice, m.Encoding)
+			codes := randomRow(dice, m.Encoding)
 			row, values := map[string]string{}, map[string]float64{}
 			for i := range m.Encoding.Features {
 				c := &m.Encoding.Features[i]
