@@ -33,7 +33,7 @@ func TestFit(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprint(c.loss, c.classes, currency, method), func(t *testing.T) {
-					p := prepared(newEncoding(c.classes),
+					p := prepared(encoding(c.classes),
 						Spec{Loss: c.loss, Method: method, Budget: b, Rows: 2000, Evaluate: eps("0.1")}, one)
 					m := fitted(p, randomTable(p, 2000, 1), 3)
 					w := wrong(m, 1000, 2)
@@ -58,7 +58,7 @@ func TestTune(t *testing.T) {
 			{Method: Minima, Budget: Budget{Epsilon: eps("4"), Delta: eps("1e-6")}},
 		} {
 			s.Tune = []float64{1e6, 100, 1e5}
-			p := prepared(newEncoding(classes), s, one)
+			p := prepared(encoding(classes), s, one)
 			if p.recipe.lambda != 100 || p.task.problem(p.candidates()).Weights != 18 {
 				t.Errorf("noise is calibrated to %v and not to the least regulariser", p.recipe.lambda)
 			}
@@ -72,7 +72,7 @@ func TestTune(t *testing.T) {
 // TestOrder: the exact minimiser does not depend on the order of rows.
 func TestOrder(t *testing.T) {
 	for _, tune := range [][]float64{nil, {50, 60}} {
-		p := prepared(newEncoding(3), Spec{Budget: Budget{Epsilon: dp.One}, Tune: tune, Evaluate: dp.One}, one)
+		p := prepared(encoding(3), Spec{Budget: Budget{Epsilon: dp.One}, Tune: tune, Evaluate: dp.One}, one)
 		dice := detrand.New("rows", 1)
 		var codes [][]int64
 		for range 500 {
@@ -89,7 +89,7 @@ func TestOrder(t *testing.T) {
 // TestWeights: a class that weighs little is predicted less.
 func TestWeights(t *testing.T) {
 	share := func(w map[string]float64) (n int) {
-		p := prepared(newEncoding(2), Spec{Budget: Budget{Epsilon: eps("4")}, Weights: w}, one)
+		p := prepared(encoding(2), Spec{Budget: Budget{Epsilon: eps("4")}, Weights: w}, one)
 		m := fitted(p, randomTable(p, 2000, 1), 1)
 		for age := range 101 {
 			if a, err := m.Predict(map[string]string{"age": fmt.Sprint(age), "colour": "red", "score": "10"}); err == nil &&
@@ -113,17 +113,18 @@ func TestWeights(t *testing.T) {
 func TestFitEnds(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		for _, method := range []string{Output, Objective, Minima} {
-			p := prepared(newEncoding(classes), Spec{Method: method, Budget: Budget{Rho: dp.One}, Evaluate: dp.One}, one)
+			p := prepared(encoding(classes), Spec{Method: method, Budget: Budget{Rho: dp.One}, Evaluate: dp.One}, one)
 			m := fitted(p, p.NewTable(), 1)
 			if err := m.Validate(); err != nil {
 				t.Error(err)
 			}
 			ctx, stop := context.WithCancel(context.Background())
 			stop()
-			if _, err := Fit(ctx, p, randomTable(p, 100, 1), releaser(1), nil); !errors.Is(err, ErrFit) || !errors.Is(err, context.Canceled) {
+			_, err := Fit(ctx, p, randomTable(p, 100, 1), releaser(1), nil)
+			if !errors.Is(err, ErrFit) || !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", method, err)
 			}
-			other := prepared(newEncoding(classes), Spec{Method: method, Radius: 7, Budget: Budget{Rho: dp.One}}, one)
+			other := prepared(encoding(classes), Spec{Method: method, Radius: 7, Budget: Budget{Rho: dp.One}}, one)
 			if _, err := Fit(context.Background(), p, other.NewTable(), releaser(1), nil); !errors.Is(err, ErrFit) {
 				t.Error(err)
 			}
@@ -134,7 +135,7 @@ func TestFitEnds(t *testing.T) {
 // TestExtremes prepares and trains at the ends of what is allowed: there is a model or an error of
 // Prepare.
 func TestExtremes(t *testing.T) {
-	for _, e := range []*Encoding{newEncoding(0), newEncoding(2), newEncoding(model.MaxClasses)} {
+	for _, e := range []*Encoding{encoding(0), encoding(2), encoding(model.MaxClasses)} {
 		for _, b := range []Budget{{Epsilon: 1}, {Epsilon: dp.One << 20}, {Rho: 1}, {Rho: dp.One << 20}, {Epsilon: 1, Delta: 1},
 			{Epsilon: dp.One << 20, Delta: dp.One - 1}, {Epsilon: dp.One, Delta: 1}} {
 			for _, method := range []string{Auto, Output, Objective, Minima} {
@@ -166,7 +167,7 @@ func TestExtremes(t *testing.T) {
 // TestNotReached: where float64 cannot show what the sensitivity needs, nobody sees it.
 func TestNotReached(t *testing.T) {
 	for _, method := range []string{Output, Minima} {
-		p := prepared(newEncoding(2), Spec{Method: method, Budget: Budget{Rho: dp.One}}, one)
+		p := prepared(encoding(2), Spec{Method: method, Budget: Budget{Rho: dp.One}}, one)
 		table := randomTable(p, 200, 1)
 		want := fitted(p, table, 5)
 		stricter := *p.recipe
@@ -189,7 +190,7 @@ func TestNoise(t *testing.T) {
 			{Method: Objective, Budget: Budget{Epsilon: dp.One}},
 			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
 		} {
-			p := prepared(newEncoding(classes), s, Group{dp.Substitute, 2})
+			p := prepared(encoding(classes), s, Group{dp.Substitute, 2})
 			const n = 150
 			sum := 0.0
 			for seed := range uint64(n) {
@@ -221,7 +222,7 @@ func TestExcess(t *testing.T) {
 			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
 		} {
 			const n = 500
-			p := prepared(newEncoding(classes), s, one)
+			p := prepared(encoding(classes), s, one)
 			table := randomTable(p, n, 1)
 			sum := p.sum(table.open(), 0, 0)
 			value := func(w []float64) float64 {

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// newEncoding is an encoding with two numbers and a category, and a target with some classes; 0 for a
+// encoding is one with two numbers and a category, and a target with some classes; 0 for a
 // number.
-func newEncoding(classes int) *Encoding {
+func encoding(classes int) *Encoding {
 	e := &Encoding{
 		Features: []Column{
 			{Name: "age", Lo: 0, Hi: 100, Step: big.NewRat(1, 1)},

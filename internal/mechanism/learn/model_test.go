@@ -19,7 +19,7 @@ func someModels(t testing.TB) []*Model {
 	for _, classes := range []int{0, 2, 3} {
 		for _, b := range []Budget{{Epsilon: eps("0.9")}, {Epsilon: eps("0.3"), Delta: eps("1e-7")}, {Rho: 123456789123}} {
 			for _, method := range []string{Output, Objective} {
-				p := prepared(newEncoding(classes), Spec{Method: method, Budget: b, Evaluate: 987654321, Radius: 2}, Group{dp.Substitute, 2})
+				p := prepared(encoding(classes), Spec{Method: method, Budget: b, Evaluate: 987654321, Radius: 2}, Group{dp.Substitute, 2})
 				m := fitted(p, randomTable(p, 300, 1), 1)
 				out = append(out, m)
 			}

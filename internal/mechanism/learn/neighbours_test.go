@@ -147,7 +147,7 @@ func TestNeighbours(t *testing.T) {
 						if classes == 2 {
 							s.Weights = map[string]float64{"class 0": 0.25}
 						}
-						e := newEncoding(classes)
+						e := encoding(classes)
 						p := prepared(e, s, Group{n, m})
 						for seed := range uint64(6) {
 							x, y := apart(p.Encoding, n, m, seed)
@@ -202,7 +202,7 @@ func (k known) Approximate(uint) []*big.Float {
 // what is computed is no farther apart than the second noise is calibrated to.
 func TestMinima(t *testing.T) {
 	for _, classes := range []int{0, 2} {
-		e := newEncoding(classes)
+		e := encoding(classes)
 		for seed := range uint64(8) {
 			p := prepared(e, Spec{Method: Minima, Budget: Budget{Rho: dp.One}, Regulariser: 20, Rows: 50}, Group{dp.Substitute, 2})
 			x, y := apart(e, dp.Substitute, 2, seed)
@@ -258,7 +258,7 @@ func TestMinima(t *testing.T) {
 
 // TestPlanted calibrates to less than what happens, in the ways that people forget.
 func TestPlanted(t *testing.T) {
-	e := newEncoding(0)
+	e := encoding(0)
 	spec := Spec{Method: Output, Regulariser: 3000, Budget: Budget{Epsilon: dp.One}}
 	for name, c := range map[string]struct {
 		forgetful, honest Group
@@ -300,7 +300,7 @@ func TestCounts(t *testing.T) {
 	for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 		for _, classes := range []int{0, 2, 3} {
 			for _, b := range []Budget{{Epsilon: dp.One}, {Rho: dp.One}} {
-				e := newEncoding(classes)
+				e := encoding(classes)
 				p := prepared(e, Spec{Budget: b, Evaluate: dp.One, Tune: []float64{4000, 3000}, Method: Objective}, Group{n, 2})
 				most := 0.0
 				for seed := range uint64(8) {

@@ -12,7 +12,7 @@ import (
 
 // TestBadInput has what Prepare refuses, and a word of what it says.
 func TestBadInput(t *testing.T) {
-	good := func() (*Encoding, Spec, Group) { return newEncoding(2), Spec{Budget: Budget{Epsilon: dp.One}}, one }
+	good := func() (*Encoding, Spec, Group) { return encoding(2), Spec{Budget: Budget{Epsilon: dp.One}}, one }
 	if _, err := Prepare(good()); err != nil {
 		t.Fatal(err)
 	}
@@ -50,22 +50,24 @@ func TestBadInput(t *testing.T) {
 		"unknown loss":         {func(e *Encoding, s *Spec, g *Group) { s.Loss = "logit" }, ErrSpec, `did you mean "logistic"`},
 		"unknown method":       {func(e *Encoding, s *Spec, g *Group) { s.Method = "Objektive" }, ErrSpec, `did you mean "objective"`},
 		"squares for classes":  {func(e *Encoding, s *Spec, g *Group) { s.Loss = "squares" }, ErrSpec, "logistic or huber"},
-		"classes for numbers":  {func(e *Encoding, s *Spec, g *Group) { e.Target = newEncoding(0).Target; s.Loss = "huber" }, ErrSpec, "squares"},
-		"half-width":           {func(e *Encoding, s *Spec, g *Group) { s.HalfWidth = 1 }, ErrSpec, "huber"},
-		"residual":             {func(e *Encoding, s *Spec, g *Group) { s.Residual = 1 }, ErrSpec, "squares"},
-		"half-width NaN":       {func(e *Encoding, s *Spec, g *Group) { s.Loss, s.HalfWidth = "huber", nan }, ErrSpec, "half-width"},
-		"regulariser NaN":      {func(e *Encoding, s *Spec, g *Group) { s.Regulariser = nan }, ErrSpec, "regulariser"},
-		"regulariser -1":       {func(e *Encoding, s *Spec, g *Group) { s.Regulariser = -1 }, ErrSpec, "regulariser"},
-		"radius Inf":           {func(e *Encoding, s *Spec, g *Group) { s.Radius = inf }, ErrSpec, "radius"},
-		"rows -1":              {func(e *Encoding, s *Spec, g *Group) { s.Rows = -1 }, ErrSpec, "rows"},
-		"few rows":             {func(e *Encoding, s *Spec, g *Group) { s.Rows = 10 }, ErrSpec, "too few"},
+		"classes for numbers": {func(e *Encoding, s *Spec, g *Group) {
+			e.Target, s.Loss = encoding(0).Target, "huber"
+		}, ErrSpec, "squares"},
+		"half-width":      {func(e *Encoding, s *Spec, g *Group) { s.HalfWidth = 1 }, ErrSpec, "huber"},
+		"residual":        {func(e *Encoding, s *Spec, g *Group) { s.Residual = 1 }, ErrSpec, "squares"},
+		"half-width NaN":  {func(e *Encoding, s *Spec, g *Group) { s.Loss, s.HalfWidth = "huber", nan }, ErrSpec, "half-width"},
+		"regulariser NaN": {func(e *Encoding, s *Spec, g *Group) { s.Regulariser = nan }, ErrSpec, "regulariser"},
+		"regulariser -1":  {func(e *Encoding, s *Spec, g *Group) { s.Regulariser = -1 }, ErrSpec, "regulariser"},
+		"radius Inf":      {func(e *Encoding, s *Spec, g *Group) { s.Radius = inf }, ErrSpec, "radius"},
+		"rows -1":         {func(e *Encoding, s *Spec, g *Group) { s.Rows = -1 }, ErrSpec, "rows"},
+		"few rows":        {func(e *Encoding, s *Spec, g *Group) { s.Rows = 10 }, ErrSpec, "too few"},
 		"weight NaN": {func(e *Encoding, s *Spec, g *Group) {
 			s.Weights = map[string]float64{"class 0": nan}
 		}, ErrSpec, "class 0"},
 		"weight 0":         {func(e *Encoding, s *Spec, g *Group) { s.Weights = map[string]float64{"class 0": 0} }, ErrSpec, "WHERE"},
 		"weight of nobody": {func(e *Encoding, s *Spec, g *Group) { s.Weights = map[string]float64{"x": 1} }, ErrSpec, "classes"},
 		"weight of numbers": {func(e *Encoding, s *Spec, g *Group) {
-			e.Target = newEncoding(0).Target
+			e.Target = encoding(0).Target
 			s.Weights = map[string]float64{"x": 1}
 		}, ErrSpec, "number"},
 		"small regulariser": {func(e *Encoding, s *Spec, g *Group) { s.Method, s.Regulariser = Objective, 0.01 }, ErrSpec, "too small"},
@@ -90,11 +92,11 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	var small *RegulariserError
-	_, err := Prepare(newEncoding(2), Spec{Method: Objective, Regulariser: 0.01, Budget: Budget{Epsilon: dp.One}}, one)
+	_, err := Prepare(encoding(2), Spec{Method: Objective, Regulariser: 0.01, Budget: Budget{Epsilon: dp.One}}, one)
 	if !errors.As(err, &small) {
 		t.Fatal(err)
 	}
-	if _, err := Prepare(newEncoding(2),
+	if _, err := Prepare(encoding(2),
 		Spec{Method: Objective, Regulariser: small.Least * 1.01, Budget: Budget{Epsilon: dp.One}}, one); err != nil {
 		t.Error("what an error proposes is refused too:", err)
 	}
@@ -103,7 +105,7 @@ func TestBadInput(t *testing.T) {
 // TestTheorem sees that a model names the theorem of its noise.
 func TestTheorem(t *testing.T) {
 	for want, b := range map[string]Budget{"Chaudhuri": {Epsilon: dp.One}, "Kifer": {Rho: dp.One}} {
-		p := must(Prepare(newEncoding(2), Spec{Method: Objective, Budget: b}, one))
+		p := must(Prepare(encoding(2), Spec{Method: Objective, Budget: b}, one))
 		if got := p.theorem(); !strings.Contains(got, want) || strings.Contains(got, "Gaussian") != (want != "Chaudhuri") {
 			t.Errorf("%+v: %s", b, got)
 		}
@@ -119,16 +121,16 @@ func TestCost(t *testing.T) {
 				for _, evaluate := range []dp.Amount{0, x} {
 					s := Spec{Method: method, Tune: tune, Evaluate: evaluate}
 					if s.Budget = (Budget{Epsilon: e1}); method != Minima {
-						if c := prepared(newEncoding(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta != 0 {
+						if c := prepared(encoding(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta != 0 {
 							t.Errorf("%d %s %v: %v", classes, method, tune, c)
 						}
 					}
 					s.Budget = Budget{Epsilon: e1, Delta: d1}
-					if c := prepared(newEncoding(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta > d1 {
+					if c := prepared(encoding(classes), s, one).Cost; c.Epsilon != e1+evaluate || c.Delta > d1 {
 						t.Errorf("%d %s %v: %v", classes, method, tune, c)
 					}
 					s.Budget = Budget{Rho: r1}
-					c := prepared(newEncoding(classes), s, one).Cost
+					c := prepared(encoding(classes), s, one).Cost
 					if c.Rho > r1+evaluate || c.Rho+2 < r1+evaluate || c.Delta != 0 || tune == nil && c.Rho != r1+evaluate {
 						t.Errorf("%d %s %v: %v", classes, method, tune, c)
 					}
@@ -140,7 +142,7 @@ func TestCost(t *testing.T) {
 
 // TestAuto says what is chosen.
 func TestAuto(t *testing.T) {
-	wide := newEncoding(2)
+	wide := encoding(2)
 	for i := range 30 {
 		wide.Features = append(wide.Features, Column{Name: strings.Repeat("x", i+1), Hi: 9, Step: big.NewRat(1, 1)})
 	}
@@ -149,12 +151,12 @@ func TestAuto(t *testing.T) {
 		s            Spec
 		method, kind string
 	}{
-		"pure":         {newEncoding(2), Spec{Budget: Budget{Epsilon: dp.One}}, Objective, "radial"},
-		"concentrated": {newEncoding(2), Spec{Budget: Budget{Rho: dp.One}}, Objective, "gaussian"},
-		"few weights":  {newEncoding(2), Spec{Budget: Budget{Epsilon: dp.One, Delta: 1 << 20}}, Objective, "radial"},
+		"pure":         {encoding(2), Spec{Budget: Budget{Epsilon: dp.One}}, Objective, "radial"},
+		"concentrated": {encoding(2), Spec{Budget: Budget{Rho: dp.One}}, Objective, "gaussian"},
+		"few weights":  {encoding(2), Spec{Budget: Budget{Epsilon: dp.One, Delta: 1 << 20}}, Objective, "radial"},
 		"many weights": {wide, Spec{Budget: Budget{Epsilon: dp.One, Delta: 1 << 20}}, Objective, "gaussian"},
-		"too small":    {newEncoding(2), Spec{Budget: Budget{Epsilon: dp.One}, Regulariser: 0.05}, Output, "radial"},
-		"large":        {newEncoding(0), Spec{Budget: Budget{Epsilon: dp.One}, Regulariser: 1e7, Rows: 1000}, Objective, "radial"},
+		"too small":    {encoding(2), Spec{Budget: Budget{Epsilon: dp.One}, Regulariser: 0.05}, Output, "radial"},
+		"large":        {encoding(0), Spec{Budget: Budget{Epsilon: dp.One}, Regulariser: 1e7, Rows: 1000}, Objective, "radial"},
 	} {
 		p := prepared(c.e, c.s, one)
 		if p.Method != c.method || p.Noise()[0].Kind != c.kind || len(p.Why) == 0 {
@@ -189,7 +191,7 @@ func TestSpelling(t *testing.T) {
 	} {
 		s, g := base, one
 		change(&s, &g)
-		text := prepared(newEncoding(2), s, g).Spelling()
+		text := prepared(encoding(2), s, g).Spelling()
 		if seen[text] {
 			t.Errorf("change %d is not in %q", i, text)
 		}

@@ -254,12 +254,12 @@ func trainings(t *testing.T) (out []struct {
 			if method == Minima && i == 0 {
 				continue
 			}
-			add(newEncoding(2), Spec{Loss: "huber", Method: method, Budget: b, Regulariser: 400})
-			add(newEncoding(2), Spec{Loss: "logistic", Method: method, Budget: b, Radius: 0.7,
+			add(encoding(2), Spec{Loss: "huber", Method: method, Budget: b, Regulariser: 400})
+			add(encoding(2), Spec{Loss: "logistic", Method: method, Budget: b, Radius: 0.7,
 				Weights: map[string]float64{"class 0": 1, "class 1": 0.25}, Evaluate: eps("0.5")})
-			add(newEncoding(3), Spec{Loss: "logistic", Method: method, Budget: b, Tune: []float64{900, 3000, 20000}})
-			add(newEncoding(0), Spec{Loss: "squares", Residual: 0.5, Method: method, Budget: b, Evaluate: eps("0.5")})
-			add(newEncoding(0), Spec{Loss: "squares", Method: method, Budget: b, Tune: []float64{1500, 90000}})
+			add(encoding(3), Spec{Loss: "logistic", Method: method, Budget: b, Tune: []float64{900, 3000, 20000}})
+			add(encoding(0), Spec{Loss: "squares", Residual: 0.5, Method: method, Budget: b, Evaluate: eps("0.5")})
+			add(encoding(0), Spec{Loss: "squares", Method: method, Budget: b, Tune: []float64{1500, 90000}})
 		}
 	}
 	return out

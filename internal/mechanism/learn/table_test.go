@@ -22,7 +22,7 @@ func TestAddIsTotal(t *testing.T) {
 	codes := []int64{Null, math.MaxInt64, -math.MaxInt64, -1, 0, 1, 2, 3, 50, 1 << 40}
 	for _, classes := range []int{0, 2, 4} {
 		for _, radius := range []float64{0, 1, 0.01, 100} {
-			p := prepared(newEncoding(classes), Spec{Budget: Budget{Epsilon: dp.One}, Radius: radius, Tune: []float64{1e5, 2e5}}, one)
+			p := prepared(encoding(classes), Spec{Budget: Budget{Epsilon: dp.One}, Radius: radius, Tune: []float64{1e5, 2e5}}, one)
 			table, dice := p.NewTable(), detrand.New("codes", 1)
 			for range 300 {
 				table.Add([]int64{detrand.Pick(dice, codes), detrand.Pick(dice, codes), detrand.Pick(dice, codes),
@@ -59,7 +59,7 @@ func TestAddIsTotal(t *testing.T) {
 
 // TestFeatures says what codes become.
 func TestFeatures(t *testing.T) {
-	e := newEncoding(2)
+	e := encoding(2)
 	x := make([]float64, e.Dim())
 	for _, c := range []struct {
 		codes []int64
@@ -90,7 +90,7 @@ func TestFeatures(t *testing.T) {
 }
 
 func TestTableIsSealed(t *testing.T) {
-	p := prepared(newEncoding(2), Spec{Budget: Budget{Epsilon: dp.One}}, one)
+	p := prepared(encoding(2), Spec{Budget: Budget{Epsilon: dp.One}}, one)
 	table := randomTable(p, 3, 1)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
 		for _, v := range []any{table, *table, struct{ T *Table }{table}, table.Collector()} {
@@ -179,7 +179,7 @@ func TestRoomForSlack(t *testing.T) {
 		for _, b := range []Budget{{Epsilon: eps("0.1")}, {Epsilon: eps("20"), Delta: eps("1e-9")}, {Rho: eps("0.01")}} {
 			for _, tune := range [][]float64{nil, {1, 1e6, 30}} {
 				for _, radius := range []float64{0, 0x1p-30, 0x1p20} {
-					p, err := Prepare(newEncoding(4), Spec{Method: method, Budget: b, Tune: tune, Radius: radius}, one)
+					p, err := Prepare(encoding(4), Spec{Method: method, Budget: b, Tune: tune, Radius: radius}, one)
 					if err != nil {
 						continue
 					}
