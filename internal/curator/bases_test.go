@@ -156,7 +156,7 @@ func TestSharpenedOnce(t *testing.T) {
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
 	waiting, cancel := context.WithCancel(ctx)
-	w.runner.engine = &hungUp{w.runner.engine, cancel}
+	w.wire.Engine = &hungUp{w.wire.Engine, cancel}
 	again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.2"), Request: "again"}
 	if _, err := w.Ask(waiting, again); err == nil {
 		t.Fatal("it was answered")
@@ -182,7 +182,7 @@ func TestSharpenedRetry(t *testing.T) {
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
 	waiting, cancel := context.WithCancel(ctx)
-	w.runner.engine = &hungUp{w.runner.engine, cancel}
+	w.wire.Engine = &hungUp{w.wire.Engine, cancel}
 	again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.2"), Request: "again"}
 	if _, err := w.Ask(waiting, again); err == nil {
 		t.Fatal("it was answered")
@@ -346,7 +346,7 @@ func TestSharpenedMoved(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
 	w.charged("ana", text, amount("0.1"))
-	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, nil}
+	w.wire.Engine = &loading{w.wire.Engine, func() { w.write(hospital.New(300, 2)) }, nil}
 	if a, err := w.askAs("ana", text, amount("0.3")); !errors.Is(err, api.ErrMoved) {
 		t.Fatalf("%v, %+v", err, a)
 	}
@@ -361,13 +361,13 @@ func TestSharpenedThereAndBack(t *testing.T) {
 	w := newWorld(t, plenty)
 	text, was := "SELECT COUNT(*) FROM patients", hospital.New(200, 1)
 	there := func() { w.write(hospital.New(300, 2)) }
-	whole := w.runner.engine
-	w.runner.engine = &loading{whole, there, func() { w.write(was) }}
+	whole := w.wire.Engine
+	w.wire.Engine = &loading{whole, there, func() { w.write(was) }}
 	w.charged("ana", text, amount("0.1"))
 	if a := w.charged("ana", text, amount("0.2")); a.Cost.Epsilon != amount("0.2") {
 		t.Errorf("what ran on other data is sharpened for %v", a.Cost)
 	}
-	w.runner.engine = &loading{whole, there, func() { w.write(was) }}
+	w.wire.Engine = &loading{whole, there, func() { w.write(was) }}
 	if a, err := w.askAs("ana", text, amount("0.4")); !errors.Is(err, api.ErrMoved) {
 		t.Fatalf("%v, %+v", err, a)
 	}
@@ -378,7 +378,7 @@ func TestSharpenedThereAndBack(t *testing.T) {
 func TestSharpenedOfOtherData(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
-	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, nil}
+	w.wire.Engine = &loading{w.wire.Engine, func() { w.write(hospital.New(300, 2)) }, nil}
 	w.charged("ana", text, amount("0.1"))
 	w.write(hospital.New(200, 1))
 	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
@@ -397,7 +397,7 @@ func (named) Version(context.Context) (store.Version, error) {
 func TestSharpenedNamed(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
-	w.runner.engine = named{w.runner.engine}
+	w.wire.Engine = named{w.wire.Engine}
 	w.charged("ana", text, amount("0.1"))
 	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {
 		t.Errorf("it costs %v", a.Cost)
@@ -431,7 +431,7 @@ func TestSharpenedRetryAfterOthers(t *testing.T) {
 			w.charged("ana", text, amount(first))
 		}
 		waiting, cancel := context.WithCancel(ctx)
-		w.runner.engine = &hungUp{w.runner.engine, cancel}
+		w.wire.Engine = &hungUp{w.wire.Engine, cancel}
 		again := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("0.3"), Request: "again"}
 		if _, err := w.Ask(waiting, again); err == nil {
 			t.Fatal("it was answered")

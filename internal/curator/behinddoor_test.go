@@ -35,7 +35,7 @@ func (w *world) shutOut() {
 // lets so many fail. It returns the errors, what the owner was told, and the number of the next
 // receipt of somebody else.
 func failBehindDoor(w *world, ask []func() error, fails int) (errs []error, told int, next uint64) {
-	r := w.record()
+	r := w.wire
 	var mu sync.Mutex
 	w.OnIncident(func(api.Incident) {
 		mu.Lock()
@@ -55,7 +55,7 @@ func failBehindDoor(w *world, ask []func() error, fails int) (errs []error, told
 		}
 		return nil
 	}
-	r.before["run"], r.before["fetch"] = run, run
+	r.before = map[string]func() error{"run": run, "fetch": run}
 	errs = make([]error, len(ask))
 	var all sync.WaitGroup
 	for i, one := range ask {

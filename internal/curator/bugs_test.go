@@ -16,8 +16,8 @@ import (
 // calls runs and releases everything of a statement, and returns what the releaser was asked to do.
 func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	w.t.Helper()
-	w.releaser.noise.Record(func(c mech.Call) { out = append(out, c) })
-	defer w.releaser.noise.Record(nil)
+	w.noise.Record(func(c mech.Call) { out = append(out, c) })
+	defer w.noise.Record(nil)
 	_, err := (&computation{states: w.states, releaser: w.releaser}).compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
 	w.check(err)
 	return out

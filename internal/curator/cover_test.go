@@ -122,7 +122,7 @@ func leak(t *testing.T, budget string, asked dp.Amount, delta float64) float64 {
 		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)
 		for range n {
-			z := w.releaser.noise.Release(exactly.Measures[0], p.Purchases[0].Noise[0].Mechanism)[0]
+			z := w.noise.Release(exactly.Measures[0], p.Purchases[0].Noise[0].Mechanism)[0]
 			for c := low; c < high && int64(c) <= z; c++ {
 				tails[i][c-low]++
 			}

@@ -68,18 +68,22 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 
 // openSessions makes the packages of sessions.
 func (c *Curator) openSessions() {
-	c.Sparse, c.Streams = sparsesession.New(c.access()), streamsession.New(c.access())
-	c.Holdouts = holdoutsession.New(c.access(), maxScores, func() time.Time { return c.planner.now() })
-	c.Trainings = training.New(c.access(), c.memory, learn.Fit)
+	c.Sparse, c.Streams = sparsesession.New(c.Access()), streamsession.New(c.Access())
+	c.Holdouts = holdoutsession.New(c.Access(), maxScores, func() time.Time { return c.planner.now() })
+	c.Trainings = training.New(c.Access(), c.memory, learn.Fit)
 }
 
-// access is what a package of sessions has of the curator.
-func (c *Curator) access() sessionhost.Access {
+// Access is what a package of sessions has of the curator.
+func (c *Curator) Access() sessionhost.Access {
 	return sessionhost.Access{
 		Planner: c.planner, Verifier: c.verifier, Turns: &c.turns, DataStates: c.states, Cashier: c.cashier, Runner: c.runner,
 		Incidents: c.incidents, Journal: c.ledger, Books: c.Books, Dataset: c.dataset, Releaser: c.releaser.noise,
 	}
 }
+
+// SetClock says by which clock access expires and boards are dated, where that is not the machine's. It
+// is set while nobody asks.
+func (c *Curator) SetClock(now func() time.Time) { c.planner.now = now }
 
 // Admit refuses who may not ask.
 func (c *Curator) Admit(analyst string) error { return c.planner.Admit(analyst) }

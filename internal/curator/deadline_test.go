@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
 	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
@@ -224,7 +225,7 @@ func TestLateTraining(t *testing.T) {
 		w := newWorld(t, plenty)
 		q, fits := smokers("0.4"), 0
 		c := New(w.dataset, lasting{w.data, 20 * time.Millisecond}, w.books, seeded(85))
-		c.Trainings = training.New(c.access(), c.memory, func(
+		c.Trainings = training.New(c.Access(), answercache.New(w.books), func(
 			ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, progress func(learn.Progress),
 		) (*learn.Model, error) {
 			fits++

@@ -18,14 +18,12 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/internal/session/holdoutsession"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // heldOut are holdouts of the hospital: labels, labels with identifiers, and the table of patients
@@ -70,28 +68,7 @@ func newHoldouts(t testing.TB, budget string, files map[string]string) *world {
 	for name, text := range files {
 		all[name] = text
 	}
-	return buildWith(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget)+heldOut, 1, all)
-}
-
-// buildWith is build with more files.
-func buildWith(t testing.TB, h *hospital.Hospital, dataset string, seed byte, files map[string]string) *world {
-	t.Helper()
-	w := &world{t: t, dir: inMemory(t)}
-	w.check(h.Write(filepath.Join(w.dir, "data")))
-	for name, text := range files {
-		w.check(os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
-	}
-	path := filepath.Join(w.dir, "policy.yaml")
-	w.check(os.WriteFile(path, []byte("datasets:\n"+dataset), 0o600))
-	p, err := policy.Load(path)
-	w.check(err)
-	w.dataset = p.Datasets["hospital"]
-	w.data, err = duckdb.Open(ctx, w.dataset)
-	w.check(err)
-	t.Cleanup(func() { w.data.Close() })
-	w.openBooks()
-	w.Curator = New(w.dataset, w.data, w.books, seeded(seed))
-	return w
+	return build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget)+heldOut, 1, all)
 }
 
 // guesses are predictions of which the first n are 1 and the others 0.
@@ -445,14 +422,14 @@ func TestHoldoutEngineFails(t *testing.T) {
 	w.bear()
 	q := api.HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
 	a := w.mustScore(q)
-	working := w.Curator.runner.engine
-	w.Curator.runner.engine = failing{working}
+	working := w.wire.Engine
+	w.wire.Engine = failing{working}
 	for range 2 {
 		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 	}
-	w.Curator.runner.engine = working
+	w.wire.Engine = working
 	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != api.ErrHoldoutRun {
 		t.Error(err)
 	}
@@ -476,7 +453,7 @@ func (failing) Run(context.Context, *tree.Query) (*engine.Result, error) {
 func TestHoldoutOrder(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	var seen []string
-	w.Curator.runner.engine = watching{w.Curator.runner.engine, func(q *tree.Query) {
+	w.wire.Engine = watching{w.wire.Engine, func(q *tree.Query) {
 		charges, notes := 0, 0
 		for r, err := range w.books.Records(ctx, 1) {
 			w.check(err)
@@ -508,7 +485,7 @@ func (e watching) Run(c context.Context, q *tree.Query) (*engine.Result, error) 
 func TestHoldoutBoard(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	w.planner.now = func() time.Time { at = at.Add(time.Hour); return at }
+	w.SetClock(func() time.Time { at = at.Add(time.Hour); return at })
 	ask := func(analyst, name, training string, right int) {
 		t.Helper()
 		if _, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training,
@@ -556,7 +533,7 @@ func TestHoldoutNeighbours(t *testing.T) {
 		w := newHoldouts(t, plenty, files)
 		r := w.record()
 		var out transcript
-		w.releaser.noise.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
+		w.noise.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
 		for _, q := range []api.HoldoutQuestion{
 			trial(guesses(600), "1"), trial(guesses(600)[1:], "1"), trial(guesses(3), ""), trial(guesses(0), "0.9"),
 			trial(guesses(900), "0.2"),
@@ -660,7 +637,7 @@ func TestHoldoutTogether(t *testing.T) {
 	// Who stops waiting has paid nothing.
 	stopped, cancel := context.WithCancel(ctx)
 	// They wait for what this holdout waits for.
-	a := w.access()
+	a := w.Access()
 	waits := &waiting{Turns: a.Turns}
 	a.Turns = waits
 	w.Holdouts = holdoutsession.New(a, 100, time.Now)
@@ -747,13 +724,13 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 	whole := hospital.New(200, 3)
 	for _, budget := range []string{plenty, plenty + "\n    neighbours: substitute"} {
 		run := func(h *hospital.Hospital) (said []string, calls []mech.Call, charges []ledger.Charge) {
-			w := buildWith(t, h, hospital.Dataset("hospital", "data", budget)+heldOut, 1, map[string]string{
+			w := build(t, h, hospital.Dataset("hospital", "data", budget)+heldOut, 1, map[string]string{
 				"labels.csv": labelled(600), "named.csv": "id,label\na,1\n",
 				"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n",
 			})
 			w.dataset.Holdouts["rows"].Steps, w.dataset.Holdouts["rows"].Threshold = 100, big.NewRat(9, 10)
 			r := w.record()
-			w.releaser.noise.Record(func(c mech.Call) { calls = append(calls, c) })
+			w.noise.Record(func(c mech.Call) { calls = append(calls, c) })
 			for _, text := range questions {
 				for _, claim := range []string{"", "0.5"} {
 					a, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: text, Training: claim})
@@ -788,7 +765,7 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 // How many scores a holdout remembers is bounded, also where they cost nothing.
 func TestHoldoutRemembersSoMany(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
-	w.Holdouts = holdoutsession.New(w.access(), 3, time.Now)
+	w.Holdouts = holdoutsession.New(w.Access(), 3, time.Now)
 	for i := range 3 {
 		w.mustScore(trial(guesses(600-i), "0.99"))
 	}
@@ -801,6 +778,6 @@ func TestHoldoutRemembersSoMany(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		w.reopen()
-		w.Holdouts = holdoutsession.New(w.access(), 3, time.Now)
+		w.Holdouts = holdoutsession.New(w.Access(), 3, time.Now)
 	}
 }

@@ -206,7 +206,7 @@ func (s setting) boasted(t *testing.T) (told []float64, claimed float64, confirm
 	dataset := hospital.Dataset("hospital", "data", "{epsilon: 100}") + fmt.Sprintf("    holdouts:\n"+
 		"      trial: {labels: labels.csv, column: label, threshold: %s, noise: %s, answers: %d}\n", s.threshold, s.noise, s.answers)
 	file := "label\n" + strings.Join(texts(labels), "\n") + "\n"
-	w := buildWith(t, hospital.New(20, 1), dataset, 1, map[string]string{"labels.csv": file})
+	w := build(t, hospital.New(20, 1), dataset, 1, map[string]string{"labels.csv": file})
 	score := func(guess []int, claim string) *api.HoldoutAnswer {
 		answer := w.mustScore(trial(texts(guess), claim))
 		value, err := strconv.ParseFloat(answer.Score, 64)
@@ -267,8 +267,8 @@ func TestHoldoutVote(t *testing.T) {
 func TestHoldoutFailedForOne(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	w.bear()
-	working := w.Curator.runner.engine
-	w.Curator.runner.engine = failing{working}
+	working := w.wire.Engine
+	w.wire.Engine = failing{working}
 	ask := func(analyst, sql string) error {
 		_, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
 		return err
@@ -276,7 +276,7 @@ func TestHoldoutFailedForOne(t *testing.T) {
 	if err := ask("ana", "smoker"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Fatal(err)
 	}
-	w.Curator.runner.engine = working
+	w.wire.Engine = working
 	if err := ask("ana", "age > 2"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Errorf("before the release: %v", err)
 	}

@@ -363,12 +363,12 @@ func TestIncidentSessions(t *testing.T) {
 		w := newHoldouts(t, plenty, nil)
 		q := api.HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
 		w.mustScore(q) // pays for the round
-		working := w.Curator.runner.engine
-		w.Curator.runner.engine = failing{working}
+		working := w.wire.Engine
+		w.wire.Engine = failing{working}
 		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
-		w.Curator.runner.engine = working
+		w.wire.Engine = working
 		w.wantIncidents("ana error")
 		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); !isShut(err) {
 			t.Error(err)

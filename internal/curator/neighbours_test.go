@@ -33,7 +33,7 @@ type outcome struct {
 func (w *world) replay(r *recorder, text string) outcome {
 	r.charges, r.kept = nil, nil
 	var o outcome
-	w.releaser.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
+	w.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
 	a, err := w.ask(text)
 	if err != nil {
 		o.err = err.Error()

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -331,13 +328,7 @@ func TestChoiceOfTooMany(t *testing.T) {
 // withFloors is a hospital beside a public table.
 func withFloors(t *testing.T, budget string) *world {
 	t.Helper()
-	w := &world{t: t, dir: inMemory(t)}
-	w.check(hospital.New(200, 1).Write(filepath.Join(w.dir, "data")))
-	w.check(os.WriteFile(filepath.Join(w.dir, "data", "floors.csv"),
-		[]byte("ward,floor,price,opened,closes\nsurgery,2,1.5,2001-02-03,\ninternal,1,2.25,1999-12-31,2030-01-01 12:30:00\n"+
-			"emergency,,900,,\n"), 0o600))
-	path := filepath.Join(w.dir, "policy.yaml")
-	w.check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)+`      floors:
+	return build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget)+`      floors:
         public: true
         unique: ward
         columns:
@@ -346,16 +337,8 @@ func withFloors(t *testing.T, budget string) *world {
           price:  {type: decimal, granularity: 0.25, bounds: [0, 100]}
           opened: {type: date}
           closes: {type: timestamp}
-`), 0o600))
-	p, err := policy.Load(path)
-	w.check(err)
-	w.dataset = p.Datasets["hospital"]
-	w.data, err = duckdb.Open(ctx, w.dataset)
-	w.check(err)
-	t.Cleanup(func() { w.data.Close() })
-	w.openBooks()
-	w.Curator = New(w.dataset, w.data, w.books, seeded(1))
-	return w
+`, 1, map[string]string{"data/floors.csv": "ward,floor,price,opened,closes\nsurgery,2,1.5,2001-02-03,\n" +
+		"internal,1,2.25,1999-12-31,2030-01-01 12:30:00\nemergency,,900,,\n"})
 }
 
 // Questions about public tables alone are answered as they are, and nothing is charged for them.

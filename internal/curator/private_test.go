@@ -262,7 +262,7 @@ func TestCountThatDecides(t *testing.T) {
 		if b.Noise[0].Decides {
 			least = b.Keys.Threshold.Threshold() - 1 // by its edge
 		}
-		w.Curator.releaser.noise.Record(func(call mech.Call) {
+		w.noise.Record(func(call mech.Call) {
 			if calls++; calls == 1 && call.Values.Len() != exactly.Persons.Len() {
 				t.Errorf("%s: noise for %d combinations of %d", c.sql, call.Values.Len(), exactly.Persons.Len())
 			}
@@ -281,7 +281,7 @@ func TestCountThatDecides(t *testing.T) {
 				}
 			}
 		}
-		w.Curator.releaser.noise.Record(nil)
+		w.noise.Record(nil)
 		if b.Noise[0].Decides && below > 0 {
 			t.Errorf("%s: %d counts are below %d, and decided", c.sql, below, least)
 		}

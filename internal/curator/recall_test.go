@@ -48,7 +48,7 @@ func TestRememberedFor(t *testing.T) {
 	ben.Expires = time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)
 	w.dataset.Analysts["ben"] = ben
 	for day, want := range map[int]bool{1: true, 2: false} {
-		w.planner.now = func() time.Time { return time.Date(2027, 1, day, 0, 0, 0, 0, time.UTC) }
+		w.SetClock(func() time.Time { return time.Date(2027, 1, day, 0, 0, 0, 0, time.UTC) })
 		finds("ben", "", want)
 	}
 	load := func(h *hospital.Hospital) { w.check(h.Write(filepath.Join(w.dir, "data"))) }
@@ -433,7 +433,7 @@ func BenchmarkLookup(b *testing.B) {
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := w.memory.Recall(ctx, p, version.Key(), answercache.Horizon{}); err != nil {
+				if _, err := answercache.New(w.books).Recall(ctx, p, version.Key(), answercache.Horizon{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator/answercache"
-	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/ledger"
@@ -28,21 +26,19 @@ type recorder struct {
 	before  map[string]func() error // what to do before a call; its error is the call's
 }
 
-// record puts a recorder between the curator and its engine and ledger.
+// record returns the recorder between the curator and its engine and ledger, which has seen nothing.
 func (w *world) record() *recorder {
-	r := &recorder{Engine: w.data, Ledger: w.books, before: map[string]func() error{}}
-	w.rewire(r, r)
-	return r
+	w.rewire(w.data, w.books)
+	w.wire.calls, w.wire.charges, w.wire.kept = nil, nil, nil
+	w.wire.before = map[string]func() error{}
+	return w.wire
 }
 
 // rewire gives the curator another engine and another ledger, and sessions that know nothing yet.
 // Those that are open run on the engine, and charge in the ledger, that there are now.
 func (w *world) rewire(e engine.Engine, l ledger.Ledger) {
-	c, accounts := w.Curator, budgets.New(w.Curator.dataset, l)
-	c.runner.engine, c.ledger, c.Books, c.memory = e, l, accounts, answercache.New(l)
-	c.cashier.ledger, c.cashier.books, c.incidents.ledger = l, accounts, l
-	c.states.ledger, c.states.books = l, accounts
-	c.openSessions()
+	w.wire.Engine, w.wire.Ledger = e, l
+	w.Curator = New(w.dataset, w.wire, w.wire, w.noise)
 }
 
 func (r *recorder) called(name string) error {

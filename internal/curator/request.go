@@ -181,7 +181,7 @@ func (a *request) nameData(ctx context.Context) (api.DataVersion, []string, erro
 	if a.data.Current && len(a.bill.diverted) == 0 {
 		return api.DataVersion{Number: a.data.Number, Name: a.data.Label}, nil, nil
 	}
-	return a.c.access().NameData(ctx, a.data, a.paid.Sequence)
+	return a.c.Access().NameData(ctx, a.data, a.paid.Sequence)
 }
 
 // make makes the answer of what was released.

@@ -139,12 +139,12 @@ func TestRetryOfWhole(t *testing.T) {
 	const part = "SELECT COUNT(*) FROM patients WHERE smoker"
 	q := api.Question{Analyst: "ana", SQL: "SELECT (" + part + ") AS a, (SELECT COUNT(*) FROM visits) AS b", Request: "mine"}
 	waiting, cancel := context.WithCancel(ctx)
-	whole := w.runner.engine
-	w.runner.engine = &hungUp{whole, cancel}
+	whole := w.wire.Engine
+	w.wire.Engine = &hungUp{whole, cancel}
 	if _, err := w.Ask(waiting, q); err == nil {
 		t.Fatal("it was answered")
 	}
-	w.runner.engine = whole
+	w.wire.Engine = whole
 	x, err := w.Explain(ctx, q)
 	w.check(err)
 	if len(x.Questions) != 2 {
@@ -171,12 +171,12 @@ func TestKeptOfOtherData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, plenty)
 			const text = "SELECT COUNT(*) FROM patients"
-			was, whole := hospital.New(200, 1), w.runner.engine
+			was, whole := hospital.New(200, 1), w.wire.Engine
 			moves := &loading{whole, func() { w.write(hospital.New(5000, 2)) }, nil}
 			if back {
 				moves.back = func() { w.write(was) }
 			}
-			w.runner.engine = moves
+			w.wire.Engine = moves
 			q := api.Question{Analyst: "ana", SQL: text, Epsilon: amount("1"), Request: "mine"}
 			first, err := w.Ask(ctx, q)
 			w.check(err)
@@ -201,7 +201,7 @@ func TestStreamOfOtherData(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	was := hospital.New(200, 1)
 	w.write(was)
-	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(5000, 2)) }, func() { w.write(was) }}
+	w.wire.Engine = &loading{w.wire.Engine, func() { w.write(hospital.New(5000, 2)) }, func() { w.write(was) }}
 	q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
 	if a, err := w.Streams.Ask(ctx, q); err == nil {
 		t.Errorf("%d people are counted in other data", a.Value)
@@ -403,11 +403,11 @@ func TestTrainedOnOtherData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, plenty)
 			was := hospital.New(200, 1)
-			moves := &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, nil}
+			moves := &loading{w.wire.Engine, func() { w.write(hospital.New(300, 2)) }, nil}
 			if back {
 				moves.back = func() { w.write(was) }
 			}
-			w.runner.engine = moves
+			w.wire.Engine = moves
 			q := smokers("0.5")
 			first := w.mustTrain(q)
 			w.write(was)
@@ -438,7 +438,7 @@ func TestTrainedOnOtherData(t *testing.T) {
 func TestScoredOnOtherData(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	was := hospital.New(200, 1)
-	w.runner.engine = &loading{w.runner.engine, func() { w.write(hospital.New(300, 2)) }, func() { w.write(was) }}
+	w.wire.Engine = &loading{w.wire.Engine, func() { w.write(hospital.New(300, 2)) }, func() { w.write(was) }}
 	q := api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.9"}
 	if a, err := w.score(q); !errors.Is(err, api.ErrChanging) {
 		t.Fatalf("%+v, %v", a, err)
@@ -453,8 +453,8 @@ func TestScoredOnOtherData(t *testing.T) {
 func TestPeopleOfOtherData(t *testing.T) {
 	w := build(t, hospital.New(300, 1), replaced(plenty), 1)
 	there := func() { w.write(hospital.New(301, 1)) }
-	moves := &loading{w.runner.engine, there, func() { w.write(hospital.New(300, 1)) }}
-	w.runner.engine = moves
+	moves := &loading{w.wire.Engine, there, func() { w.write(hospital.New(300, 1)) }}
+	w.wire.Engine = moves
 	for range 2 {
 		if a := w.mustAsk("SELECT COUNT(*) FROM patients"); fmt.Sprint(a.Rows) != "[[300]]" {
 			t.Error(a.Rows)

@@ -153,7 +153,7 @@ func TestPeopleOfAVersion(t *testing.T) {
 	data, err := duckdb.Open(ctx, w.dataset)
 	w.check(err)
 	defer data.Close()
-	w.runner.engine = data
+	w.wire.Engine = data
 	if a := w.mustAsk("SELECT COUNT(*) FROM patients"); fmt.Sprint(a.Rows) != "[[301]]" {
 		t.Error(a.Rows)
 	}

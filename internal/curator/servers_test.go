@@ -16,23 +16,29 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
+// server is a curator with a connection of its own to a ledger.
+type server struct {
+	*Curator
+	ledger ledger.Ledger
+}
+
 // servers are curators with one ledger in a database, each with a connection of its own, as in
 // several processes. The first is the world's.
-func (w *world) servers(n int) []*Curator {
+func (w *world) servers(n int) []server {
 	w.t.Helper()
 	u, err := url.Parse(testpg.Shared(w.t).URL())
 	w.check(err)
 	q := u.Query()
 	q.Set("schema", fmt.Sprint("servers_", requests.Add(1)))
 	u.RawQuery = q.Encode()
-	var all []*Curator
+	var all []server
 	for i := range n {
 		l, err := postgres.Open(u.String())
 		w.check(err)
 		w.t.Cleanup(func() { l.Close() })
-		all = append(all, New(w.dataset, w.data, l, seeded(byte(60+i))))
+		all = append(all, server{New(w.dataset, w.data, l, seeded(byte(60+i))), l})
 	}
-	w.Curator = all[0]
+	w.Curator = all[0].Curator
 	w.t.Cleanup(func() {
 		p := replay.New()
 		for r, err := range all[0].ledger.Records(ctx, 0) {
@@ -225,7 +231,7 @@ func TestVersionsOnServers(t *testing.T) {
 	v, err := l.DataVersion(ctx, "hospital", "", "one")
 	w.check(err)
 	charge := func(on int, request, state string, since uint64) error {
-		_, err := servers[on].cashier.Charge(ctx, "ana", ledger.Charge{Request: request, Analyst: "ana", Dataset: "hospital",
+		_, err := servers[on].Access().Cashier.Charge(ctx, "ana", ledger.Charge{Request: request, Analyst: "ana", Dataset: "hospital",
 			DataVersion: state,
 			Looked:      true, Since: since, Query: ledger.Hash(request), Cost: dp.Cost{Epsilon: 1, Rho: 1}})
 		return err

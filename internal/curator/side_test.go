@@ -159,7 +159,7 @@ func TestEitherRetry(t *testing.T) {
 	w := newWorld(t, either)
 	q := api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 30), Request: "again"}
 	waiting, cancel := context.WithCancel(ctx)
-	w.runner.engine = &hungUp{w.runner.engine, cancel}
+	w.wire.Engine = &hungUp{w.wire.Engine, cancel}
 	if _, err := w.Ask(waiting, q); err == nil {
 		t.Fatal("it was answered")
 	}

@@ -70,7 +70,7 @@ func TestSparseOrder(t *testing.T) {
 	// The planted bug: a session that is charged after its first question.
 	late := newWorld(t, pure)
 	rl := late.record()
-	a := late.access()
+	a := late.Access()
 	a.Cashier, a.Journal = chargesNothing{a.Cashier}, &forgetsOne{Journal: a.Journal}
 	late.Sparse = sparsesession.New(a)
 	unpaid := late.sparse(func(q *api.SparseQuestion) { q.Above = 1 })
@@ -378,7 +378,7 @@ func TestSparseExpires(t *testing.T) {
 	w := newWorld(t, plenty)
 	s := w.sparse(nil)
 	w.dataset.Analysts["ana"].Expires = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	w.planner.now = func() time.Time { return time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC) }
+	w.SetClock(func() time.Time { return time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC) })
 	if _, err := s.Ask(ctx, patients, "1"); err == nil || !strings.Contains(err.Error(), "ended on") {
 		t.Error(err)
 	}

@@ -181,7 +181,7 @@ func TestStreamRestart(t *testing.T) {
 			}
 			broken.check(broken.books.Close())
 			broken.openBooks()
-			broken.Curator = New(broken.dataset, broken.data, broken.books, broken.releaser.noise)
+			broken.rewire(broken.data, broken.books)
 			quote, err := broken.Streams.Quote(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
 			broken.check(err)
 			if quote.Way != stream.Cached || quote.Cost != (dp.Cost{}) {
@@ -448,13 +448,13 @@ func TestStreamQuoteAsOf(t *testing.T) {
 // A budget error of the host is a session's, and the curator's own.
 func TestHostBudget(t *testing.T) {
 	w := streamWorld(t, "{epsilon: 0.02, per_query: {default: 0.01, max: 0.02}}", "")
-	h := &sessionhost.Host{Access: w.access(), ID: "a"}
+	h := &sessionhost.Host{Access: w.Access(), ID: "a"}
 	charge := session.Charge{Name: "round 1", Mechanisms: "none", Cost: dp.Cost{Epsilon: amount("0.015"), Rho: 1}}
 	if _, err := h.Charge(ctx, charge); err == nil {
 		t.Error("charged to nobody")
 	}
 	as := func(name string) (session.Receipt, error) {
-		return (&sessionhost.Host{Access: w.access(), ID: "a", Payer: &sessionhost.Payer{Analyst: name}}).Charge(ctx, charge)
+		return (&sessionhost.Host{Access: w.Access(), ID: "a", Payer: &sessionhost.Payer{Analyst: name}}).Charge(ctx, charge)
 	}
 	first, err := as("ana")
 	w.check(err)
@@ -482,7 +482,7 @@ func TestHostBudget(t *testing.T) {
 	if err != nil || len(all) != 2 || string(all[0]) != "one" || string(all[1]) != "two" {
 		t.Errorf("%q %v", all, err)
 	}
-	other := &sessionhost.Host{Access: w.access(), ID: "b"}
+	other := &sessionhost.Host{Access: w.Access(), ID: "b"}
 	if all, err := other.Entries(ctx); err != nil || len(all) != 0 {
 		t.Errorf("%q %v", all, err)
 	}

@@ -154,7 +154,7 @@ func TestStreamVersions(t *testing.T) {
 		w.data.Close()
 		w.data, err = duckdb.Open(ctx, w.dataset)
 		w.check(err)
-		w.runner.engine = w.data
+		w.wire.Engine = w.data
 	}
 	var values []string
 	for i, text := range []string{string(first), strings.Join(lines[:len(lines)/2], ""), string(first),
@@ -195,8 +195,8 @@ var streamQuestions = []string{
 func streamTranscript(w *world, r *recorder, text string) (shape, values string, calls []mech.Call) {
 	r.charges = nil
 	r.take()
-	w.releaser.noise.Record(func(c mech.Call) { calls = append(calls, c) })
-	defer w.releaser.noise.Record(nil)
+	w.noise.Record(func(c mech.Call) { calls = append(calls, c) })
+	defer w.noise.Record(nil)
 	a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: text, Settings: api.Settings{Stream: "on"}})
 	if err != nil {
 		return err.Error(), "", calls

@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/planner/cells"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // clinicPolicy has a stream over columns of every kind.
@@ -77,20 +76,10 @@ func newClinic(t testing.TB, n int, neighbours, budget, alpha string) *world {
 
 func clinicOf(t testing.TB, people, text string, seed byte) *world {
 	t.Helper()
-	w := &world{t: t, dir: inMemory(t)}
-	w.check(os.MkdirAll(filepath.Join(w.dir, "data"), 0o755))
-	w.check(os.WriteFile(filepath.Join(w.dir, "data", "patients.csv"), []byte(people), 0o600))
-	path := filepath.Join(w.dir, "policy.yaml")
-	w.check(os.WriteFile(path, []byte(text), 0o600))
-	p, err := policy.Load(path)
-	w.check(err)
-	w.dataset = p.Datasets["hospital"]
-	w.data, err = duckdb.Open(ctx, w.dataset)
-	w.check(err)
-	t.Cleanup(func() { w.data.Close() })
-	w.openBooks()
-	w.Curator = New(w.dataset, w.data, w.books, seeded(seed))
-	return w
+	dir := inMemory(t)
+	check(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
+	check(t, os.WriteFile(filepath.Join(dir, "data", "patients.csv"), []byte(people), 0o600))
+	return open(t, dir, text, seed, duckdb.Limits{})
 }
 
 // Questions that are functions of the cells.

@@ -463,7 +463,7 @@ func TestExpiry(t *testing.T) {
 	at := func(text string) {
 		day, err := time.Parse(time.RFC3339, text)
 		w.check(err)
-		w.planner.now = func() time.Time { return day }
+		w.SetClock(func() time.Time { return day })
 	}
 	at("2026-12-31T23:59:59Z")
 	w.mustAsk(byAge(1))
@@ -505,7 +505,7 @@ func TestClockJumps(t *testing.T) {
 		key := w.owner(1)
 		var log strings.Builder
 		for i := range 30 {
-			w.planner.now = func() time.Time { return time.Now().AddDate(years[i%len(years)], 0, 0) }
+			w.SetClock(func() time.Time { return time.Now().AddDate(years[i%len(years)], 0, 0) })
 			analyst := []string{"ana", "ben", "cyn"}[i%3]
 			a, err := w.askAs(analyst, byAge(i%25), 0)
 			fmt.Fprintln(&log, i, analyst, err)

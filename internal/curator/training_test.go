@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
@@ -481,7 +482,7 @@ func TestTrainingInWindows(t *testing.T) {
 	if got := w.mustTrain(smokers("0.8")); got.Receipt.Free {
 		t.Error("it was free")
 	}
-	w.planner.now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
+	w.SetClock(func() time.Time { return time.Now().AddDate(100, 0, 0) })
 	w.dataset.Analysts["ana"].Expires = time.Now()
 	var refused *api.Refusal
 	if _, err := w.Trainings.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {
@@ -523,5 +524,5 @@ func TestTrainingInTheLedger(t *testing.T) {
 
 // plantFit trains with something else.
 func (w *world) plantFit(fit func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)) {
-	w.Trainings = training.New(w.access(), w.memory, fit)
+	w.Trainings = training.New(w.Access(), answercache.New(w.wire), fit)
 }

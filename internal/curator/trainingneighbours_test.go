@@ -29,7 +29,7 @@ type trainingOutcome struct {
 func (w *world) replayTraining(r *recorder, q api.TrainingQuestion) (o trainingOutcome) {
 	r.charges = nil
 	r.take()
-	w.releaser.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
+	w.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
 	q.Request = freshID()
 	t, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,7 +20,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // slow is a ledger whose first charge takes its time.
@@ -251,16 +249,16 @@ func TestRaceForTheBudget(t *testing.T) {
 // person and once with many.
 func heavy(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir()}
-	db, err := sql.Open("duckdb", filepath.Join(w.dir, "heavy.duckdb"))
-	w.check(err)
+	dir := t.TempDir()
+	db, err := sql.Open("duckdb", filepath.Join(dir, "heavy.duckdb"))
+	check(t, err)
 	_, err =
 		db.Exec(
 			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000);
 		CREATE TABLE calls AS SELECT pid // 4 AS pid, s FROM people`)
-	w.check(err)
-	w.check(db.Close())
-	text := `datasets:
+	check(t, err)
+	check(t, db.Close())
+	return open(t, dir, `datasets:
   hospital:
     engine: duckdb
     source: heavy.duckdb
@@ -270,18 +268,7 @@ func heavy(t *testing.T) *world {
     tables:
       people: {unique: pid, columns: {s: {type: text}}}
       calls: {path: pid -> people.pid, max_rows: 10, max_groups: 1, columns: {s: {type: text}}}
-`
-	path := filepath.Join(w.dir, "policy.yaml")
-	w.check(os.WriteFile(path, []byte(text), 0o600))
-	p, err := policy.Load(path)
-	w.check(err)
-	w.dataset = p.Datasets["hospital"]
-	w.data, err = duckdb.OpenWith(ctx, w.dataset, duckdb.Limits{Threads: 1})
-	w.check(err)
-	t.Cleanup(func() { w.data.Close() })
-	w.openBooks()
-	w.Curator = New(w.dataset, w.data, w.books, seeded(1))
-	return w
+`, 1, duckdb.Limits{Threads: 1})
 }
 
 // TestInterrupted stops a question while DuckDB computes it: DuckDB looks up between groups of

@@ -52,7 +52,7 @@ func objectionsToWork() secondChecks {
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and
 // everybody reads one text. On every path to an engine, and for every price of it.
 func TestDisagreement(t *testing.T) {
-	w := buildWith(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", plenty)+heldOut+`    streams:
+	w := build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", plenty)+heldOut+`    streams:
       people:
         table: patients
         columns: {sex: , smoker: , age: {width: 37}}
@@ -89,12 +89,13 @@ func TestDisagreement(t *testing.T) {
 			return err
 		},
 	}
+	opened := w.verifier // by which the session is checked
 	r := w.record()
 	spent, records := w.spent(), w.records()
 	r.take()
 	for _, second := range []secondChecks{objections(), objectionsToWork()} {
-		w.verifier.checks = second
-		w.rewire(r, r)
+		w.rewire(w.data, w.books)
+		w.verifier.checks, opened.checks = second, second
 		for name, way := range ways {
 			err := way()
 			var refusal *api.Refusal
@@ -117,8 +118,8 @@ func TestDisagreement(t *testing.T) {
 		t.Error("something was charged")
 	}
 	// Without objections all of them are answered, or priced.
-	w.verifier.checks = independentChecks
-	w.rewire(r, r)
+	w.rewire(w.data, w.books)
+	opened.checks = independentChecks
 	for name, way := range ways {
 		if err := way(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -129,33 +130,32 @@ func TestDisagreement(t *testing.T) {
 // waysToAnEngine are the lines of the curator and the packages of sessions that make a tree, or
 // give one to an engine, and who checks it twice.
 var waysToAnEngine = map[string]string{
-	"curator/planner.go: plan.PrepareText(":           "verifier.CheckTwice follows",
-	"sparsesession/session.go: plan.Prepare(":         "verifier.CheckTwice follows",
-	"training/price.go: plan.PrepareTable(":           "secondChecks.table follows",
-	"holdoutsession/prepare.go: plan.PrepareHoldout(": "secondChecks.holdout follows; where a holdout is looked for, nothing runs",
-	"holdoutsession/ask.go: plan.PrepareHoldout(":     "names and columns alone; what runs is Sessions.Ask's",
-	"streamsession/session.go: .Histogram()":          "secondChecks.cells, where the plan is made",
-	"streamsession/rehearse.go: .Histogram()":         "the same plan",
-	"curator/runner.go: engine.Run(":                  "by those below, and by nobody else",
-	"curator/runner.go: engine.Fetch(":                "by the one below",
-	"curator/runner.go: engine.RunPublic(":            "by the one below",
-	"curator/computation.go: runner.Run(":             "what planner.prepare returned",
-	"sparsesession/session.go: c.Run(":                "what was made above it",
-	"holdoutsession/ask.go: c.Run(":                   "what prepareHoldout returned",
-	"streamsession/session.go: c.Run(":                "the histogram",
-	"streamsession/rehearse.go: c.Run(":               "the histogram",
-	"training/train.go: c.Fetch(":                     "what prepareTraining returned",
-	"holdoutsession/prepare.go: c.RunPublic(":         "the training table's, which secondChecks.holdout looks at",
+	"curator/planner.go: planner.PrepareText(":                   "verifier.CheckTwice follows",
+	"session/sparsesession/session.go: planner.Prepare(":         "verifier.CheckTwice follows",
+	"session/training/price.go: planner.PrepareTable(":           "secondChecks.table follows",
+	"session/holdoutsession/prepare.go: planner.PrepareHoldout(": "secondChecks.holdout follows; where a holdout is looked for, nothing runs",
+	"session/holdoutsession/ask.go: planner.PrepareHoldout(":     "names and columns alone; what runs is Sessions.Ask's",
+	"session/streamsession/session.go: .Histogram()":             "secondChecks.cells, where the plan is made",
+	"session/streamsession/rehearse.go: .Histogram()":            "the same plan",
+	"curator/runner.go: engine.Run(":                             "by those below, and by nobody else",
+	"curator/runner.go: engine.Fetch(":                           "by the one below",
+	"curator/runner.go: engine.RunPublic(":                       "by the one below",
+	"curator/computation.go: runner.Run(":                        "what planner.prepare returned",
+	"session/sparsesession/session.go: c.Run(":                   "what was made above it",
+	"session/holdoutsession/ask.go: c.Run(":                      "what prepareHoldout returned",
+	"session/streamsession/session.go: c.Run(":                   "the histogram",
+	"session/streamsession/rehearse.go: c.Run(":                  "the histogram",
+	"session/training/train.go: c.Fetch(":                        "what prepareTraining returned",
+	"session/holdoutsession/prepare.go: c.RunPublic(":            "the training table's, which secondChecks.holdout looks at",
 }
 
 // TestWaysToAnEngine: a new way to an engine is a decision, and is checked twice too.
 func TestWaysToAnEngine(t *testing.T) {
 	var files []string
-	for _, name := range []string{"curator", "interactive", "sparsesession", "streamsession", "holdoutsession", "training", "pricing",
-		"answers", "memory", "books"} {
-		more, err := filepath.Glob("../" + name + "/*.go")
+	for _, folders := range []string{"../curator/*.go", "../curator/*/*.go", "../session/*/*.go"} {
+		more, err := filepath.Glob(folders)
 		if err != nil || len(more) == 0 {
-			t.Fatal(name, err)
+			t.Fatal(folders, err)
 		}
 		files = append(files, more...)
 	}
@@ -169,7 +169,7 @@ func TestWaysToAnEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, way := range []string{
-			"plan.Prepare(", "plan.PrepareText(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()",
+			"planner.Prepare(", "planner.PrepareText(", "planner.PrepareTable(", "planner.PrepareHoldout(", ".Histogram()",
 			"engine.Run(", "engine.Fetch(", "c.Run(", "c.Fetch(", "engine.RunPublic(", "c.RunPublic(",
 			"runner.Run(", "runner.Fetch(", "runner.RunPublic(",
 		} {
@@ -303,7 +303,7 @@ func TestNothingShowsExactValues(t *testing.T) {
 	r := w.record()
 	r.Engine = marked{w.data}
 	var calls []mech.Call
-	w.releaser.noise.Record(func(c mech.Call) { calls = append(calls, c) })
+	w.noise.Record(func(c mech.Call) { calls = append(calls, c) })
 	a := w.mustAsk("SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex")
 	if len(calls) != 3 || calls[0].Values.Open()[0] != secret {
 		t.Fatalf("%d calls", len(calls))

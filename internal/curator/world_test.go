@@ -43,6 +43,8 @@ type world struct {
 	dataset *policy.Dataset
 	data    *duckdb.Engine
 	books   *sqlite.Ledger
+	noise   *mech.Releaser
+	wire    *recorder // between the curator and both
 }
 
 // newWorld makes a small hospital under a budget.
@@ -51,21 +53,34 @@ func newWorld(t testing.TB, budget string) *world {
 	return build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget), 1)
 }
 
-// build writes a hospital and a policy, and opens both. Its noise is that of the seed.
-func build(t testing.TB, h *hospital.Hospital, dataset string, seed byte) *world {
+// build writes a hospital, a dataset of a policy and files, and opens them. Its noise is that of the
+// seed.
+func build(t testing.TB, h *hospital.Hospital, dataset string, seed byte, files ...map[string]string) *world {
 	t.Helper()
-	w := &world{t: t, dir: inMemory(t)}
-	w.check(h.Write(filepath.Join(w.dir, "data")))
-	path := filepath.Join(w.dir, "policy.yaml")
-	w.check(os.WriteFile(path, []byte("datasets:\n"+dataset), 0o600))
+	dir := inMemory(t)
+	check(t, h.Write(filepath.Join(dir, "data")))
+	for _, some := range files {
+		for name, text := range some {
+			check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
+	}
+	return open(t, dir, "datasets:\n"+dataset, seed, duckdb.Limits{})
+}
+
+// open opens the dataset hospital of a policy in a folder where its data is.
+func open(t testing.TB, dir, text string, seed byte, limits duckdb.Limits) *world {
+	t.Helper()
+	w := &world{t: t, dir: dir, wire: &recorder{}, noise: seeded(seed)}
+	path := filepath.Join(dir, "policy.yaml")
+	w.check(os.WriteFile(path, []byte(text), 0o600))
 	p, err := policy.Load(path)
 	w.check(err)
 	w.dataset = p.Datasets["hospital"]
-	w.data, err = duckdb.Open(ctx, w.dataset)
+	w.data, err = duckdb.OpenWith(ctx, w.dataset, limits)
 	w.check(err)
 	t.Cleanup(func() { w.data.Close() })
 	w.openBooks()
-	w.Curator = New(w.dataset, w.data, w.books, seeded(seed))
+	w.rewire(w.data, w.books)
 	return w
 }
 
@@ -82,13 +97,19 @@ func (w *world) reopen() {
 	w.t.Helper()
 	w.check(w.books.Close())
 	w.openBooks()
-	w.Curator = New(w.dataset, w.data, w.books, seeded(99))
+	w.noise = seeded(99)
+	w.rewire(w.wire.Engine, w.books)
 }
 
 func (w *world) check(err error) {
 	w.t.Helper()
+	check(w.t, err)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
