@@ -408,12 +408,11 @@ func TestSharpenedNamed(t *testing.T) {
 func TestSharpenedProgram(t *testing.T) {
 	w := newWorld(t, plenty)
 	text := "SELECT COUNT(*) FROM patients"
-	before := program
-	t.Cleanup(func() { program = before })
-	program = func() string { return "an earlier one" }
+	restore := SetProgram("an earlier one")
+	t.Cleanup(restore)
 	w.charged("ana", text, amount("0.1"))
-	program = before
-	if program() == "" {
+	restore()
+	if Program() == "" {
 		t.Fatal("this one has no name")
 	}
 	if a := w.charged("ana", text, amount("0.3")); a.Cost.Epsilon != amount("0.3") {

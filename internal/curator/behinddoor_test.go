@@ -139,7 +139,7 @@ func TestBehindDoorSessions(t *testing.T) {
 				if told != fails {
 					t.Errorf("the owner was told of %d", told)
 				}
-				w.open("ana")
+				w.letIn("ana")
 				seen = append(seen, fmt.Sprint(errs, next, w.chain(), ask()))
 			}
 			if seen[0] != seen[1] {
@@ -167,7 +167,7 @@ func TestBehindDoorSparseDrawn(t *testing.T) {
 		if v, err := s.Ask(ctx, patients, threshold); !isShut(err) || v != nil {
 			t.Errorf("told behind a closed door: %+v, %v", v, err)
 		}
-		w.open("ana")
+		w.letIn("ana")
 		v, err := s.Ask(ctx, patients, "100000")
 		w.check(err)
 		seen = append(seen, fmt.Sprintf("%+v, %d left", *v, s.Left()))
@@ -199,6 +199,6 @@ func TestBehindDoorNotes(t *testing.T) {
 	if after := strings.TrimPrefix(w.chain(), before); strings.Contains(after, "note") {
 		t.Errorf("noted behind a closed door:%s", after)
 	}
-	w.open("ana")
+	w.letIn("ana")
 	w.check(ask("smoker AND diagnosis = 'flu'"))
 }

@@ -18,8 +18,7 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	w.t.Helper()
 	w.noise.Record(func(c mech.Call) { out = append(out, c) })
 	defer w.noise.Record(nil)
-	_, err := (&computation{states: w.states, releaser: w.releaser}).compute(ctx, p.Purchases, bases{}, pricing.MaxBytes)
-	w.check(err)
+	w.check(w.Compute(ctx, p.Purchases))
 	return out
 }
 
@@ -85,9 +84,9 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			b := build(t, c.h.Without(hospital.Target), hospital.Dataset("hospital", "data", budget), 7)
 			run := func(plant func(*testing.T, *pricing.Priced)) (x, y []mech.Call, paid dp.Cost) {
 				q := api.Question{Analyst: "ana", SQL: c.sql, Epsilon: amount("0.1")}
-				p, err := a.prepare(ctx, q)
+				p, err := price(a, q)
 				a.check(err)
-				o, err := b.prepare(ctx, q)
+				o, err := price(b, q)
 				b.check(err)
 				if plant != nil {
 					plant(t, p)
@@ -125,7 +124,7 @@ func TestOneDrawForOneAggregate(t *testing.T) {
 		"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM patients":                                                      1,
 		"SELECT a.n, b.n FROM (SELECT COUNT(*) AS n FROM patients) a, (SELECT COUNT(*) AS n FROM patients HAVING COUNT(*) > -1e9) b": 1,
 	} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: sql})
 		w.check(err)
 		if got := len(w.calls(p)); got != want {
 			t.Errorf("%s: %d draws; want %d", sql, got, want)

@@ -18,7 +18,7 @@ import (
 // whose fsyncs would take minutes.
 func (w *world) release(p, noise *pricing.Priced, exactly *engine.Result) *api.Answer {
 	w.t.Helper()
-	r, err := w.Curator.releaser.release(noise.Purchases[0], exactly, nil, pricing.MaxBytes)
+	r, err := w.Release(noise.Purchases[0], exactly, pricing.MaxBytes)
 	w.check(err)
 	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
@@ -49,8 +49,7 @@ func covered(t *testing.T, budget string, bar, noise dp.Amount, n int) [3]float6
 	h := hospital.New(400, 3)
 	w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
 	prepare := func(epsilon dp.Amount) *pricing.Priced {
-		p, err := w.prepare(ctx,
-			api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
 		w.check(err)
 		return p
 	}
@@ -117,7 +116,7 @@ func leak(t *testing.T, budget string, asked dp.Amount, delta float64) float64 {
 	var tails [2][high - low]float64
 	for i, x := range []*hospital.Hospital{h, h.Without(hospital.Target)} {
 		w := build(t, x, hospital.Dataset("hospital", "data", budget), byte(11+i))
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text, Epsilon: asked})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: text, Epsilon: asked})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)

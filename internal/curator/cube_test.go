@@ -256,9 +256,9 @@ func TestJudgeSeesPlantedCubes(t *testing.T) {
 		q := api.Question{Analyst: "ana",
 			SQL: "SELECT sex, smoker, diagnosis, SUM(age) FROM patients GROUP BY CUBE (sex, smoker, diagnosis)"}
 		run := func(plant func(*pricing.Cube)) error {
-			p, err := a.prepare(ctx, q)
+			p, err := price(a, q)
 			a.check(err)
-			o, err := b.prepare(ctx, q)
+			o, err := price(b, q)
 			b.check(err)
 			if plant != nil {
 				plant(p.Purchases[0].Cube)

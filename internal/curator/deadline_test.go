@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/curator/answercache"
-	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
@@ -148,17 +147,6 @@ func TestFailsAtTheEnd(t *testing.T) {
 	}
 }
 
-// A time that is beyond a limit is never told as one that is not, and nobody reads centuries.
-func TestSayTime(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		1200 * time.Millisecond: "2s", 5*time.Minute + 1: "5m1s", 5 * time.Minute: "5m0s", math.MaxInt64: "more than ten days",
-	} {
-		if got := sayTime(d); got != want {
-			t.Errorf("%v: %s; want %s", d, got, want)
-		}
-	}
-}
-
 // working is an engine on a cluster whose processors work for so long for every question, by what
 // it says, and which is done when its public time is over.
 type working struct {
@@ -243,7 +231,7 @@ func TestLateTraining(t *testing.T) {
 			if got := w.incidents(); len(got) == 0 || got[0] != "ana time" {
 				t.Errorf("%s: %q", name, got)
 			}
-			w.open("ana")
+			w.letIn("ana")
 		}
 		if fits != 1 {
 			t.Errorf("%s: it was trained %d times", name, fits)
@@ -271,18 +259,6 @@ func TestTrainingRowsAtDeadline(t *testing.T) {
 		if refusal := (*api.Refusal)(nil); takes > each && (!errors.As(err, &refusal) || looked > 0) {
 			t.Errorf("%v, and it ran %d times", err, looked)
 		}
-	}
-}
-
-// An answer is made of what was released when that may be seen, and not as soon as it is there.
-func TestMadeWhenSettled(t *testing.T) {
-	p := releaseclock.New(func() {})
-	p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
-	releaseclock.AddPublicTime(p.Set(ctx), 10*time.Millisecond)
-	a := &request{released: []*answers.Released{nil}}
-	a.makeMeanwhile(p.Set(ctx))()
-	if !p.Settled() {
-		t.Error("it is made before its time is over")
 	}
 }
 

@@ -253,8 +253,7 @@ func TestNobodyPaysForFree(t *testing.T) {
 		}
 		spent, records := c.w.spent(), c.w.records()
 		r := c.w.record()
-		_, err := c.w.Curator.ask(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: c.epsilon,
-			Request: freshID()}, terms{free: true})
+		_, err := c.w.AskAsFree(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: c.epsilon, Request: freshID()})
 		if got := r.take(); !errors.Is(err, sessionhost.ErrNotFree) || slices.Contains(got, "run") || slices.Contains(got, "charge") {
 			t.Errorf("%s: %v, after %v", name, err, got)
 		}

@@ -642,7 +642,7 @@ func TestHoldoutTogether(t *testing.T) {
 	a.Turns = waits
 	w.Holdouts = holdoutsession.New(a, 100, time.Now)
 	w.mustScore(api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(0), Training: "1"})
-	leave, err := w.turns.WaitTurn(ctx, waits.keys...)
+	leave, err := a.Turns.WaitTurn(ctx, waits.keys...)
 	w.check(err)
 	cancel()
 	if _, err := w.Holdouts.Ask(stopped,

@@ -283,7 +283,7 @@ func TestHoldoutFailedForOne(t *testing.T) {
 	if err := ask("ben", "age > 3"); err != nil {
 		t.Errorf("somebody else: %v", err)
 	}
-	w.open("ana")
+	w.letIn("ana")
 	if err := ask("ana", "age > 4"); err != nil {
 		t.Errorf("after the release: %v", err)
 	}

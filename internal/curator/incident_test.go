@@ -44,7 +44,7 @@ func (w *world) wantIncidents(want ...string) {
 
 func isShut(err error) bool { return errors.As(err, new(*ledger.LockoutError)) }
 
-func (w *world) open(analyst string) {
+func (w *world) letIn(analyst string) {
 	w.t.Helper()
 	_, err := w.books.Enter(ctx, ledger.Release{Dataset: "hospital", Analyst: analyst, Reason: "looked at it"})
 	w.check(err)
@@ -105,7 +105,7 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 			if w.spent().Epsilon.Sub(spent.Epsilon) == 0 {
 				t.Error("ben paid nothing")
 			}
-			w.open("")
+			w.letIn("")
 			a, err := w.Ask(ctx, q)
 			w.check(err)
 			if !a.Receipt.Free {
@@ -327,7 +327,7 @@ func TestIncidentSessions(t *testing.T) {
 		if _, err := w.ask(patients); !isShut(err) {
 			t.Error(err)
 		}
-		w.open("ana")
+		w.letIn("ana")
 		if _, err := other.Ask(ctx, patients, "1"); err != nil {
 			t.Errorf("after the release: %v", err)
 		}
@@ -345,7 +345,7 @@ func TestIncidentSessions(t *testing.T) {
 		if _, err := w.Streams.Ask(ctx, q); !isShut(err) {
 			t.Error(err)
 		}
-		w.open("")
+		w.letIn("")
 		first, err := w.Streams.Ask(ctx, q)
 		w.check(err)
 		_, err = w.books.Fail(ctx,

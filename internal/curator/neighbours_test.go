@@ -40,7 +40,7 @@ func (w *world) replay(r *recorder, text string) outcome {
 	}
 	o.answer, o.charges = a, r.charges
 	if len(r.kept) > 0 {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
 		for _, b := range p.Purchases {
 			var kept struct {
@@ -349,7 +349,7 @@ func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 		p.a.check(err)
 		b, err := p.b.Explain(ctx, q)
 		p.b.check(err)
-		priced, err := nothing.prepare(ctx, q)
+		priced, err := price(nothing, q)
 		p.a.check(err)
 		x, err := json.Marshal(a)
 		p.a.check(err)

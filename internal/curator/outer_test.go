@@ -221,7 +221,7 @@ func TestVarianceOfExactNumbers(t *testing.T) {
 	population := squares/n - sum/n*sum/n
 	for _, list := range []string{"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age)",
 		"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age), SUM(age)"} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)
@@ -249,7 +249,7 @@ func TestQuantilesAreNear(t *testing.T) {
 			ages = append(ages, p.Age)
 		}
 		slices.Sort(ages)
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+		p, err := price(w, api.Question{Analyst: "ana", Epsilon: dp.One,
 			SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, query(p))

@@ -14,7 +14,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/curator/answercache"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/meter"
@@ -30,10 +29,7 @@ func TestPlannedOnce(t *testing.T) {
 		_, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
 	}
-	kept := func(sql string, maxGroups int64) *planner.Statement {
-		st, _ := w.planner.cache.statements.Get(statementKey{sql: sql, maxGroups: maxGroups})
-		return st
-	}
+	kept := w.Cached
 	if kept(text, 1) != nil || kept(text+" ", 0) != nil {
 		t.Error("another question was taken for it")
 	}
@@ -57,10 +53,10 @@ func TestPlannedOnce(t *testing.T) {
 	if _, err := w.askAs("nobody", text, amount("0.1")); err == nil {
 		t.Error("nobody was answered")
 	}
-	for i := range 3 * maxCachedStatements {
-		w.planner.cache.keep(statementKey{sql: fmt.Sprint(i)}, &planner.Statement{})
+	for i := range 3 * MaxCachedStatements {
+		w.KeepPlan(fmt.Sprint(i), &planner.Statement{})
 	}
-	if n := w.planner.cache.statements.Len(); n > maxCachedStatements {
+	if n := w.CachedPlans(); n > MaxCachedStatements {
 		t.Errorf("%d are kept", n)
 	}
 }
@@ -69,13 +65,10 @@ func TestPlannedOnce(t *testing.T) {
 func TestPricedOnce(t *testing.T) {
 	w := newWorld(t, wealthy)
 	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
-	of := func(s api.Settings) *request {
-		q := api.Question{Analyst: "ana", SQL: text}
-		q.Settings = s
-		a, err := w.newRequest(ctx, q, answercache.Horizon{})
+	of := func(s api.Settings) (*pricing.Priced, bool) {
+		p, shared, err := w.Prepared(ctx, api.Question{Analyst: "ana", SQL: text, Settings: s})
 		w.check(err)
-		t.Cleanup(a.close)
-		return a
+		return p, shared
 	}
 	others := []api.Settings{{}, {Epsilon: amount("0.2")}, {Epsilon: amount("0.3")}, {Confidence: 0.9}, {Mechanism: "laplace"},
 		{MaxGroups: 1},
@@ -83,18 +76,18 @@ func TestPricedOnce(t *testing.T) {
 		{Delta: amount("1e-9")}}
 	seen := map[any]int{}
 	for i, s := range others {
-		first, second := of(s), of(s)
-		if first.Priced != second.Priced || !second.shared {
+		first, _ := of(s)
+		if second, shared := of(s); first != second || !shared {
 			t.Errorf("%+v was priced twice", s)
 		}
-		if j, ok := seen[first.Priced]; ok {
+		if j, ok := seen[first]; ok {
 			t.Errorf("%+v has the price of %+v", s, others[j])
 		}
-		seen[first.Priced] = i
+		seen[first] = i
 		if s.Error != nil {
 			s.Error = new(big.Rat).Set(s.Error)
 		}
-		if of(s).Priced != first.Priced {
+		if again, _ := of(s); again != first {
 			t.Errorf("%+v was priced again", s)
 		}
 	}
@@ -106,10 +99,10 @@ func TestSharedPlanChanged(t *testing.T) {
 	const text = "SELECT COUNT(*) FROM patients"
 	q := api.Question{Analyst: "ana", SQL: text}
 	for range 2 {
-		_, err := w.newRequest(ctx, q, answercache.Horizon{})
+		_, _, err := w.Prepared(ctx, q)
 		w.check(err)
 	}
-	st, _ := w.planner.cache.statements.Get(statementKey{sql: text})
+	st := w.Cached(text, 0)
 	st.Plans[0].Query.Measures = append(st.Plans[0].Query.Measures, st.Plans[0].Query.Measures[0])
 	before, err := w.Remaining(ctx, "ana")
 	w.check(err)
@@ -268,11 +261,11 @@ func TestRefusedForWork(t *testing.T) {
 		q := api.Question{Analyst: "ana", SQL: expensive()[name]}
 		another := meter.With(ctx)
 		meter.Of(another).Work(1, meter.MostTime/2)
-		if _, err := d.Explain(another, q); err == nil || d.planner.cache.refused.Len() != 0 {
+		if _, err := d.Explain(another, q); err == nil || d.CachedRefusals() != 0 {
 			t.Fatal(err)
 		}
 		_, first := d.Explain(ctx, q)
-		if first == nil || d.planner.cache.refused.Len() != 1 {
+		if first == nil || d.CachedRefusals() != 1 {
 			t.Fatal(first)
 		}
 		said, position := first.Error(), first.(*api.Refusal).Position
@@ -307,7 +300,7 @@ func TestGoneWhilePlanned(t *testing.T) {
 				t.Errorf("%s of %s counted %v: %v", door, name, worked, err)
 			}
 		}
-		if d.planner.cache.refused.Len() > 0 {
+		if d.CachedRefusals() > 0 {
 			t.Errorf("%s is refused for all", name)
 		}
 	}
@@ -407,7 +400,7 @@ func TestMaxGroups(t *testing.T) {
 func TestMechanism(t *testing.T) {
 	w := newWorld(t, rich)
 	for _, m := range []string{"laplace", "gaussian", ""} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex",
+		p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex",
 			Settings: api.Settings{Mechanism: m}})
 		w.check(err)
 		want := m

@@ -53,7 +53,7 @@ func TestErrorIsRefused(t *testing.T) {
 	w := newWorld(t, plenty)
 	ask := func(sql, target string) error {
 		e, _ := new(big.Rat).SetString(target)
-		_, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: e}})
+		_, err := price(w, api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: e}})
 		return err
 	}
 	for _, sql := range []string{
@@ -90,7 +90,7 @@ func TestIntervalsCover(t *testing.T) {
 	for _, budget := range []string{plenty, rich} {
 		for _, confidence := range []float64{0.5, 0.8, 0.99} {
 			w := newWorld(t, budget)
-			p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, Settings: api.Settings{Confidence: confidence},
+			p, err := price(w, api.Question{Analyst: "ana", Epsilon: dp.One, Settings: api.Settings{Confidence: confidence},
 				SQL: "SELECT COUNT(*), SUM(age), AVG(age), SUM(age) - 50 * COUNT(*), 100 * SUM(age) / COUNT(*), VARIANCE(age), " +
 					"STDDEV_POP(age) FROM patients"})
 			w.check(err)
@@ -158,15 +158,15 @@ func TestLeastPrice(t *testing.T) {
 			if _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: amount("1e-9")}); err == nil {
 				t.Errorf("%s: %.60s: it was explained", budget, sql)
 			}
-			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: amount(found[1])}); err != nil {
+			if _, err := price(w, api.Question{Analyst: "ana", SQL: sql, Epsilon: amount(found[1])}); err != nil {
 				t.Errorf("%s: %.60s: advised %s, and then: %v", budget, sql, found[1], err)
 			}
 			less := amount(found[1])
 			less -= less>>20 + 3
-			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: less}); err == nil {
+			if _, err := price(w, api.Question{Analyst: "ana", SQL: sql, Epsilon: less}); err == nil {
 				t.Errorf("%s: %.60s: less than %s is enough", budget, sql, found[1])
 			}
-			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql}); err != nil {
+			if _, err := price(w, api.Question{Analyst: "ana", SQL: sql}); err != nil {
 				t.Errorf("%s: %.60s: the default is too little: %v", budget, sql, err)
 			}
 		}

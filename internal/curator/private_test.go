@@ -122,7 +122,7 @@ func (w *world) attic(p *pricing.Priced, n int) float64 {
 	w.check(err)
 	hits := 0
 	for range n {
-		r, err := w.Curator.releaser.release(b, exactly, nil, pricing.MaxBytes)
+		r, err := w.Release(b, exactly, pricing.MaxBytes)
 		w.check(err)
 		for _, k := range r.Keys {
 			if k[0].Text == "attic" {
@@ -153,7 +153,7 @@ func TestKeyOfOnePerson(t *testing.T) {
 		{"SELECT DISTINCT ward FROM visits", 0, "weights"},
 		{"SELECT DISTINCT ward FROM visits WHERE ward = 'attic' OR cost > 800", 1, "selection"},
 	} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: api.Settings{MaxGroups: c.groups}})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: api.Settings{MaxGroups: c.groups}})
 		w.check(err)
 		got := w.attic(p, n)
 		if !contains(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": ": keys gaussian", "weights": "weighed keys",
@@ -169,7 +169,7 @@ func TestKeyOfOnePerson(t *testing.T) {
 		}
 	}
 	// The planted bugs: a threshold for another delta, and a delta that is not charged.
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+	p, err := price(w, api.Question{Analyst: "ana", Epsilon: dp.One,
 		SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward"})
 	w.check(err)
 	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One), Delta: amount("0.9")})
@@ -215,13 +215,13 @@ func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
 // answer says so.
 func TestTooManyKeys(t *testing.T) {
 	w := privately(t, 2000, amount("0.01"), amount("0.01"))
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana",
+	p, err := price(w, api.Question{Analyst: "ana",
 		SQL: "SELECT ward, COUNT(*) FROM visits WHERE ward <> 'internal' OR cost > 500 GROUP BY ward", Epsilon: dp.One})
 	w.check(err)
 	b := p.Purchases[0]
 	exactly, err := w.data.Run(ctx, b.Query)
 	w.check(err)
-	r, err := w.Curator.releaser.release(b, exactly, nil, 2*(b.Cells()*pricing.CellBytes+20))
+	r, err := w.Release(b, exactly, 2*(b.Cells()*pricing.CellBytes+20))
 	w.check(err)
 	var wards []string
 	for _, k := range r.Keys {
@@ -253,7 +253,7 @@ func TestCountThatDecides(t *testing.T) {
 		{"SELECT ward, COUNT(DISTINCT pid), SUM(cost) FROM visits GROUP BY ward", 2},
 		{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", 2},
 	} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One})
 		w.check(err)
 		b := p.Purchases[0]
 		exactly, err := w.data.Run(ctx, b.Query)
@@ -270,7 +270,7 @@ func TestCountThatDecides(t *testing.T) {
 		below := 0
 		for range 500 {
 			calls = 0
-			r, err := w.Curator.releaser.release(b, exactly, nil, pricing.MaxBytes)
+			r, err := w.Release(b, exactly, pricing.MaxBytes)
 			w.check(err)
 			if calls != c.calls || len(r.Measures[0]) != len(r.Keys) {
 				t.Fatalf("%s: %d releases, %d counts of %d keys", c.sql, calls, len(r.Measures[0]), len(r.Keys))
@@ -300,7 +300,7 @@ func TestSecondDrawIsPaidFor(t *testing.T) {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
 	w := privately(t, 60, amount("0.2"), amount("0.01"))
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+	p, err := price(w, api.Question{Analyst: "ana", Epsilon: dp.One,
 		SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward"})
 	w.check(err)
 	b := p.Purchases[0]
@@ -311,7 +311,7 @@ func TestSecondDrawIsPaidFor(t *testing.T) {
 	planted.Noise[0].Decides = false
 	below := 0
 	for range 2000 {
-		r, err := w.Curator.releaser.release(&planted, exactly, nil, pricing.MaxBytes)
+		r, err := w.Release(&planted, exactly, pricing.MaxBytes)
 		w.check(err)
 		for _, n := range r.Measures[0] {
 			if n < b.Keys.Threshold.Threshold() {

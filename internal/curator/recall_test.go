@@ -429,7 +429,7 @@ func BenchmarkLookup(b *testing.B) {
 		{"new", "SELECT COUNT(*) FROM patients WHERE cost > 5 AND zip = 'a' AND NOT smoker"},
 		{"cell", "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > 7"},
 	} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

@@ -28,7 +28,7 @@ func TestNothingCostsMoreThanAsked(t *testing.T) {
 			substitute(hospital.Dataset("hospital", "data", budget))} {
 			c := New(parsed(t, dataset), nil, nil, nil)
 			for _, sql := range questions {
-				p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
+				p, err := price(c, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
 				if err != nil {
 					t.Errorf("%s: %v", sql, err)
 					continue
@@ -48,7 +48,7 @@ func TestNothingCostsMoreThanAsked(t *testing.T) {
 // Keys and the values that belong to them stay together, wherever an engine found them.
 func TestKeysKeepTheirValues(t *testing.T) {
 	w := privately(t, 50, amount("1e-4"), amount("1e-5"))
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+	p, err := price(w, api.Question{Analyst: "ana", Epsilon: dp.One,
 		SQL: "SELECT ward, cost > 500, COUNT(*), MEDIAN(cost) FROM visits GROUP BY ward, cost > 500"})
 	w.check(err)
 	b := p.Purchases[0]
@@ -85,7 +85,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 			found.Measures, found.Values = append(found.Measures, sealed.Seal(counts)), append(found.Values, nil)
 		}
 	}
-	r, err := w.Curator.releaser.release(b, &found, nil, pricing.MaxBytes)
+	r, err := w.Release(b, &found, pricing.MaxBytes)
 	w.check(err)
 	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
@@ -102,7 +102,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	// A result of another shape is refused, and says nothing.
 	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos},
 		{Persons: sealed.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
-		if _, err := w.Curator.releaser.release(b, &bad, nil, pricing.MaxBytes); err != sessionhost.ErrRun {
+		if _, err := w.Release(b, &bad, pricing.MaxBytes); err != sessionhost.ErrRun {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestNoRunningTotals(t *testing.T) {
 func TestAverageOfTwins(t *testing.T) {
 	h := hospital.New(400, 3)
 	w := build(t, h, hospital.Dataset("hospital", "data", plenty), 5)
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(age) FROM patients", Epsilon: amount("0.5")})
+	p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age) FROM patients", Epsilon: amount("0.5")})
 	w.check(err)
 	b := p.Purchases[0]
 	// Both sums have noise of scale 110/0.5, and one price. The loss of the pair is what both move
@@ -238,7 +238,7 @@ func TestAverageOfTwins(t *testing.T) {
 	}
 	t.Logf("error %.4f, covered %.4f", math.Sqrt(sum), hits)
 	// A sum and a count of everybody, as they were before.
-	old, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), COUNT(*) FROM patients", Epsilon: amount("0.5")})
+	old, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), COUNT(*) FROM patients", Epsilon: amount("0.5")})
 	w.check(err)
 	if len(old.Purchases[0].Twins) != 0 {
 		t.Error("a count that is shown is a release of its own")

@@ -358,7 +358,7 @@ func TestReruns(t *testing.T) {
 	if err := ask("again"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "another request identifier") {
 		t.Errorf("got %v", err)
 	}
-	if n := runs(); n != 1+maxReruns {
+	if n := runs(); n != 1+MaxReruns {
 		t.Errorf("it was computed %d times for one charge", n)
 	}
 	clear(r.before)
@@ -391,7 +391,7 @@ func TestTrainingReruns(t *testing.T) {
 			fetched++
 		}
 	}
-	if fetched != 1+maxReruns || !errors.As(train(), new(*api.Refusal)) {
+	if fetched != 1+3 || !errors.As(train(), new(*api.Refusal)) {
 		t.Errorf("it was fetched %d times for one charge", fetched)
 	}
 }

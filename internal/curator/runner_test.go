@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,7 +92,7 @@ func TestAverageOfEverybody(t *testing.T) {
 	}
 	// Before, half of the price went to a count, and this was above twice as much.
 	want := math.Sqrt2 * 110 / 300 / 0.5
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients", Epsilon: amount("1")})
+	p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients", Epsilon: amount("1")})
 	w.check(err)
 	exactly, err := w.data.Run(ctx, query(p))
 	w.check(err)
@@ -182,12 +181,12 @@ func TestPeopleThatArePrivate(t *testing.T) {
 		if a := w.mustAsk("SELECT COUNT(*) FROM patients"); a.Receipt.Free || !a.Columns[0].Noisy {
 			t.Errorf("%s: how many people there are was told", what)
 		}
-		if _, err := w.planner.people.count(ctx); !errors.Is(err, engine.ErrPrivate) {
+		if _, err := w.CountPeople(ctx); !errors.Is(err, engine.ErrPrivate) {
 			t.Errorf("%s: %v", what, err)
 		}
 		// Planted: the query of a policy that makes it public, under this one.
 		q := planner.CountPeople(public)
-		if err := w.verifier.checks.people(w.dataset, q); err == nil {
+		if err := w.CheckPeople(w.dataset, q); err == nil {
 			t.Errorf("%s: the second check does not object", what)
 		}
 		if _, _, err := engine.RunPeople(ctx, w.data, w.dataset, q); !errors.Is(err, engine.ErrPrivate) {
@@ -327,44 +326,5 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 	}
 	if all[0] == all[3] {
 		t.Error("the neighbours have one version, so the test says nothing")
-	}
-}
-
-// TestProgram: two programs that say the same of their modules, and of no history, are two.
-func TestProgram(t *testing.T) {
-	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if code, err := codeOf(own); err != nil || code == "" || program() == "" {
-		t.Errorf("this one is %q (%v), and %q", code, err, program())
-	}
-	seen := map[string]bool{}
-	for _, text := range []string{"1", "2"} {
-		dir := t.TempDir()
-		for name, content := range map[string]string{"go.mod": "module m\n\ngo 1.24\n",
-			"main.go": "package main\n\nfunc main() { println(" + text + ") }\n"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", "m", ".")
-		build.Dir = dir
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		code, err := codeOf(filepath.Join(dir, "m"))
-		if err != nil || code == "" || seen[code] {
-			t.Errorf("%s: %q (%v), of %v", text, code, err, seen)
-		}
-		seen[code] = true
-	}
-	// What has no name of the linker's is known by its bytes.
-	plain := filepath.Join(t.TempDir(), "plain")
-	if err := os.WriteFile(plain, []byte("#!"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, err := codeOf(plain); err != nil || len(code) != 64 {
-		t.Errorf("%q, %v", code, err)
 	}
 }

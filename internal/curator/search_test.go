@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
-	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/fakedata"
 	"github.com/discreet-dp/discreet/internal/ledger/memledger"
@@ -162,7 +161,7 @@ func newDoors(t *testing.T, text string) *doors {
 
 // plan plans a text at a door.
 func (d *doors) plan(door, text string) (err error) {
-	d.planner.cache = newPlanCache() // each pays for itself
+	d.ForgetPlans() // each pays for itself
 	ctx, stop := context.WithTimeout(ctx, 5*time.Minute)
 	defer stop()
 	q := api.Question{Analyst: "ana", SQL: text}
@@ -172,12 +171,12 @@ func (d *doors) plan(door, text string) (err error) {
 	case "explain":
 		_, err = d.Explain(ctx, q)
 	case "holdout":
-		_, err = planner.PrepareHoldout(d.dataset, syntax.Open(text, nil), "", d.planner.Options(ctx, api.Settings{}))
+		_, err = planner.PrepareHoldout(d.dataset, syntax.Open(text, nil), "", d.Access().Options(ctx, api.Settings{}))
 	case "parameters":
-		_, _, err = planner.Parameters(d.dataset, textOf(q))
+		_, _, err = planner.Parameters(d.dataset, syntax.Open(q.SQL, nil))
 	case "rows":
-		if table, found := planner.PrepareTable(d.dataset, text, "n", d.planner.Options(ctx, api.Settings{})); found == nil {
-			err = d.verifier.CheckTable(table)
+		if table, found := planner.PrepareTable(d.dataset, text, "n", d.Access().Options(ctx, api.Settings{})); found == nil {
+			err = d.Access().CheckTable(table)
 		} else {
 			err = found
 		}
@@ -295,18 +294,6 @@ func TestPublicKeys(t *testing.T) {
 	if again, err := v.ask("SELECT sex, COUNT(*) FROM patients GROUP BY sex"); err != nil || !again.Receipt.Free {
 		t.Errorf("the same count was paid for twice: %v", err)
 	}
-}
-
-// prepare checks and prices a question.
-func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced, error) {
-	statement, s, _, err := c.planner.prepare(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if statement.Empty {
-		return &pricing.Priced{Statement: statement, Settings: s}, nil
-	}
-	return pricing.Price(c.dataset, statement, s, pricing.Currency{Pure: c.dataset.Budget.Pure()})
 }
 
 // judgeCalls compares what a releaser was asked to do on two neighbouring databases: the same

@@ -218,7 +218,7 @@ func TestRerunsOnServers(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 10-1-maxReruns {
+	if refused != 10-1-MaxReruns {
 		t.Errorf("refused %d times", refused)
 	}
 }

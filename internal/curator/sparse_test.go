@@ -423,7 +423,7 @@ func TestSparseNoteBehindDoor(t *testing.T) {
 	if differs, _ := w.replayed(); len(differs) > 0 {
 		t.Error(differs)
 	}
-	w.open("ana")
+	w.letIn("ana")
 	if v, err := s.Ask(ctx, patients, "100000"); err != nil || v.Above {
 		t.Errorf("after the release: %+v, %v", v, err)
 	}

@@ -190,7 +190,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 			t.Fatalf("%d people are in cells", placed)
 		}
 		for _, text := range linearQuestions {
-			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
+			p, err := price(w, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue
@@ -205,7 +205,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 			}
 		}
 		for _, text := range otherQuestions {
-			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
+			p, err := price(w, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue
@@ -327,7 +327,7 @@ func TestCellsRandom(t *testing.T) {
 				"coalesce("+cond(0)+", true)")
 			text = "SELECT " + k + " AS k, " + agg() + " FROM patients WHERE " + cond(2) + " GROUP BY k"
 		}
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
+		p, err := price(w, api.Question{Analyst: "ana", SQL: text})
 		if err != nil {
 			continue
 		}
@@ -430,7 +430,7 @@ func TestCellsKeyed(t *testing.T) {
 				text = "SELECT " + k + " AS k, COUNT(*), SUM(CASE WHEN " + atom() + " THEN 1 ELSE 0 END) FROM patients WHERE " + atom() +
 					" GROUP BY " + k
 			}
-			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
+			p, err := price(w, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				continue
 			}

@@ -437,7 +437,7 @@ func TestTrainingAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(ids) != 1 || paid != 1 || w.spent().Epsilon != amount("0.5") || len(w.turns.now) != 0 {
+	if len(ids) != 1 || paid != 1 || w.spent().Epsilon != amount("0.5") || w.TurnsTaken() != 0 {
 		t.Errorf("%v, %d paid, spent %v", ids, paid, w.spent())
 	}
 }

@@ -65,15 +65,15 @@ func TestWaitingCanBeStopped(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if a := w.mustAsk(patients); !a.Receipt.Free || w.spent().Epsilon != amount("0.1") || len(w.turns.now) != 0 {
-		t.Errorf("%+v, spent %v, %d still in", a.Receipt, w.spent(), len(w.turns.now))
+	if a := w.mustAsk(patients); !a.Receipt.Free || w.spent().Epsilon != amount("0.1") || w.TurnsTaken() != 0 {
+		t.Errorf("%+v, spent %v, %d still in", a.Receipt, w.spent(), w.TurnsTaken())
 	}
 }
 
 // TestFlights has many come and go, some of whom do not wait, and nobody is in with a key that
 // somebody else is in with.
 func TestFlights(t *testing.T) {
-	var f turns
+	var f Turns
 	var in [4]atomic.Int32
 	var entered, left atomic.Int32
 	together(64, func(i int) {
@@ -103,8 +103,8 @@ func TestFlights(t *testing.T) {
 			cancel()
 		}
 	})
-	if len(f.now) != 0 || entered.Load() == 0 || left.Load() == 0 {
-		t.Errorf("%d are still in; %d entered, %d left", len(f.now), entered.Load(), left.Load())
+	if f.Len() != 0 || entered.Load() == 0 || left.Load() == 0 {
+		t.Errorf("%d are still in; %d entered, %d left", f.Len(), entered.Load(), left.Load())
 	}
 }
 
@@ -115,7 +115,7 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	ran := 0
 	p.Turns(asideWatch(func() {
 		ran++
-		if n := len(w.turns.now); n != 0 {
+		if n := w.TurnsTaken(); n != 0 {
 			t.Errorf("%d questions are kept waiting", n)
 		}
 	}))
@@ -184,8 +184,8 @@ func TestSameQuestionAtOnce(t *testing.T) {
 	if err := sameQuestion(w, func(int) *Curator { return w.Curator }); err != nil {
 		t.Error(err)
 	}
-	if len(w.turns.now) != 0 {
-		t.Errorf("%d questions are still said to be under way", len(w.turns.now))
+	if w.TurnsTaken() != 0 {
+		t.Errorf("%d questions are still said to be under way", w.TurnsTaken())
 	}
 	// The planted bug: curators that do not know of each other pay twice.
 	v := newWorld(t, plenty)

@@ -25,29 +25,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 var found = &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
-
-// objections are second checks that find something everywhere.
-func objections() secondChecks {
-	query := func(*policy.Dataset, *tree.Query) error { return found }
-	cube := func(*policy.Dataset, *tree.Cube, []*tree.Plan) error { return found }
-	holdout := func(*policy.Dataset, *tree.Holdout) error { return found }
-	out := objectionsToWork()
-	out.query, out.cube, out.cells, out.holdout, out.people = query, cube, query, holdout, query
-	out.table = func(*policy.Dataset, *tree.Table) error { return found }
-	return out
-}
-
-// objectionsToWork find nothing but too much work.
-func objectionsToWork() secondChecks {
-	out := independentChecks
-	out.work = func(*policy.Dataset, tree.Public, *tree.Query) error { return found }
-	out.tableWork = func(*policy.Dataset, tree.Public, *tree.Table) error { return found }
-	return out
-}
 
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and
 // everybody reads one text. On every path to an engine, and for every price of it.
@@ -89,13 +69,14 @@ func TestDisagreement(t *testing.T) {
 			return err
 		},
 	}
-	opened := w.verifier // by which the session is checked
+	opened := w.Curator // by which the session is checked
 	r := w.record()
 	spent, records := w.spent(), w.records()
 	r.take()
-	for _, second := range []secondChecks{objections(), objectionsToWork()} {
+	for _, everything := range []bool{true, false} {
 		w.rewire(w.data, w.books)
-		w.verifier.checks, opened.checks = second, second
+		w.ObjectTo(everything, found)
+		opened.ObjectTo(everything, found)
 		for name, way := range ways {
 			err := way()
 			var refusal *api.Refusal
@@ -105,7 +86,7 @@ func TestDisagreement(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > maxDetailBytes+3 ||
+			if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > MaxDetailBytes+3 ||
 				strings.Contains(err.Error(), "planted") {
 				t.Errorf("%s: %q", name, dispute.Detail)
 			}
@@ -119,7 +100,7 @@ func TestDisagreement(t *testing.T) {
 	}
 	// Without objections all of them are answered, or priced.
 	w.rewire(w.data, w.books)
-	opened.checks = independentChecks
+	opened.ObjectToNothing()
 	for name, way := range ways {
 		if err := way(); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -19,7 +19,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -156,6 +159,29 @@ func freshID() string { return fmt.Sprint("request ", requests.Add(1)) }
 // seeded returns a releaser whose noise is the same for the same seed.
 func seeded(seed byte) *mech.Releaser {
 	return mech.NewReleaser(entropy.FromReader(rand.NewChaCha8([32]byte{seed})))
+}
+
+// price checks and prices a question.
+func price(c interface{ Access() sessionhost.Access }, q api.Question) (*pricing.Priced, error) {
+	a := c.Access()
+	if err := a.Admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	s, err := pricing.Settings(q)
+	if err != nil {
+		return nil, err
+	}
+	statement, err := planner.PrepareText(a.Dataset, syntax.Open(q.SQL, q.Parsed), a.Options(ctx, s))
+	if err != nil {
+		return nil, err
+	}
+	if err := a.CheckTwice(statement); err != nil {
+		return nil, err
+	}
+	if statement.Empty {
+		return &pricing.Priced{Statement: statement, Settings: s}, nil
+	}
+	return pricing.Price(a.Dataset, statement, s, pricing.Currency{Pure: a.Dataset.Budget.Pure()})
 }
 
 // made finishes an answer whose noisy vectors are these.
