@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"context"
@@ -10,42 +10,26 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/dp/mech"
-	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/mechanism/learn"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/releaseclock"
-	"github.com/discreet-dp/discreet/internal/session/training"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// lasting is an engine on which everything takes so long, by public numbers.
-type lasting struct {
-	engine.Engine
-	takes time.Duration
-}
-
-func (l lasting) QueryTime(context.Context, *tree.Query) (time.Duration, error) { return l.takes, nil }
-func (l lasting) FetchTime(context.Context, *tree.Table) (time.Duration, error) { return l.takes, nil }
-func (l lasting) FitTime(context.Context, *tree.Table, int, int) (time.Duration, error) {
-	return l.takes, nil
-}
-
-func (l lasting) StepsTime(context.Context, float64) (time.Duration, error) { return l.takes, nil }
-
 // kindsOfQuestions are questions of every kind that looks at data.
-func kindsOfQuestions(h, s *world) map[string]struct {
-	w   *world
-	ask func(context.Context, *Curator) error
+func kindsOfQuestions(h, s *curatortest.World) map[string]struct {
+	w   *curatortest.World
+	ask func(context.Context, *curator.Curator) error
 } {
 	type kind = struct {
-		w   *world
-		ask func(context.Context, *Curator) error
+		w   *curatortest.World
+		ask func(context.Context, *curator.Curator) error
 	}
-	ask := func(text string) func(context.Context, *Curator) error {
-		return func(ctx context.Context, c *Curator) error {
-			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: freshID()})
+	ask := func(text string) func(context.Context, *curator.Curator) error {
+		return func(ctx context.Context, c *curator.Curator) error {
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()})
 			return err
 		}
 	}
@@ -54,16 +38,16 @@ func kindsOfQuestions(h, s *world) map[string]struct {
 		"several": {h, ask("SELECT (SELECT SUM(cost) FROM patients WHERE age > 41), (SELECT SUM(cost) FROM patients WHERE age > 42), " +
 			"(SELECT SUM(cost) FROM patients WHERE age > 43), (SELECT SUM(cost) FROM patients WHERE age > 44)")},
 		"a holdout": {h, ask("SELECT holdout_mean(smoker, 0.5) FROM patients")},
-		"a stream": {s, func(ctx context.Context, c *Curator) error {
+		"a stream": {s, func(ctx context.Context, c *curator.Curator) error {
 			_, err := c.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
 			return err
 		}},
-		"a model": {h, func(ctx context.Context, c *Curator) error {
-			_, err := c.Trainings.Train(ctx, smokers("0.5"), nil)
+		"a model": {h, func(ctx context.Context, c *curator.Curator) error {
+			_, err := c.Trainings.Train(ctx, curatortest.Smokers("0.5"), nil)
 			return err
 		}},
-		"a sparse vector": {h, func(ctx context.Context, c *Curator) error {
-			s, err := c.Sparse.Open(context.Background(), api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: freshID()})
+		"a sparse vector": {h, func(ctx context.Context, c *curator.Curator) error {
+			s, err := c.Sparse.Open(context.Background(), api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: curatortest.FreshID()})
 			if err == nil {
 				_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "10")
 			}
@@ -75,7 +59,7 @@ func kindsOfQuestions(h, s *world) map[string]struct {
 // What may take longer than a question may is refused, whatever kind of question it is, before it
 // is charged and before it has a part of the machine: most questions of sessions are free.
 func TestTooLong(t *testing.T) {
-	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
+	h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
 	for name, k := range kindsOfQuestions(h, s) {
 		for _, takes := range []time.Duration{time.Minute + 1, math.MaxInt64/4 + 1, math.MaxInt64} {
 			schedule := releaseclock.NewSchedule(nil)
@@ -83,17 +67,17 @@ func TestTooLong(t *testing.T) {
 			p := releaseclock.New(func() {})
 			p.SetSchedule(schedule, time.Minute, began)
 			looked := 0
-			r := &recorder{Ledger: k.w.books, Engine: k.w.data, before: map[string]func() error{}}
+			r := &curatortest.Recorder{Ledger: k.w.Ledger, Engine: k.w.Data, Before: map[string]func() error{}}
 			look := func() error { looked++; return nil }
-			r.before["run"], r.before["fetch"], r.before["fail"] = look, look, look
-			before := k.w.spent()
-			c := New(k.w.dataset, lasting{r, takes}, r, seeded(82))
+			r.Before["run"], r.Before["fetch"], r.Before["fail"] = look, look, look
+			before := k.w.Spent()
+			c := curator.New(k.w.Dataset, curatortest.LastingEngine{Engine: r, Takes: takes}, r, curatortest.Seeded(82))
 			var refusal *api.Refusal
 			if err := k.ask(p.Set(ctx), c); !errors.As(err, &refusal) {
 				t.Errorf("%s of %v: %v", name, takes, err)
 			}
-			if looked > 0 || name != "a sparse vector" && k.w.spent() != before {
-				t.Errorf("%s of %v: it looked %d times, and spent %v of %v", name, takes, looked, k.w.spent(), before)
+			if looked > 0 || name != "a sparse vector" && k.w.Spent() != before {
+				t.Errorf("%s of %v: it looked %d times, and spent %v of %v", name, takes, looked, k.w.Spent(), before)
 			}
 			select {
 			case <-began:
@@ -109,12 +93,12 @@ func TestTooLong(t *testing.T) {
 // of the data and of the door: what it was when the work was done would decide what becomes of it.
 func TestFailsAtTheEnd(t *testing.T) {
 	const each = 100 * time.Millisecond
-	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
+	h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
 	looks := map[string]time.Duration{"several": 4, "a model": 2}
 	for name, k := range kindsOfQuestions(h, s) {
 		for _, broken := range []bool{true, false} {
-			k.w.bear()
-			r := &recorder{Ledger: k.w.books, Engine: k.w.data, before: map[string]func() error{}}
+			k.w.BearFailures()
+			r := &curatortest.Recorder{Ledger: k.w.Ledger, Engine: k.w.Data, Before: map[string]func() error{}}
 			var began, wrote time.Time
 			look := func() error {
 				if began.IsZero() {
@@ -131,13 +115,13 @@ func TestFailsAtTheEnd(t *testing.T) {
 				}
 				return nil
 			}
-			r.before["run"], r.before["fetch"] = look, look
+			r.Before["run"], r.Before["fetch"] = look, look
 			for _, name := range []string{"fail", "keep", "note", "version", "door"} {
-				r.before[name] = write
+				r.Before[name] = write
 			}
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, make(chan struct{}))
-			if err := k.ask(p.Set(ctx), New(k.w.dataset, lasting{r, each}, r, seeded(83))); (err != nil) != broken {
+			if err := k.ask(p.Set(ctx), curator.New(k.w.Dataset, curatortest.LastingEngine{Engine: r, Takes: each}, r, curatortest.Seeded(83))); (err != nil) != broken {
 				t.Errorf("%s: %v", name, err)
 			}
 			if want := max(1, looks[name]) * each; wrote.Sub(began) < want-each/10 {
@@ -150,19 +134,19 @@ func TestFailsAtTheEnd(t *testing.T) {
 // working is an engine on a cluster whose processors work for so long for every question, by what
 // it says, and which is done when its public time is over.
 type working struct {
-	lasting
+	curatortest.LastingEngine
 	worked time.Duration
 }
 
 func (e working) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	releaseclock.WorkOf(ctx).Worked("a statement", e.worked)
-	time.Sleep(e.takes * 3 / 2)
+	time.Sleep(e.Takes * 3 / 2)
 	return e.Engine.Run(ctx, q)
 }
 
 func (e working) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
 	releaseclock.WorkOf(ctx).Worked("a statement", e.worked)
-	time.Sleep(e.takes * 3 / 2)
+	time.Sleep(e.Takes * 3 / 2)
 	return e.Engine.Fetch(ctx, t, into)
 }
 
@@ -171,16 +155,16 @@ func (e working) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 func TestLateOnCluster(t *testing.T) {
 	const takes = 100 * time.Millisecond
 	for _, worked := range []time.Duration{takes / 10, takes} {
-		h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
+		h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
 		for name, k := range kindsOfQuestions(h, s) {
-			k.w.bear()
-			elsewhere := *k.w.dataset
+			k.w.BearFailures()
+			elsewhere := *k.w.Dataset
 			elsewhere.Source = "trino://discreet@127.0.0.1:8080/lake/clinic?sslmode=disable"
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
-			before := len(k.w.incidents())
-			err := k.ask(p.Set(ctx), New(&elsewhere, working{lasting{k.w.data, takes}, worked}, k.w.books, seeded(84)))
-			added := k.w.incidents()[before:]
+			before := len(k.w.Incidents())
+			err := k.ask(p.Set(ctx), curator.New(&elsewhere, working{curatortest.LastingEngine{Engine: k.w.Data, Takes: takes}, worked}, k.w.Ledger, curatortest.Seeded(84)))
+			added := k.w.Incidents()[before:]
 			switch late := worked == takes; {
 			case late && (err == nil || len(added) == 0 || added[0] != "ana time"):
 				t.Errorf("%s has worked for too long: %v, %q", name, err, added)
@@ -191,84 +175,13 @@ func TestLateOnCluster(t *testing.T) {
 	}
 }
 
-// A training that works for longer than its public time is an incident, whether it gets done or
-// not. Nobody gets noise from it again for the same charge.
-func TestLateTraining(t *testing.T) {
-	for name, work := range map[string]func(context.Context) error{
-		"stopped": func(ctx context.Context) error {
-			select {
-			case <-ctx.Done():
-				return learn.ErrFit
-			case <-time.After(time.Minute):
-				return errors.New("nobody stopped it")
-			}
-		},
-		"done": func(ctx context.Context) error {
-			for end := time.Now().Add(time.Minute); ctx.Err() == nil && time.Now().Before(end); {
-				time.Sleep(time.Millisecond)
-			}
-			return nil
-		},
-	} {
-		w := newWorld(t, plenty)
-		q, fits := smokers("0.4"), 0
-		c := New(w.dataset, lasting{w.data, 20 * time.Millisecond}, w.books, seeded(85))
-		c.Trainings = training.New(c.Access(), answercache.New(w.books), func(
-			ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, progress func(learn.Progress),
-		) (*learn.Model, error) {
-			fits++
-			if err := work(ctx); err != nil {
-				return nil, err
-			}
-			return learn.Fit(context.WithoutCancel(ctx), p, t, r, progress)
-		})
-		for range 2 {
-			p := releaseclock.New(func() {})
-			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
-			if _, err := c.Trainings.Train(p.Set(ctx), q, nil); err != api.ErrTraining {
-				t.Errorf("%s: %v", name, err)
-			}
-			if got := w.incidents(); len(got) == 0 || got[0] != "ana time" {
-				t.Errorf("%s: %q", name, got)
-			}
-			w.letIn("ana")
-		}
-		if fits != 1 {
-			t.Errorf("%s: it was trained %d times", name, fits)
-		}
-	}
-}
-
-// What a holdout computes of public rows runs where private questions do, and is longer beside
-// them: so it has a public time as well, also where a price is all that is asked for.
-func TestTrainingRowsAtDeadline(t *testing.T) {
-	const each = 100 * time.Millisecond
-	h := newHoldouts(t, plenty, nil)
-	for _, takes := range []time.Duration{each, time.Minute + 1} {
-		looked := 0
-		r := &recorder{Ledger: h.books, Engine: h.data, before: map[string]func() error{"run": func() error { looked++; return nil }}}
-		c := New(h.dataset, lasting{r, takes}, r, seeded(82))
-		p := releaseclock.New(func() {})
-		p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
-		began := time.Now()
-		_, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker) FROM patients"})
-		p.Leave()
-		if took := time.Since(began); takes == each && (err != nil || looked != 1 || took < each) {
-			t.Errorf("%v, it ran %d times, and left after %v", err, looked, took)
-		}
-		if refusal := (*api.Refusal)(nil); takes > each && (!errors.As(err, &refusal) || looked > 0) {
-			t.Errorf("%v, and it ran %d times", err, looked)
-		}
-	}
-}
-
 // Noise of running totals and of cubes takes longer than noise on each number, and has its own
 // public time: it begins when the engine is done, and would end so much later. A price says so.
 func TestReleaseTime(t *testing.T) {
 	const each = 50 * time.Millisecond
-	for text, times := range map[string]time.Duration{"SELECT COUNT(*) FROM patients": 1, yearly: 2, cubed: 2} {
-		w := newWorld(t, rich)
-		c := New(w.dataset, lasting{w.data, each}, w.books, seeded(82))
+	for text, times := range map[string]time.Duration{"SELECT COUNT(*) FROM patients": 1, curatortest.Yearly: 2, curatortest.Cubed: 2} {
+		w := curatortest.New(t, curatortest.Rich)
+		c := curator.New(w.Dataset, curatortest.LastingEngine{Engine: w.Data, Takes: each}, w.Ledger, curatortest.Seeded(82))
 		p := releaseclock.New(func() {})
 		p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 		x, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: text})
@@ -276,7 +189,7 @@ func TestReleaseTime(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, x.Deadline, err)
 		}
 		began := time.Now()
-		if _, err := c.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: freshID()}); err != nil {
+		if _, err := c.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < times*each {
@@ -287,9 +200,9 @@ func TestReleaseTime(t *testing.T) {
 
 // paces asks something by a curator whose ledger and engine are watched, and returns what happened:
 // looks at data, ticks that were waited for, and what was written.
-func (w *world) paces(ask func(context.Context, *Curator) error, broken bool) (events []string, settled bool) {
-	w.t.Helper()
-	r := &recorder{Ledger: w.books, Engine: w.data, before: map[string]func() error{}}
+func paces(w *curatortest.World, ask func(context.Context, *curator.Curator) error, broken bool) (events []string, settled bool) {
+	w.T.Helper()
+	r := &curatortest.Recorder{Ledger: w.Ledger, Engine: w.Data, Before: map[string]func() error{}}
 	happens := func(what string, err error) func() error {
 		return func() error { events = append(events, what); return err }
 	}
@@ -297,13 +210,13 @@ func (w *world) paces(ask func(context.Context, *Curator) error, broken bool) (e
 	if broken {
 		fails = errors.New("broken")
 	}
-	r.before["run"], r.before["fetch"] = happens("look", fails), happens("look", fails)
+	r.Before["run"], r.Before["fetch"] = happens("look", fails), happens("look", fails)
 	for _, name := range []string{"charge", "keep", "note", "fail"} {
-		r.before[name] = happens(name, nil)
+		r.Before[name] = happens(name, nil)
 	}
 	p := releaseclock.New(func() { events = append(events, "tick") })
-	if err := ask(p.Set(ctx), New(w.dataset, r, r, seeded(81))); (err != nil) != broken {
-		w.t.Error(err)
+	if err := ask(p.Set(ctx), curator.New(w.Dataset, r, r, curatortest.Seeded(81))); (err != nil) != broken {
+		w.T.Error(err)
 	}
 	return events, p.Settled()
 }
@@ -313,31 +226,31 @@ func (w *world) paces(ask func(context.Context, *Curator) error, broken bool) (e
 func TestPaced(t *testing.T) {
 	const opaque = "SELECT AVG(cost) FROM patients WHERE age > 40"
 	const beside = "SELECT (SELECT SUM(cost) FROM patients), (SELECT COUNT(*) FROM patients WHERE sex = 'F')"
-	h, s := newHoldouts(t, plenty, nil), streamWorld(t, plenty, "")
-	ask := func(text string) func(context.Context, *Curator) error {
-		return func(ctx context.Context, c *Curator) error {
-			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: freshID()})
+	h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
+	ask := func(text string) func(context.Context, *curator.Curator) error {
+		return func(ctx context.Context, c *curator.Curator) error {
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()})
 			return err
 		}
 	}
 	for name, c := range map[string]struct {
-		w       *world
-		ask     func(context.Context, *Curator) error
+		w       *curatortest.World
+		ask     func(context.Context, *curator.Curator) error
 		settled bool // nothing was looked at after the last tick
 	}{
 		"a question": {h, ask(opaque), true},
 		"a holdout":  {h, ask("SELECT holdout_mean(smoker, 0.5) FROM patients"), false},
-		"a stream": {s, func(ctx context.Context, c *Curator) error {
+		"a stream": {s, func(ctx context.Context, c *curator.Curator) error {
 			_, err := c.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
 			return err
 		}, false},
 		"a question beside a stream": {s, ask(beside), false},
-		"a model": {h, func(ctx context.Context, c *Curator) error {
-			_, err := c.Trainings.Train(ctx, smokers("0.5"), nil)
+		"a model": {h, func(ctx context.Context, c *curator.Curator) error {
+			_, err := c.Trainings.Train(ctx, curatortest.Smokers("0.5"), nil)
 			return err
 		}, true},
-		"a sparse vector": {h, func(ctx context.Context, c *Curator) error {
-			s, err := c.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: freshID()})
+		"a sparse vector": {h, func(ctx context.Context, c *curator.Curator) error {
+			s, err := c.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: curatortest.FreshID()})
 			if err == nil {
 				_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "10")
 			}
@@ -345,8 +258,8 @@ func TestPaced(t *testing.T) {
 		}, true},
 	} {
 		for _, broken := range []bool{true, false} {
-			c.w.bear()
-			events, settled := c.w.paces(c.ask, broken)
+			c.w.BearFailures()
+			events, settled := paces(c.w, c.ask, broken)
 			looked, writes := false, 0
 			for _, e := range events {
 				switch e {
@@ -378,31 +291,31 @@ func TestPaced(t *testing.T) {
 // incident takes a write, and the answer that is not kept takes none, so both wait for a tick after
 // it.
 func TestPacedBehindDoor(t *testing.T) {
-	for name, ask := range map[string]func(context.Context, *Curator) error{
-		"a question": func(ctx context.Context, c *Curator) error {
-			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41", Request: freshID()})
+	for name, ask := range map[string]func(context.Context, *curator.Curator) error{
+		"a question": func(ctx context.Context, c *curator.Curator) error {
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41", Request: curatortest.FreshID()})
 			return err
 		},
-		"a model": func(ctx context.Context, c *Curator) error {
-			_, err := c.Trainings.Train(ctx, smokers("0.5"), nil)
+		"a model": func(ctx context.Context, c *curator.Curator) error {
+			_, err := c.Trainings.Train(ctx, curatortest.Smokers("0.5"), nil)
 			return err
 		},
 	} {
 		var told []string
 		for _, broken := range []error{nil, errors.New("broken")} {
-			w := newHoldouts(t, plenty, nil)
-			r := &recorder{Ledger: w.books, Engine: w.data, before: map[string]func() error{}}
-			r.before["run"] = func() error {
+			w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
+			r := &curatortest.Recorder{Ledger: w.Ledger, Engine: w.Data, Before: map[string]func() error{}}
+			r.Before["run"] = func() error {
 				// Meanwhile another question has failed.
-				if _, err := w.books.Fail(ctx, ledger.Incident{Analyst: "ana", Dataset: w.dataset.Name, Failure: ledger.FailedError,
+				if _, err := w.Ledger.Fail(ctx, ledger.Incident{Analyst: "ana", Dataset: w.Dataset.Name, Failure: ledger.FailedError,
 					ByAnalyst: 1, ByDataset: 1}); err != nil {
 					t.Fatal(err)
 				}
 				return broken
 			}
-			r.before["fetch"] = r.before["run"]
+			r.Before["fetch"] = r.Before["run"]
 			p := releaseclock.New(func() {})
-			err := ask(p.Set(ctx), New(w.dataset, r, r, seeded(82)))
+			err := ask(p.Set(ctx), curator.New(w.Dataset, r, r, curatortest.Seeded(82)))
 			if !errors.As(err, new(*ledger.LockoutError)) {
 				t.Errorf("%s: %v", name, err)
 			}

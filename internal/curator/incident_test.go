@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"context"
@@ -15,39 +15,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/policy"
 )
 
-// bear lets a world fail as often as a test of something else needs it.
-func (w *world) bear() { w.dataset.Failures = policy.Failures{Analyst: 1000, Dataset: 1000} }
-
-// incidents lists the incidents of the ledger.
-func (w *world) incidents() []string {
-	w.t.Helper()
-	var all []string
-	for r, err := range w.books.Records(ctx, 0) {
-		w.check(err)
-		if r.Kind == ledger.KindIncident {
-			all = append(all, fmt.Sprintf("%s %s", r.Analyst, r.Failure))
-		}
+func wantIncidents(w *curatortest.World, want ...string) {
+	w.T.Helper()
+	if got := w.Incidents(); strings.Join(got, ", ") != strings.Join(want, ", ") {
+		w.T.Errorf("the ledger has the incidents %q; want %q", got, want)
 	}
-	return all
-}
-
-func (w *world) wantIncidents(want ...string) {
-	w.t.Helper()
-	if got := w.incidents(); strings.Join(got, ", ") != strings.Join(want, ", ") {
-		w.t.Errorf("the ledger has the incidents %q; want %q", got, want)
-	}
-}
-
-func isShut(err error) bool { return errors.As(err, new(*ledger.LockoutError)) }
-
-func (w *world) letIn(analyst string) {
-	w.t.Helper()
-	_, err := w.books.Enter(ctx, ledger.Release{Dataset: "hospital", Analyst: analyst, Reason: "looked at it"})
-	w.check(err)
 }
 
 // A failure is in the ledger when it is told, by one text, and closes the door: to new questions,
@@ -64,50 +40,50 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 		"canceled by it": {func() error { return context.Canceled }, "ana error"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plenty)
-			r := w.record()
+			w := curatortest.New(t, curatortest.Plenty)
+			r := w.Record()
 			var told []api.Incident
 			w.OnIncident(func(i api.Incident) { told = append(told, i) })
-			known := byAge(10)
-			first := w.mustAsk(known)
-			r.before["run"] = c.fail
-			q := api.Question{Analyst: "ana", SQL: byAge(20), Request: "mine"}
+			known := curatortest.ByAge(10)
+			first := w.MustAsk(known)
+			r.Before["run"] = c.fail
+			q := api.Question{Analyst: "ana", SQL: curatortest.ByAge(20), Request: "mine"}
 			if _, err := w.Ask(ctx, q); err != sessionhost.ErrRun {
 				t.Fatalf("got %v", err)
 			}
-			delete(r.before, "run")
-			w.wantIncidents(c.want)
+			delete(r.Before, "run")
+			wantIncidents(w, c.want)
 			if len(told) != 1 || !told[0].Closed || told[0].Charge == 0 || told[0].Analyst != "ana" {
 				t.Errorf("the owner was told %+v", told)
 			}
-			spent := w.spent()
+			spent := w.Spent()
 			for range 2 {
-				if _, err := w.Ask(ctx, q); !isShut(err) {
+				if _, err := w.Ask(ctx, q); !curatortest.IsLockedOut(err) {
 					t.Errorf("the same request: %v", err)
 				}
-				if _, err := w.ask(byAge(30)); !isShut(err) || strings.Contains(err.Error(), "Xanthippe") {
+				if _, err := w.AskSQL(curatortest.ByAge(30)); !curatortest.IsLockedOut(err) || strings.Contains(err.Error(), "Xanthippe") {
 					t.Errorf("a new question: %v", err)
 				}
-				if x, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: byAge(30)}); err != nil || !x.Closed {
+				if x, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: curatortest.ByAge(30)}); err != nil || !x.Closed {
 					t.Errorf("%+v %v", x, err)
 				}
 				if x, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: known}); err != nil || x.Closed || !x.Known {
 					t.Errorf("%+v %v", x, err)
 				}
-				if a := w.mustAsk(known); !a.Receipt.Free || fmt.Sprint(a.Rows) != fmt.Sprint(first.Rows) {
+				if a := w.MustAsk(known); !a.Receipt.Free || fmt.Sprint(a.Rows) != fmt.Sprint(first.Rows) {
 					t.Errorf("what was remembered is %+v", a)
 				}
-				w.reopen()
+				w.Reopen()
 			}
-			if _, err := w.askAs("ben", byAge(40), 0); err != nil {
+			if _, err := w.AskAs("ben", curatortest.ByAge(40), 0); err != nil {
 				t.Errorf("somebody else: %v", err)
 			}
-			if w.spent().Epsilon.Sub(spent.Epsilon) == 0 {
+			if w.Spent().Epsilon.Sub(spent.Epsilon) == 0 {
 				t.Error("ben paid nothing")
 			}
-			w.letIn("")
+			w.LetIn("")
 			a, err := w.Ask(ctx, q)
-			w.check(err)
+			w.Check(err)
 			if !a.Receipt.Free {
 				t.Error("the same request was charged twice")
 			}
@@ -137,17 +113,17 @@ func TestIncidentAndCancel(t *testing.T) {
 		"failed at the owner's limit":  {limit, errors.New("a cause"), []string{"ana error"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plenty)
-			r := w.record()
+			w := curatortest.New(t, curatortest.Plenty)
+			r := w.Record()
 			asked, end := context.WithCancelCause(ctx)
-			r.before["run"] = func() error {
+			r.Before["run"] = func() error {
 				end(c.cause)
 				return c.err
 			}
-			if _, err := w.Ask(asked, api.Question{Analyst: "ana", SQL: patients, Request: "r"}); err != sessionhost.ErrRun {
+			if _, err := w.Ask(asked, api.Question{Analyst: "ana", SQL: curatortest.Patients, Request: "r"}); err != sessionhost.ErrRun {
 				t.Errorf("got %v", err)
 			}
-			w.wantIncidents(c.want...)
+			wantIncidents(w, c.want...)
 		})
 	}
 }
@@ -160,9 +136,9 @@ func TestIncidentInterrupted(t *testing.T) {
 	}
 	for _, cause := range []error{nil, api.ErrTimeLimit} {
 		w := heavy(t)
-		r := w.record()
+		r := w.Record()
 		waiting, cancel := context.WithCancelCause(ctx)
-		r.before["run"] = func() error {
+		r.Before["run"] = func() error {
 			time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
 			return nil
 		}
@@ -172,9 +148,9 @@ func TestIncidentInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if cause == nil {
-			w.wantIncidents()
+			wantIncidents(w)
 		} else {
-			w.wantIncidents("ana time")
+			wantIncidents(w, "ana time")
 		}
 	}
 }
@@ -200,19 +176,19 @@ func (e telling) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 func TestIncidentNeighbours(t *testing.T) {
 	var failures [2]int
 	for i, rows := range []string{"('Rome')", "('Rome'), ('Zz9')"} {
-		w := newWorld(t, plenty)
+		w := curatortest.New(t, curatortest.Plenty)
 		db, err := sql.Open("duckdb", filepath.Join(t.TempDir(), "d.duckdb"))
-		w.check(err)
+		w.Check(err)
 		defer db.Close()
 		_, err = db.Exec("CREATE TABLE people AS SELECT * FROM (VALUES " + rows + ") t(town)")
-		w.check(err)
-		w.record().Engine = telling{w.data, db}
+		w.Check(err)
+		w.Record().Engine = telling{w.Data, db}
 		for n := range 20 {
-			_, err := w.ask(byAge(n))
+			_, err := w.AskSQL(curatortest.ByAge(n))
 			switch {
 			case err == sessionhost.ErrRun:
 				failures[i]++
-			case err != nil && !isShut(err):
+			case err != nil && !curatortest.IsLockedOut(err):
 				t.Error(err)
 			}
 		}
@@ -225,8 +201,8 @@ func TestIncidentNeighbours(t *testing.T) {
 // Questions that are with the engine when the door closes are told the same, those that fail and
 // those that do not, and nothing of them is kept.
 func TestIncidentInFlight(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
+	w := curatortest.New(t, curatortest.Plenty)
+	r := w.Record()
 	const n = 10
 	var all sync.WaitGroup
 	ready, there := make(chan struct{}, n), make(chan struct{})
@@ -234,7 +210,7 @@ func TestIncidentInFlight(t *testing.T) {
 	for i := range n {
 		turn <- i
 	}
-	r.before["run"] = func() error {
+	r.Before["run"] = func() error {
 		i := <-turn
 		ready <- struct{}{}
 		if i == 0 {
@@ -252,14 +228,14 @@ func TestIncidentInFlight(t *testing.T) {
 			<-ready
 		}
 		close(there)
-		for len(w.incidents()) == 0 {
+		for len(w.Incidents()) == 0 {
 			time.Sleep(time.Millisecond)
 		}
 		close(closed)
 	}()
 	errs := make([]error, n)
 	for i := range n {
-		all.Go(func() { _, errs[i] = w.ask(byAge(i)) })
+		all.Go(func() { _, errs[i] = w.AskSQL(curatortest.ByAge(i)) })
 	}
 	all.Wait()
 	told, shut := 0, 0
@@ -268,7 +244,7 @@ func TestIncidentInFlight(t *testing.T) {
 		switch {
 		case err == sessionhost.ErrRun:
 			told++
-		case isShut(err):
+		case curatortest.IsLockedOut(err):
 			shut++
 			texts[err.Error()] = true
 		default:
@@ -278,10 +254,10 @@ func TestIncidentInFlight(t *testing.T) {
 	if told != 1 || shut != n-1 || len(texts) != 1 {
 		t.Errorf("%d were told, %d are shut out, with %d texts", told, shut, len(texts))
 	}
-	if got := w.onDisk(); got.Answers != 0 {
+	if got := w.OnDisk(); got.Answers != 0 {
 		t.Errorf("%d answers were kept", got.Answers)
 	}
-	if door, err := w.books.Lockout(ctx, "hospital", "ben"); err != nil || door.Closed {
+	if door, err := w.Ledger.Lockout(ctx, "hospital", "ben"); err != nil || door.Closed {
 		t.Error("failures that nobody was told of count for the dataset")
 	}
 }
@@ -294,13 +270,13 @@ func TestIncidentNotWritten(t *testing.T) {
 	}
 	var texts []string
 	for _, fails := range []bool{false, true} {
-		w := newWorld(t, plenty)
-		r := w.record()
-		r.before["keep"], r.before["fail"] = full, full
+		w := curatortest.New(t, curatortest.Plenty)
+		r := w.Record()
+		r.Before["keep"], r.Before["fail"] = full, full
 		if fails {
-			r.before["run"] = func() error { return errors.New("a cause") }
+			r.Before["run"] = func() error { return errors.New("a cause") }
 		}
-		_, err := w.ask(patients)
+		_, err := w.AskSQL(curatortest.Patients)
 		texts = append(texts, fmt.Sprint(err))
 	}
 	if texts[0] != texts[1] {
@@ -312,82 +288,82 @@ func TestIncidentNotWritten(t *testing.T) {
 func TestIncidentSessions(t *testing.T) {
 	broken := func() error { return errors.New("a cause") }
 	t.Run("sparse", func(t *testing.T) {
-		w := newWorld(t, plenty)
-		r := w.record()
-		s, other := w.sparse(nil), w.sparse(nil)
-		r.before["run"] = func() error { panic("a cause") }
-		if _, err := s.Ask(ctx, patients, "1"); err != api.ErrSessionRun {
+		w := curatortest.New(t, curatortest.Plenty)
+		r := w.Record()
+		s, other := w.OpenSparse(nil), w.OpenSparse(nil)
+		r.Before["run"] = func() error { panic("a cause") }
+		if _, err := s.Ask(ctx, curatortest.Patients, "1"); err != api.ErrSessionRun {
 			t.Error(err)
 		}
-		delete(r.before, "run")
-		w.wantIncidents("ana panic")
-		if _, err := other.Ask(ctx, patients, "1"); !isShut(err) {
+		delete(r.Before, "run")
+		wantIncidents(w, "ana panic")
+		if _, err := other.Ask(ctx, curatortest.Patients, "1"); !curatortest.IsLockedOut(err) {
 			t.Errorf("another session: %v", err)
 		}
-		if _, err := w.ask(patients); !isShut(err) {
+		if _, err := w.AskSQL(curatortest.Patients); !curatortest.IsLockedOut(err) {
 			t.Error(err)
 		}
-		w.letIn("ana")
-		if _, err := other.Ask(ctx, patients, "1"); err != nil {
+		w.LetIn("ana")
+		if _, err := other.Ask(ctx, curatortest.Patients, "1"); err != nil {
 			t.Errorf("after the release: %v", err)
 		}
 	})
 	t.Run("stream", func(t *testing.T) {
-		w := streamWorld(t, plenty, "")
-		r := w.record()
-		r.before["run"] = broken
+		w := curatortest.NewStreams(t, curatortest.Plenty, "")
+		r := w.Record()
+		r.Before["run"] = broken
 		q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
 		if _, err := w.Streams.Ask(ctx, q); err != sessionhost.ErrRun {
 			t.Error(err)
 		}
-		delete(r.before, "run")
-		w.wantIncidents("ana error")
-		if _, err := w.Streams.Ask(ctx, q); !isShut(err) {
+		delete(r.Before, "run")
+		wantIncidents(w, "ana error")
+		if _, err := w.Streams.Ask(ctx, q); !curatortest.IsLockedOut(err) {
 			t.Error(err)
 		}
-		w.letIn("")
+		w.LetIn("")
 		first, err := w.Streams.Ask(ctx, q)
-		w.check(err)
-		_, err = w.books.Fail(ctx,
+		w.Check(err)
+		_, err = w.Ledger.Fail(ctx,
 			ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3})
-		w.check(err)
+		w.Check(err)
 		if again, err := w.Streams.Ask(ctx, q); err != nil || again.Value != first.Value {
 			t.Errorf("what a stream remembers: %v", err)
 		}
 		q.SQL = "sex = 'M'"
-		if _, err := w.Streams.Ask(ctx, q); !isShut(err) {
+		if _, err := w.Streams.Ask(ctx, q); !curatortest.IsLockedOut(err) {
 			t.Errorf("what it does not: %v", err)
 		}
 	})
 	t.Run("holdout", func(t *testing.T) {
-		w := newHoldouts(t, plenty, nil)
+		w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 		q := api.HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
-		w.mustScore(q) // pays for the round
-		working := w.wire.Engine
-		w.wire.Engine = failing{working}
-		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
+		w.MustScore(q) // pays for the round
+		working := w.Wire.Engine
+		w.Wire.Engine = curatortest.FailingEngine{Engine: working}
+		if _, err := w.Score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
-		w.wire.Engine = working
-		w.wantIncidents("ana error")
-		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); !isShut(err) {
+		w.Wire.Engine = working
+		wantIncidents(w, "ana error")
+		if _, err := w.Score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); !curatortest.IsLockedOut(err) {
 			t.Error(err)
 		}
-		if a := w.mustScore(q); !a.Again {
+		if a := w.MustScore(q); !a.Again {
 			t.Errorf("%+v", a)
 		}
 	})
 	t.Run("training", func(t *testing.T) {
-		w := newWorld(t, plenty)
-		r := w.record()
-		r.before["fetch"] = broken
-		q := smokers("0.4")
+		w := curatortest.New(t, curatortest.Plenty)
+		r := w.Record()
+		r.Before["fetch"] = broken
+		q := curatortest.Smokers("0.4")
 		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 			t.Error(err)
 		}
-		delete(r.before, "fetch")
-		w.wantIncidents("ana error")
-		if _, err := w.Trainings.Train(ctx, q, nil); !isShut(err) {
+		delete(r.Before, "fetch")
+		wantIncidents(w, "ana error")
+		if _, err := w.Trainings.Train(ctx, q, nil); !curatortest.IsLockedOut(err) {
 			t.Error(err)
 		}
 	})

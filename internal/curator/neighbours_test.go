@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"context"
@@ -12,10 +12,12 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -30,23 +32,23 @@ type outcome struct {
 }
 
 // replay asks a question and writes down what came of it.
-func (w *world) replay(r *recorder, text string) outcome {
-	r.charges, r.kept = nil, nil
+func replay(w *curatortest.World, r *curatortest.Recorder, text string) outcome {
+	r.Charges, r.Kept = nil, nil
 	var o outcome
-	w.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
-	a, err := w.ask(text)
+	w.Noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
+	a, err := w.AskSQL(text)
 	if err != nil {
 		o.err = err.Error()
 	}
-	o.answer, o.charges = a, r.charges
-	if len(r.kept) > 0 {
-		p, err := price(w, api.Question{Analyst: "ana", SQL: text})
-		w.check(err)
+	o.answer, o.charges = a, r.Charges
+	if len(r.Kept) > 0 {
+		p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: text})
+		w.Check(err)
 		for _, b := range p.Purchases {
 			var kept struct {
 				Purchases map[string]struct{ Measures [][]int64 }
 			}
-			w.check(json.Unmarshal(r.kept[0], &kept))
+			w.Check(json.Unmarshal(r.Kept[0], &kept))
 			for _, v := range kept.Purchases[b.Hash()].Measures {
 				if v != nil {
 					o.noisy = append(o.noisy, v)
@@ -128,7 +130,7 @@ func compareAnswers(a, b *api.Answer) error {
 // sameRows compares keys and their order, for questions whose rows do not depend on
 // noisy values.
 func sameRows(text string, a, b *api.Answer) error {
-	if a == nil || contains(text, "HAVING") || contains(text, "ORDER BY") || a.Errors == nil ||
+	if a == nil || curatortest.ContainsAll(text, "HAVING") || curatortest.ContainsAll(text, "ORDER BY") || a.Errors == nil ||
 		slices.ContainsFunc(a.Columns, func(c api.Column) bool { return c.Approximate && c.Decimals >= 0 }) {
 		return nil
 	}
@@ -147,18 +149,18 @@ func sameRows(text string, a, b *api.Answer) error {
 
 // pair is two neighbouring worlds with the same randomness.
 type pair struct {
-	a, b   *world
-	ra, rb *recorder
+	a, b   *curatortest.World
+	ra, rb *curatortest.Recorder
 }
 
 func newPair(t testing.TB, dataset string, x, y *hospital.Hospital) pair {
-	p := pair{a: build(t, x, dataset, 7), b: build(t, y, dataset, 7)}
-	p.ra, p.rb = p.a.record(), p.b.record()
+	p := pair{a: curatortest.Build(t, x, dataset, 7), b: curatortest.Build(t, y, dataset, 7)}
+	p.ra, p.rb = p.a.Record(), p.b.Record()
 	return p
 }
 
 func (p pair) judge(text string) (a, b outcome, err error) {
-	a, b = p.a.replay(p.ra, text), p.b.replay(p.rb, text)
+	a, b = replay(p.a, p.ra, text), replay(p.b, p.rb, text)
 	if err := compare(a, b); err != nil {
 		return a, b, err
 	}
@@ -190,16 +192,9 @@ func rowDataset(budget string) string {
 	return strings.Replace(before, "        unique: pid\n", "", 1)
 }
 
-// substitute makes neighbours replace a person.
-func substitute(dataset string) string {
-	return strings.Replace(dataset, "    budget:", "    neighbours: substitute\n    budget:", 1)
-}
-
-const rich = "{epsilon: 100, delta: 1e-6, per_query: {default: 0.1, max: 1}}"
-
 func TestNeighbours(t *testing.T) {
-	both := hospital.Dataset("hospital", "data", plenty)
-	gaussian := hospital.Dataset("hospital", "data", rich)
+	both := hospital.Dataset("hospital", "data", curatortest.Plenty)
+	gaussian := hospital.Dataset("hospital", "data", curatortest.Rich)
 	calm, wild := hospital.New(120, 1), restless(120, 1)
 	for _, c := range []struct {
 		name    string
@@ -210,16 +205,16 @@ func TestNeighbours(t *testing.T) {
 		{"gaussian", gaussian, calm, calm.Without(hospital.Target)},
 		{"restless laplace", both, wild, wild.Without(hospital.Target)},
 		{"restless gaussian", gaussian, wild, wild.Without(hospital.Target)},
-		{"substitute laplace", substitute(both), wild, calm},
-		{"substitute gaussian", substitute(gaussian), wild, calm},
-		{"rows", rowDataset(plenty), wild, wild.Without(hospital.Target)},
-		{"substitute rows", substitute(rowDataset(rich)), wild, calm},
+		{"substitute laplace", curatortest.Substitute(both), wild, calm},
+		{"substitute gaussian", curatortest.Substitute(gaussian), wild, calm},
+		{"rows", rowDataset(curatortest.Plenty), wild, wild.Without(hospital.Target)},
+		{"substitute rows", curatortest.Substitute(rowDataset(curatortest.Rich)), wild, calm},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t, c.dataset, c.x, c.y)
 			answered, moved := 0, 0
-			for _, text := range slices.Concat(questions, attacks) {
+			for _, text := range slices.Concat(curatortest.Questions, curatortest.Attacks) {
 				a, b, err := p.judge(text)
 				if err != nil {
 					t.Errorf("%s: %v", text, err)
@@ -235,16 +230,16 @@ func TestNeighbours(t *testing.T) {
 			if answered < 45 || moved < 15 {
 				t.Errorf("%d questions were answered, and %d answers moved", answered, moved)
 			}
-			t.Logf("%d of %d questions answered, %d answers moved", answered, len(questions)+len(attacks), moved)
+			t.Logf("%d of %d questions answered, %d answers moved", answered, len(curatortest.Questions)+len(curatortest.Attacks), moved)
 		})
 	}
 }
 
 // Every honest question can be asked, so that the replay of them means something.
 func TestQuestionsAreAnswered(t *testing.T) {
-	w := newWorld(t, plenty)
-	for _, text := range questions {
-		w.mustAsk(text)
+	w := curatortest.New(t, curatortest.Plenty)
+	for _, text := range curatortest.Questions {
+		w.MustAsk(text)
 	}
 }
 
@@ -257,11 +252,11 @@ func TestNeighboursOfRandomHospitals(t *testing.T) {
 	for range 4 {
 		h := hospital.New(1+r.IntN(6), r.Uint64())
 		gone := h.Patients[r.IntN(len(h.Patients))].ID
-		budget := []string{plenty, rich}[r.IntN(2)]
+		budget := []string{curatortest.Plenty, curatortest.Rich}[r.IntN(2)]
 		p := newPair(t, hospital.Dataset("hospital", "data", budget), h, h.Without(gone))
-		for _, i := range r.Perm(len(questions))[:15] {
-			if _, _, err := p.judge(questions[i]); err != nil {
-				t.Errorf("%d people, without %d: %s: %v", len(h.Patients), gone, questions[i], err)
+		for _, i := range r.Perm(len(curatortest.Questions))[:15] {
+			if _, _, err := p.judge(curatortest.Questions[i]); err != nil {
+				t.Errorf("%d people, without %d: %s: %v", len(h.Patients), gone, curatortest.Questions[i], err)
 			}
 		}
 	}
@@ -314,7 +309,7 @@ func TestNeighboursSeePlantedBugs(t *testing.T) {
 				return one(r.Measures[0].Open()[:2]...)
 			}},
 	} {
-		p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
+		p := newPair(t, hospital.Dataset("hospital", "data", curatortest.Plenty), h, h.Without(hospital.Target))
 		p.ra.Engine, p.rb.Engine = planted{p.ra.Engine, c.run}, planted{p.rb.Engine, c.run}
 		err := func() (err error) {
 			defer func() {
@@ -325,12 +320,12 @@ func TestNeighboursSeePlantedBugs(t *testing.T) {
 			_, _, err = p.judge(c.question)
 			return err
 		}()
-		if err == nil || !contains(err.Error(), c.want) {
+		if err == nil || !curatortest.ContainsAll(err.Error(), c.want) {
 			t.Errorf("%s: got %v", c.name, err)
 		}
 	}
 	// A policy that promises too much: many visits, said to be at most one.
-	lie := strings.Replace(hospital.Dataset("hospital", "data", plenty),
+	lie := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Plenty),
 		"path: pid -> patients.pid\n        max_rows: 6\n        max_groups: 2", "path: pid -> patients.pid\n        unique: pid", 1)
 	p := newPair(t, lie, h, h.Without(hospital.Target))
 	if _, _, err := p.judge("SELECT COUNT(*) FROM visits"); err == nil {
@@ -341,20 +336,20 @@ func TestNeighboursSeePlantedBugs(t *testing.T) {
 // The price is known before the data is.
 func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 	h := restless(60, 1)
-	p := newPair(t, hospital.Dataset("hospital", "data", rich), h, h.Without(hospital.Target))
-	nothing := New(p.a.dataset, nil, nil, nil)
-	for _, text := range questions {
-		q := api.Question{Analyst: "ana", SQL: text, Request: freshID()}
+	p := newPair(t, hospital.Dataset("hospital", "data", curatortest.Rich), h, h.Without(hospital.Target))
+	nothing := curator.New(p.a.Dataset, nil, nil, nil)
+	for _, text := range curatortest.Questions {
+		q := api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}
 		a, err := p.a.Explain(ctx, q)
-		p.a.check(err)
+		p.a.Check(err)
 		b, err := p.b.Explain(ctx, q)
-		p.b.check(err)
-		priced, err := price(nothing, q)
-		p.a.check(err)
+		p.b.Check(err)
+		priced, err := curatortest.Price(nothing, q)
+		p.a.Check(err)
 		x, err := json.Marshal(a)
-		p.a.check(err)
+		p.a.Check(err)
 		y, err := json.Marshal(b)
-		p.b.check(err)
+		p.b.Check(err)
 		if string(x) != string(y) || a.Cost != priced.Tag(priced.Purchases) {
 			t.Errorf("%s: %s against %s", text, x, y)
 		}

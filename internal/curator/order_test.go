@@ -1,98 +1,78 @@
-package curator
+package curator_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// onDisk checks a copy of the ledger's file as it is on disk now, and returns
-// what it says. Nothing that is only in memory can be in it.
-func (w *world) onDisk() sqlite.Report {
-	w.t.Helper()
-	file := filepath.Join(w.t.TempDir(), "copy")
-	for _, suffix := range []string{"", "-wal"} {
-		text, err := os.ReadFile(filepath.Join(w.dir, "policy.ledger"+suffix))
-		if suffix != "" && os.IsNotExist(err) {
-			continue // it is closed, and a single file
-		}
-		w.check(err)
-		w.check(os.WriteFile(file+suffix, text, 0o600))
-	}
-	r, err := sqlite.Verify(file)
-	w.check(err)
-	return r
-}
 
 var bought = []string{"version", "recall", "charge", "run", "version", "recall", "keep", "balances"}
 
 func TestOrder(t *testing.T) {
-	w := newWorld(t, pure)
-	r := w.record()
-	r.before["run"] = func() error {
-		if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
+	r.Before["run"] = func() error {
+		if got := w.OnDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != curatortest.Amount("0.1") {
 			t.Errorf("when the engine runs the file says %+v; want the charge", got)
 		}
 		return nil
 	}
-	a := w.mustAsk("SELECT COUNT(*) FROM patients")
-	if got := r.take(); !slices.Equal(got, bought) {
+	a := w.MustAsk("SELECT COUNT(*) FROM patients")
+	if got := r.Take(); !slices.Equal(got, bought) {
 		t.Errorf("the order is %v; want %v", got, bought)
 	}
-	if got := w.onDisk(); got.Charges != 1 || got.Answers != 1 {
+	if got := w.OnDisk(); got.Charges != 1 || got.Answers != 1 {
 		t.Errorf("when Ask returns the file says %+v; want the charge and its answer", got)
 	}
-	if a.Receipt.Sequence != 2 || a.Receipt.Free || a.Receipt.Hash == "" || a.Cost.Epsilon != amount("0.1") {
+	if a.Receipt.Sequence != 2 || a.Receipt.Free || a.Receipt.Hash == "" || a.Cost.Epsilon != curatortest.Amount("0.1") {
 		t.Errorf("receipt %+v, cost %v", a.Receipt, a.Cost)
 	}
 }
 
 // Once the engine was touched the charge stays, and nothing can be had for it.
 func TestEngineFails(t *testing.T) {
-	w := newWorld(t, pure)
-	r := w.record()
-	r.before["run"] = func() error { return errors.New("a cause") }
-	if _, err := w.ask("SELECT COUNT(*) FROM patients"); err != sessionhost.ErrRun {
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
+	r.Before["run"] = func() error { return errors.New("a cause") }
+	if _, err := w.AskSQL("SELECT COUNT(*) FROM patients"); err != sessionhost.ErrRun {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	// The incident is on the disk before anybody is told.
-	if got := r.take(); !slices.Equal(got, append(slices.Clone(bought[:4]), "fail")) {
+	if got := r.Take(); !slices.Equal(got, append(slices.Clone(bought[:4]), "fail")) {
 		t.Errorf("the order is %v", got)
 	}
-	if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
+	if got := w.OnDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != curatortest.Amount("0.1") {
 		t.Errorf("the file says %+v; want a charge without an answer", got)
 	}
 }
 
 // An analyst who stops waiting has paid, and the engine's error does not say how far it got.
 func TestCancelled(t *testing.T) {
-	w := newWorld(t, pure)
-	r := w.record()
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
 	cancelled, cancel := context.WithCancel(ctx)
-	r.before["run"] = func() error { cancel(); return nil }
+	r.Before["run"] = func() error { cancel(); return nil }
 	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "once"}
 	if _, err := w.Ask(cancelled, q); err != sessionhost.ErrRun {
 		t.Errorf("got %v; want interactive.ErrRun", err)
 	}
-	if got := w.spent().Epsilon; got != amount("0.1") {
+	if got := w.Spent().Epsilon; got != curatortest.Amount("0.1") {
 		t.Errorf("spent %v; the charge must stay", got)
 	}
 	// The same request again is answered without a second charge.
-	r.before["run"] = nil
+	r.Before["run"] = nil
 	a, err := w.Ask(ctx, q)
-	w.check(err)
-	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.spent().Epsilon != amount("0.1") {
-		t.Errorf("the retry cost %v; spent %v", a.Cost, w.spent())
+	w.Check(err)
+	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.Spent().Epsilon != curatortest.Amount("0.1") {
+		t.Errorf("the retry cost %v; spent %v", a.Cost, w.Spent())
 	}
 	// Used for another question it is refused.
 	q.SQL = "SELECT COUNT(*) FROM visits"
@@ -104,15 +84,15 @@ func TestCancelled(t *testing.T) {
 
 // A question that is cancelled between its release and its being kept is kept all the same.
 func TestCancelledWhileKeeping(t *testing.T) {
-	w := newWorld(t, pure)
-	r := w.record()
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
 	cancelled, cancel := context.WithCancel(ctx)
-	r.before["keep"] = func() error { cancel(); return nil }
+	r.Before["keep"] = func() error { cancel(); return nil }
 	const text = "SELECT COUNT(*) FROM patients"
-	if _, err := w.Ask(cancelled, api.Question{Analyst: "ana", SQL: text, Request: freshID()}); err == nil {
+	if _, err := w.Ask(cancelled, api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}); err == nil {
 		t.Error("the context ended, and nobody said so")
 	}
-	if a := w.mustAsk(text); !a.Receipt.Free {
+	if a := w.MustAsk(text); !a.Receipt.Free {
 		t.Error("what was paid for was lost")
 	}
 }
@@ -121,34 +101,34 @@ func TestChargeFails(t *testing.T) {
 	full := &ledger.WriteError{Path: "l", Err: errors.New("no space left on device")}
 	for _, c := range []struct {
 		name string
-		fail func(*world, *recorder)
+		fail func(*curatortest.World, *curatortest.Recorder)
 		want func(error) bool
 	}{
-		{"disk", func(_ *world, r *recorder) { r.before["charge"] = func() error { return full } }, func(err error) bool {
+		{"disk", func(_ *curatortest.World, r *curatortest.Recorder) { r.Before["charge"] = func() error { return full } }, func(err error) bool {
 			return errors.Is(err, full)
 		}},
-		{"budget", func(w *world, _ *recorder) {
-			if _, err := w.askAs("ana", "SELECT COUNT(*) FROM visits", dp.One); err != nil {
+		{"budget", func(w *curatortest.World, _ *curatortest.Recorder) {
+			if _, err := w.AskAs("ana", "SELECT COUNT(*) FROM visits", dp.One); err != nil {
 				t.Fatal(err)
 			}
 		}, func(err error) bool { var b *ledger.BudgetError; return errors.As(err, &b) }},
-		{"closed", func(w *world, _ *recorder) { w.check(w.books.Close()) }, func(err error) bool {
+		{"closed", func(w *curatortest.World, _ *curatortest.Recorder) { w.Check(w.Ledger.Close()) }, func(err error) bool {
 			return errors.Is(err, ledger.ErrClosed)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, pure)
-			r := w.record()
+			w := curatortest.New(t, curatortest.Pure)
+			r := w.Record()
 			c.fail(w, r)
-			before := w.onDisk()
-			r.take()
-			if _, err := w.ask("SELECT COUNT(*) FROM patients"); !c.want(err) {
+			before := w.OnDisk()
+			r.Take()
+			if _, err := w.AskSQL("SELECT COUNT(*) FROM patients"); !c.want(err) {
 				t.Errorf("got %v", err)
 			}
-			if slices.Contains(r.take(), "run") {
+			if slices.Contains(r.Take(), "run") {
 				t.Error("the engine ran without a charge")
 			}
-			if after := w.onDisk(); after.Head != before.Head {
+			if after := w.OnDisk(); after.Head != before.Head {
 				t.Errorf("the ledger changed from %+v to %+v", before, after)
 			}
 		})
@@ -157,18 +137,18 @@ func TestChargeFails(t *testing.T) {
 
 // An answer that could not be kept is not released.
 func TestKeepFails(t *testing.T) {
-	w := newWorld(t, pure)
+	w := curatortest.New(t, curatortest.Pure)
 	full := &ledger.WriteError{Path: "l", Err: errors.New("no space left on device")}
-	w.record().before["keep"] = func() error { return full }
-	if a, err := w.ask("SELECT COUNT(*) FROM patients"); a != nil || !errors.Is(err, full) {
+	w.Record().Before["keep"] = func() error { return full }
+	if a, err := w.AskSQL("SELECT COUNT(*) FROM patients"); a != nil || !errors.Is(err, full) {
 		t.Errorf("got %v and %v", a, err)
 	}
 }
 
 // What cannot be asked touches nothing at all.
 func TestRefusedTouchesNothing(t *testing.T) {
-	w := newWorld(t, pure)
-	r := w.record()
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
 	for _, q := range []api.Question{
 		{Analyst: "ana", SQL: "SELECT * FROM patients"},
 		{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: dp.One + 1},
@@ -179,7 +159,7 @@ func TestRefusedTouchesNothing(t *testing.T) {
 		// 111 ages, 2, 3, 5 and 6 kinds: 19,980 groups, and hundreds of sums.
 		{Analyst: "ana", SQL: wide(200)},
 	} {
-		q.Request = freshID()
+		q.Request = curatortest.FreshID()
 		var refusal *api.Refusal
 		if _, err := w.Ask(ctx, q); !errors.As(err, &refusal) {
 			t.Errorf("%.60s: got %v; want a Refusal", q.SQL, err)
@@ -188,29 +168,29 @@ func TestRefusedTouchesNothing(t *testing.T) {
 			t.Errorf("explain %.60s: got %v; want a Refusal", q.SQL, err)
 		}
 	}
-	if got := r.take(); len(got) > 0 {
+	if got := r.Take(); len(got) > 0 {
 		t.Errorf("refused questions called %v", got)
 	}
 }
 
 // An explanation is free and runs nothing.
 func TestExplain(t *testing.T) {
-	w := newWorld(t, pure)
-	r := w.record()
-	q := api.Question{Analyst: "ana", SQL: "SELECT sex, AVG(age) FROM patients GROUP BY sex", Request: freshID()}
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
+	q := api.Question{Analyst: "ana", SQL: "SELECT sex, AVG(age) FROM patients GROUP BY sex", Request: curatortest.FreshID()}
 	before, err := w.Explain(ctx, q)
-	w.check(err)
-	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
+	w.Check(err)
+	if got := r.Take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
 		t.Errorf("an explanation called %v", got)
 	}
 	a, err := w.Ask(ctx, q)
-	w.check(err)
+	w.Check(err)
 	if before.Cost != a.Cost || before.Known || !before.Affordable || len(before.Questions) != 1 || before.Questions[0].Groups != 3 ||
 		len(before.Questions[0].Measures) != 2 {
 		t.Errorf("explained %+v; it cost %v", before, a.Cost)
 	}
 	after, err := w.Explain(ctx, q)
-	w.check(err)
+	w.Check(err)
 	if !after.Known || after.Remaining != a.Remaining || before.After != a.Remaining {
 		t.Errorf("after the answer: %+v", after)
 	}

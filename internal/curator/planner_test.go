@@ -1,10 +1,9 @@
-package curator
+package curator_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"runtime"
 	"strings"
@@ -13,21 +12,22 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/meter"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/internal/test/golden"
 )
 
 // What was described is planned once for all who ask it, and is the plan of the same text and
 // settings and of no other.
 func TestPlannedOnce(t *testing.T) {
-	w := newWorld(t, wealthy)
+	w := curatortest.New(t, curatortest.Wealthy)
 	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
 	for range 2 {
 		_, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
-		w.check(err)
+		w.Check(err)
 	}
 	kept := w.Cached
 	if kept(text, 1) != nil || kept(text+" ", 0) != nil {
@@ -37,43 +37,43 @@ func TestPlannedOnce(t *testing.T) {
 	if first == nil {
 		t.Fatal("it is not there")
 	}
-	a, err := w.askAs("ana", text, amount("0.1"))
-	w.check(err)
+	a, err := w.AskAs("ana", text, curatortest.Amount("0.1"))
+	w.Check(err)
 	if kept(text, 0) != first {
 		t.Error("it was planned again")
 	}
-	b, err := w.askAs("ana", text, amount("0.1"))
-	w.check(err)
+	b, err := w.AskAs("ana", text, curatortest.Amount("0.1"))
+	w.Check(err)
 	if fmt.Sprint(a.Columns, a.Rows) != fmt.Sprint(b.Columns, b.Rows) || !b.Receipt.Free {
 		t.Error("with a draft and without it the answers differ")
 	}
 	// An analyst whom the policy does not list gets nothing, described or not.
 	_, err = w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
-	w.check(err)
-	if _, err := w.askAs("nobody", text, amount("0.1")); err == nil {
+	w.Check(err)
+	if _, err := w.AskAs("nobody", text, curatortest.Amount("0.1")); err == nil {
 		t.Error("nobody was answered")
 	}
-	for i := range 3 * MaxCachedStatements {
+	for i := range 3 * curator.MaxCachedStatements {
 		w.KeepPlan(fmt.Sprint(i), &planner.Statement{})
 	}
-	if n := w.CachedPlans(); n > MaxCachedStatements {
+	if n := w.CachedPlans(); n > curator.MaxCachedStatements {
 		t.Errorf("%d are kept", n)
 	}
 }
 
 // A price is that of all settings, and of nothing else.
 func TestPricedOnce(t *testing.T) {
-	w := newWorld(t, wealthy)
+	w := curatortest.New(t, curatortest.Wealthy)
 	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
 	of := func(s api.Settings) (*pricing.Priced, bool) {
 		p, shared, err := w.Prepared(ctx, api.Question{Analyst: "ana", SQL: text, Settings: s})
-		w.check(err)
+		w.Check(err)
 		return p, shared
 	}
-	others := []api.Settings{{}, {Epsilon: amount("0.2")}, {Epsilon: amount("0.3")}, {Confidence: 0.9}, {Mechanism: "laplace"},
+	others := []api.Settings{{}, {Epsilon: curatortest.Amount("0.2")}, {Epsilon: curatortest.Amount("0.3")}, {Confidence: 0.9}, {Mechanism: "laplace"},
 		{MaxGroups: 1},
 		{Error: big.NewRat(100, 1)}, {Error: big.NewRat(100, 3)}, {Counts: "nonnegative"}, {Errors: "columns"}, {Stream: "off"},
-		{Delta: amount("1e-9")}}
+		{Delta: curatortest.Amount("1e-9")}}
 	seen := map[any]int{}
 	for i, s := range others {
 		first, _ := of(s)
@@ -95,19 +95,19 @@ func TestPricedOnce(t *testing.T) {
 
 // A plan that somebody changed while others had it is not paid for.
 func TestSharedPlanChanged(t *testing.T) {
-	w := newWorld(t, wealthy)
+	w := curatortest.New(t, curatortest.Wealthy)
 	const text = "SELECT COUNT(*) FROM patients"
 	q := api.Question{Analyst: "ana", SQL: text}
 	for range 2 {
 		_, _, err := w.Prepared(ctx, q)
-		w.check(err)
+		w.Check(err)
 	}
 	st := w.Cached(text, 0)
 	st.Plans[0].Query.Measures = append(st.Plans[0].Query.Measures, st.Plans[0].Query.Measures[0])
 	before, err := w.Remaining(ctx, "ana")
-	w.check(err)
+	w.Check(err)
 	var dispute *api.Disagreement
-	if _, err := w.askAs("ana", text, 0); !errors.As(err, &dispute) {
+	if _, err := w.AskAs("ana", text, 0); !errors.As(err, &dispute) {
 		t.Errorf("it was asked: %v", err)
 	}
 	if after, err := w.Remaining(ctx, "ana"); err != nil || fmt.Sprint(after) != fmt.Sprint(before) {
@@ -117,7 +117,7 @@ func TestSharedPlanChanged(t *testing.T) {
 
 // Many ask the same at once, with a plan that they share, and get the same.
 func TestSharedPlans(t *testing.T) {
-	w := newWorld(t, wealthy)
+	w := curatortest.New(t, curatortest.Wealthy)
 	texts := []string{"SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex HAVING COUNT(*) > -100000 ORDER BY 2 DESC",
 		"SELECT COUNT(*), SUM(cost) FROM patients WHERE age BETWEEN 20 AND 60", "SELECT MEDIAN(age) FROM patients",
 		"SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 2",
@@ -303,165 +303,5 @@ func TestGoneWhilePlanned(t *testing.T) {
 		if d.CachedRefusals() > 0 {
 			t.Errorf("%s is refused for all", name)
 		}
-	}
-}
-
-func TestSettings(t *testing.T) {
-	var s api.Settings
-	for _, c := range [][2]string{
-		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"},
-		{"dp.max_groups", "3"}, {"dp.max_sum", "2.5"}, {"dp.stream", "off"}, {"dp.errors", "interval"}, {"dp.counts", "nonnegative"},
-	} {
-		before, _ := s.Show(c[0])
-		if err := s.Set(c[0], " "+c[1]+" "); err != nil {
-			t.Error(err)
-		}
-		if got, err := s.Show(c[0]); err != nil || strings.TrimSuffix(got, "e-07") != strings.TrimSuffix(c[1], "e-7") {
-			t.Errorf("%s = %s is shown as %s, %v", c[0], c[1], got, err)
-		}
-		if err := s.Reset(c[0]); err != nil {
-			t.Error(err)
-		}
-		if after, _ := s.Show(c[0]); after != before {
-			t.Errorf("%s is %s after a reset, and was %s", c[0], after, before)
-		}
-	}
-	names := api.SettingNames()
-	if len(names) != 10 {
-		t.Errorf("settings %v", names)
-	}
-	for _, name := range append(names, "dp.nothing") {
-		for _, bad := range []string{"", " ", "NaN", "nan", "Inf", "-inf", "1e20", "-1", "-0.5", "0", "x", "0x1", "1e999999999", "1,5",
-			"1/2", strings.Repeat("9", 100)} {
-			kept := s
-			if err := s.Set(name, bad); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s = %q: %v", name, bad, err)
-			}
-			if s != kept {
-				t.Errorf("%s = %q changed something", name, bad)
-			}
-		}
-	}
-	for _, bad := range [][2]string{{"dp.confidence", "0.49"}, {"dp.confidence", "0.99991"}, {"dp.confidence", "1"},
-		{"dp.max_groups", "1.5"}, {"dp.max_groups", "1000001"}, {"dp.mechanism", "exponential"}, {"dp.delta", "1"}} {
-		if s.Set(bad[0], bad[1]) == nil {
-			t.Errorf("%v was taken", bad)
-		}
-	}
-	if _, err := s.Show("dp.budget"); err == nil {
-		t.Error("there is a setting dp.budget")
-	}
-	if got, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max_groups": "2"}); err != nil || got.MaxGroups != 2 ||
-		got.Epsilon != amount("1") {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if _, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max": "2"}); err == nil {
-		t.Error("an unknown setting was taken")
-	}
-}
-
-// Settings that a program makes are checked like those that somebody writes.
-func TestSettingsOfPrograms(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
-	for _, s := range []api.Settings{
-		{Confidence: math.NaN()}, {Confidence: math.Inf(1)}, {Confidence: 0.2}, {Confidence: -1}, {Mechanism: "none"},
-		{Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
-		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: amount("0.1")}, {Epsilon: amount("2")},
-	} {
-		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: freshID()})
-		if refused := new(api.Refusal); !errors.As(err, &refused) {
-			t.Errorf("%+v: %v", s, err)
-		}
-	}
-	if got := r.take(); len(got) > 0 {
-		t.Errorf("refused settings called %v", got)
-	}
-}
-
-// Fewer groups of each person need less noise, and are another question.
-func TestMaxGroups(t *testing.T) {
-	w := newWorld(t, plenty)
-	ask := func(n int64) float64 {
-		a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
-			Settings: api.Settings{MaxGroups: n}, Request: freshID()})
-		w.check(err)
-		if n > 0 && a.MaxGroups != n || a.Receipt.Free && n != 2 {
-			t.Errorf("%d groups: %+v", n, a)
-		}
-		return *a.Errors[0][1]
-	}
-	if all, two, one := ask(0), ask(2), ask(1); all != two || one > two*0.51 {
-		t.Errorf("errors %v, %v and %v", all, two, one)
-	}
-}
-
-// Laplace noise can be had for rho, and claims no more of it than Gaussian noise would.
-func TestMechanism(t *testing.T) {
-	w := newWorld(t, rich)
-	for _, m := range []string{"laplace", "gaussian", ""} {
-		p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex",
-			Settings: api.Settings{Mechanism: m}})
-		w.check(err)
-		want := m
-		if m == "" {
-			want = "gaussian"
-		}
-		share := pricing.Currency{}.Amount(amount("0.1")) / 2
-		for _, n := range p.Purchases[0].Noise {
-			if got := n.Cost().Rho; n.Name() != want || got > share || got < share-share/1000 {
-				t.Errorf("%q: %s at rho %v of %v", m, n.Name(), got, share)
-			}
-		}
-	}
-}
-
-// A bound on what a person adds to a sum is another question: it is told, charged for and
-// remembered by itself, and never answered by one with another bound.
-func TestMaxSumIsRemembered(t *testing.T) {
-	w := newWorld(t, plenty)
-	ask := func(max, epsilon string) (*api.Answer, *api.Explanation) {
-		t.Helper()
-		q := api.Question{Analyst: "ana", SQL: "SELECT ward, SUM(cost) FROM visits GROUP BY ward", Epsilon: amount(epsilon),
-			Request: freshID()}
-		if max != "" {
-			q.Settings.MaxSum, _ = new(big.Rat).SetString(max)
-		}
-		e, err := w.Explain(ctx, q)
-		w.check(err)
-		a, err := w.Ask(ctx, q)
-		w.check(err)
-		if a.Cost != e.Pay {
-			t.Errorf("it costs %v, and %v was said", a.Cost, e.Pay)
-		}
-		return a, e
-	}
-	// Six rows of at most 2,000 in each of two wards.
-	wide, e := ask("", "0.5")
-	if m := e.Questions[0].Measures[0]; m.Sensitivity != 24000 || contains(strings.Join(wide.Notes, "\n"), "max_sum") {
-		t.Errorf("%+v %q", m, wide.Notes)
-	}
-	narrow, e := ask("300", "0.5")
-	if m := e.Questions[0].Measures[0]; m.Sensitivity != 600 || !contains(m.Why, "adds at most 300.00 to a group") || narrow.Receipt.Free {
-		t.Errorf("%+v", m)
-	}
-	if !contains(strings.Join(narrow.Notes, "\n"), "one person adds at most 300 to a group (max_sum)") ||
-		*narrow.Errors[0][1]*39 > *wide.Errors[0][1] {
-		t.Errorf("%q %v %v", narrow.Notes, *narrow.Errors[0][1], *wide.Errors[0][1])
-	}
-	for _, max := range []string{"", "300"} {
-		if again, _ := ask(max, "0.5"); !again.Receipt.Free || again.Cost != (dp.Cost{}) {
-			t.Errorf("%q: asked again it is charged", max)
-		}
-		if less, _ := ask(max, "0.1"); !less.Receipt.Free { // the better answer is there
-			t.Errorf("%q: at a lower price it is charged", max)
-		}
-	}
-	// A narrower sum has less noise than any price of a wider one buys, and is another number.
-	if other, _ := ask("301", "0.1"); other.Receipt.Free {
-		t.Error("another bound was answered by this one")
-	}
-	if other, _ := ask("100000", "0.5"); !other.Receipt.Free || numbers(other) != numbers(wide) {
-		t.Error("a bound that nobody reaches is the same question")
 	}
 }

@@ -1,155 +1,14 @@
-package curator
+package curator_test
 
 import (
 	"context"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/store"
 )
-
-// recorder wraps a real engine and a real ledger, writes down in which order they are
-// called, and can make a call fail.
-type recorder struct {
-	engine.Engine
-	ledger.Ledger
-
-	mu      sync.Mutex
-	calls   []string
-	charges []ledger.Charge
-	kept    [][]byte
-	before  map[string]func() error // what to do before a call; its error is the call's
-}
-
-// record returns the recorder between the curator and its engine and ledger, which has seen nothing.
-func (w *world) record() *recorder {
-	w.rewire(w.data, w.books)
-	w.wire.calls, w.wire.charges, w.wire.kept = nil, nil, nil
-	w.wire.before = map[string]func() error{}
-	return w.wire
-}
-
-// rewire gives the curator another engine and another ledger, and sessions that know nothing yet.
-// Those that are open run on the engine, and charge in the ledger, that there are now.
-func (w *world) rewire(e engine.Engine, l ledger.Ledger) {
-	w.wire.Engine, w.wire.Ledger = e, l
-	w.Curator = New(w.dataset, w.wire, w.wire, w.noise)
-}
-
-func (r *recorder) called(name string) error {
-	r.mu.Lock()
-	r.calls = append(r.calls, name)
-	f := r.before[name]
-	r.mu.Unlock()
-	if f != nil { // which may call something itself
-		return f()
-	}
-	return nil
-}
-
-// take returns the calls so far and forgets them. Places where an answer may be are looked at one
-// after the other; that is one call here.
-func (r *recorder) take() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var calls []string
-	for i, name := range r.calls {
-		if i == 0 || name != "recall" || r.calls[i-1] != name {
-			calls = append(calls, name)
-		}
-	}
-	r.calls = nil
-	return calls
-}
-
-func (r *recorder) Version(ctx context.Context) (store.Version, error) {
-	if err := r.called("version"); err != nil {
-		return store.Version{}, err
-	}
-	return r.Engine.Version(ctx)
-}
-
-func (r *recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	if err := r.called("run"); err != nil {
-		return nil, err
-	}
-	return r.Engine.Run(ctx, q)
-}
-
-func (r *recorder) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
-	if err := r.called("fetch"); err != nil {
-		return engine.ReadFrom{}, err
-	}
-	return r.Engine.Fetch(ctx, t, into)
-}
-
-func (r *recorder) Recall(ctx context.Context, key string) ([]byte, uint64, bool, error) {
-	if err := r.called("recall"); err != nil {
-		return nil, 0, false, err
-	}
-	return r.Ledger.Recall(ctx, key)
-}
-
-func (r *recorder) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-	if err := r.called("charge"); err != nil {
-		return ledger.Receipt{}, err
-	}
-	r.mu.Lock()
-	r.charges = append(r.charges, c)
-	r.mu.Unlock()
-	return r.Ledger.Charge(ctx, c)
-}
-
-func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
-	if err := r.called("keep"); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	r.kept = append(r.kept, answer)
-	r.mu.Unlock()
-	return r.Ledger.Keep(ctx, sequence, key, answer)
-}
-
-func (r *recorder) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
-	if f := r.before["door"]; f != nil {
-		if err := f(); err != nil {
-			return ledger.Lockout{}, err
-		}
-	}
-	return r.Ledger.Lockout(ctx, dataset, analyst)
-}
-
-func (r *recorder) Note(ctx context.Context, session string, entry []byte) error {
-	return r.NoteIf(ctx, session, entry, ledger.Provided{})
-}
-
-func (r *recorder) NoteIf(ctx context.Context, session string, entry []byte, p ledger.Provided) error {
-	if f := r.before["note"]; f != nil {
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	return r.Ledger.NoteIf(ctx, session, entry, p)
-}
-
-func (r *recorder) Fail(ctx context.Context, i ledger.Incident) (bool, error) {
-	if err := r.called("fail"); err != nil {
-		return false, err
-	}
-	return r.Ledger.Fail(ctx, i)
-}
-
-func (r *recorder) Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
-	if err := r.called("balances"); err != nil {
-		return nil, err
-	}
-	return r.Ledger.Balances(ctx, accounts)
-}
 
 // callCounter is a ledger that writes down what it is asked, and what it is told to write.
 type callCounter struct {
@@ -199,9 +58,9 @@ func (c *callCounter) Window(ctx context.Context, dataset string) (uint64, error
 	return c.Ledger.Window(ctx, dataset)
 }
 
-func (c *callCounter) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
+func (c *callCounter) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	c.called("door")
-	return c.Ledger.Lockout(ctx, dataset, analyst)
+	return c.Ledger.Door(ctx, dataset, analyst)
 }
 
 func (c *callCounter) Notes(ctx context.Context, session string) ([][]byte, error) {
@@ -217,13 +76,13 @@ func (c *callCounter) Era(ctx context.Context) (string, error) {
 // A question that was not asked before has five calls of the ledger, each once, but for recall:
 // there are several keys under which an answer may be, and slots in which it may be kept.
 func TestLedgerCalls(t *testing.T) {
-	w := newWorld(t, plenty)
-	c := &callCounter{Ledger: w.books}
-	w.rewire(w.data, c)
+	w := curatortest.New(t, curatortest.Plenty)
+	c := &callCounter{Ledger: w.Ledger}
+	w.Rewire(w.Data, c)
 	ask := func(sql string) []string {
 		c.calls = nil
-		_, err := w.AskNew(ctx, api.Question{Analyst: "ana", SQL: sql, Request: freshID()})
-		w.check(err)
+		_, err := w.AskNew(ctx, api.Question{Analyst: "ana", SQL: sql, Request: curatortest.FreshID()})
+		w.Check(err)
 		recalled := false
 		return slices.DeleteFunc(c.calls, func(name string) bool {
 			again := name == "recall" && recalled

@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"encoding/json"
@@ -17,35 +17,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// replaced is the hospital's patients alone, where somebody is replaced by somebody else.
-func replaced(budget string) string {
-	text, _, _ := strings.Cut(hospital.Dataset("hospital", "data", budget), "      visits:")
-	text = strings.Replace(text, "    unit:", "    neighbours: substitute\n    unit:", 1)
-	return strings.Replace(text, "        unique: pid\n", "        unique: pid\n        bad_lines: refuse\n", 1)
-}
 
 // How many people there are is exact and free where people are replaced, and nothing is written
 // about it; an average pays for its sum alone.
 func TestPeopleArePublic(t *testing.T) {
 	h := hospital.New(300, 1)
-	for _, budget := range []string{plenty, rich} {
-		w := build(t, h, replaced(budget), 1)
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		w := curatortest.Build(t, h, curatortest.CountedPeople(budget), 1)
 		for _, text := range []string{"SELECT COUNT(*) FROM patients", "SELECT COUNT(DISTINCT pid) FROM patients",
 			"SELECT COUNT(1) FROM patients", "SELECT COUNT(age) FROM patients",
 			"SELECT COUNT(*) FROM (SELECT age + 1 AS x FROM patients) AS t"} {
-			a := w.mustAsk(text)
+			a := w.MustAsk(text)
 			if got := fmt.Sprint(a.Rows); got != fmt.Sprintf("[[%d]]", len(h.Patients)) || !a.Receipt.Free || a.Cost != (dp.Cost{}) ||
-				w.records() != 0 || a.Columns[0].Noisy || !contains(strings.Join(a.Notes, "\n"), "300, exactly") || a.Cut {
-				t.Errorf("%s: %s, receipt %+v, %d records, columns %+v, notes %q", text, got, a.Receipt, w.records(), a.Columns, a.Notes)
+				w.RecordCount() != 0 || a.Columns[0].Noisy || !curatortest.ContainsAll(strings.Join(a.Notes, "\n"), "300, exactly") || a.Cut {
+				t.Errorf("%s: %s, receipt %+v, %d records, columns %+v, notes %q", text, got, a.Receipt, w.RecordCount(), a.Columns, a.Notes)
 			}
 			e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
-			w.check(err)
+			w.Check(err)
 			if e.Pay != (dp.Cost{}) || !e.Known || e.Split != "nothing is released: what is public is free" ||
-				!contains(strings.Join(e.Free, "\n"), "how many people there are: 300") {
+				!curatortest.ContainsAll(strings.Join(e.Free, "\n"), "how many people there are: 300") {
 				t.Errorf("%s: explained as %+v", text, e)
 			}
 		}
@@ -60,7 +54,7 @@ func TestPeopleArePublic(t *testing.T) {
 			"SELECT COUNT(*) FILTER (WHERE smoker), COUNT(*) FROM patients": 1,
 		} {
 			e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
-			w.check(err)
+			w.Check(err)
 			got := 0
 			for _, q := range e.Questions {
 				got += len(q.Measures)
@@ -70,12 +64,12 @@ func TestPeopleArePublic(t *testing.T) {
 			}
 		}
 		// What is computed of it.
-		a := w.mustAsk("SELECT COUNT(*) * 2 AS twice, dp_error(COUNT(*)), dp_low(COUNT(*)), SUM(age) / COUNT(*) " +
+		a := w.MustAsk("SELECT COUNT(*) * 2 AS twice, dp_error(COUNT(*)), dp_low(COUNT(*)), SUM(age) / COUNT(*) " +
 			"FROM patients HAVING COUNT(*) = 300")
 		if fmt.Sprint(a.Rows[0][:3]) != "[600 0 300]" || a.Columns[0].Noisy || !a.Columns[3].Noisy || a.Errors[0][3] == nil {
 			t.Errorf("%v %v", a.Rows, a.Columns)
 		}
-		if a := w.mustAsk("SELECT COUNT(*) FROM patients HAVING COUNT(*) > 300"); len(a.Rows) != 0 {
+		if a := w.MustAsk("SELECT COUNT(*) FROM patients HAVING COUNT(*) > 300"); len(a.Rows) != 0 {
 			t.Error(a.Rows)
 		}
 	}
@@ -85,29 +79,29 @@ func TestPeopleArePublic(t *testing.T) {
 // the width of the bounds.
 func TestAverageOfEverybody(t *testing.T) {
 	h := hospital.New(300, 1)
-	w := build(t, h, replaced(plenty), 7)
+	w := curatortest.Build(t, h, curatortest.CountedPeople(curatortest.Plenty), 7)
 	truth := 0.0
 	for _, p := range h.Patients {
 		truth += float64(p.Age) / float64(len(h.Patients))
 	}
 	// Before, half of the price went to a count, and this was above twice as much.
 	want := math.Sqrt2 * 110 / 300 / 0.5
-	p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients", Epsilon: amount("1")})
-	w.check(err)
-	exactly, err := w.data.Run(ctx, query(p))
-	w.check(err)
+	p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients", Epsilon: curatortest.Amount("1")})
+	w.Check(err)
+	exactly, err := w.Data.Run(ctx, query(p))
+	w.Check(err)
 	const n = 4000
 	sum, hits, spread := 0.0, 0.0, 0.0
 	for range n {
-		a := w.release(p, p, exactly)
+		a := release(w, p, p, exactly)
 		x, err := a.Rows[0][0].(json.Number).Float64()
-		w.check(err)
+		w.Check(err)
 		sum += (x - truth) * (x - truth) / n
 		if math.Abs(x-truth) <= *a.Errors[0][0]+1e-9 {
 			hits += 1.0 / n
 		}
 		v, err := a.Rows[0][1].(json.Number).Float64()
-		w.check(err)
+		w.Check(err)
 		spread += v / n
 	}
 	if got := math.Sqrt(sum); math.Abs(got/want-1) > 0.06 {
@@ -128,17 +122,17 @@ func TestAverageOfEverybody(t *testing.T) {
 // People with many rows are counted once each, and an average of theirs divides by how many there
 // are.
 func TestPeopleWithManyRows(t *testing.T) {
-	text := strings.Replace(replaced(plenty), "        unique: pid\n", "        max_rows: 3\n        max_groups: 2\n", 1)
-	w := build(t, hospital.New(300, 1), text, 1)
-	if a := w.mustAsk("SELECT COUNT(DISTINCT pid) FROM patients"); fmt.Sprint(a.Rows) != "[[300]]" || w.records() != 0 {
+	text := strings.Replace(curatortest.CountedPeople(curatortest.Plenty), "        unique: pid\n", "        max_rows: 3\n        max_groups: 2\n", 1)
+	w := curatortest.Build(t, hospital.New(300, 1), text, 1)
+	if a := w.MustAsk("SELECT COUNT(DISTINCT pid) FROM patients"); fmt.Sprint(a.Rows) != "[[300]]" || w.RecordCount() != 0 {
 		t.Error(a.Rows)
 	}
-	if a := w.mustAsk("SELECT COUNT(*) FROM patients"); a.Receipt.Free || !a.Columns[0].Noisy {
+	if a := w.MustAsk("SELECT COUNT(*) FROM patients"); a.Receipt.Free || !a.Columns[0].Noisy {
 		t.Error("how many rows there are is not public")
 	}
 	e, err := w.Explain(ctx, api.Question{Analyst: "ana",
 		SQL: "SELECT AVG(n) FROM (SELECT pid, COUNT(*) AS n FROM patients GROUP BY pid) AS t"})
-	w.check(err)
+	w.Check(err)
 	if len(e.Questions[0].Measures) != 1 {
 		t.Errorf("%+v", e.Questions[0].Measures)
 	}
@@ -146,14 +140,14 @@ func TestPeopleWithManyRows(t *testing.T) {
 
 // The number is of the state of the data, and is counted again when that changes.
 func TestPeopleOfAVersion(t *testing.T) {
-	w := build(t, hospital.New(300, 1), replaced(plenty), 1)
-	w.mustAsk("SELECT COUNT(*) FROM patients")
-	w.check(hospital.New(301, 1).Write(filepath.Join(w.dir, "data")))
-	data, err := duckdb.Open(ctx, w.dataset)
-	w.check(err)
+	w := curatortest.Build(t, hospital.New(300, 1), curatortest.CountedPeople(curatortest.Plenty), 1)
+	w.MustAsk("SELECT COUNT(*) FROM patients")
+	w.Check(hospital.New(301, 1).Write(filepath.Join(w.Dir, "data")))
+	data, err := duckdb.Open(ctx, w.Dataset)
+	w.Check(err)
 	defer data.Close()
-	w.wire.Engine = data
-	if a := w.mustAsk("SELECT COUNT(*) FROM patients"); fmt.Sprint(a.Rows) != "[[301]]" {
+	w.Wire.Engine = data
+	if a := w.MustAsk("SELECT COUNT(*) FROM patients"); fmt.Sprint(a.Rows) != "[[301]]" {
 		t.Error(a.Rows)
 	}
 }
@@ -161,7 +155,7 @@ func TestPeopleOfAVersion(t *testing.T) {
 // It is not told where it does not follow from the relation.
 func TestPeopleThatArePrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(path, []byte("datasets:\n"+replaced(plenty)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("datasets:\n"+curatortest.CountedPeople(curatortest.Plenty)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	made, err := policy.Load(path)
@@ -173,12 +167,12 @@ func TestPeopleThatArePrivate(t *testing.T) {
 		"add-remove":     func(s string) string { return strings.Replace(s, "substitute", "add-remove", 1) },
 		"lines left out": func(s string) string { return strings.Replace(s, "        bad_lines: refuse\n", "", 1) },
 		"a second table": func(s string) string {
-			_, visits, _ := strings.Cut(hospital.Dataset("hospital", "data", plenty), "      visits:")
+			_, visits, _ := strings.Cut(hospital.Dataset("hospital", "data", curatortest.Plenty), "      visits:")
 			return s + "      visits:" + visits
 		},
 	} {
-		w := build(t, hospital.New(300, 1), edit(replaced(plenty)), 1)
-		if a := w.mustAsk("SELECT COUNT(*) FROM patients"); a.Receipt.Free || !a.Columns[0].Noisy {
+		w := curatortest.Build(t, hospital.New(300, 1), edit(curatortest.CountedPeople(curatortest.Plenty)), 1)
+		if a := w.MustAsk("SELECT COUNT(*) FROM patients"); a.Receipt.Free || !a.Columns[0].Noisy {
 			t.Errorf("%s: how many people there are was told", what)
 		}
 		if _, err := w.CountPeople(ctx); !errors.Is(err, engine.ErrPrivate) {
@@ -186,10 +180,10 @@ func TestPeopleThatArePrivate(t *testing.T) {
 		}
 		// Planted: the query of a policy that makes it public, under this one.
 		q := planner.CountPeople(public)
-		if err := w.CheckPeople(w.dataset, q); err == nil {
+		if err := w.CheckPeople(w.Dataset, q); err == nil {
 			t.Errorf("%s: the second check does not object", what)
 		}
-		if _, _, err := engine.RunPeople(ctx, w.data, w.dataset, q); !errors.Is(err, engine.ErrPrivate) {
+		if _, _, err := engine.RunPeople(ctx, w.Data, w.Dataset, q); !errors.Is(err, engine.ErrPrivate) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -198,41 +192,41 @@ func TestPeopleThatArePrivate(t *testing.T) {
 // TestVersionIsNamed: answers say which version of the data they are about, by a number, and the
 // first one after a change says that there was one.
 func TestVersionIsNamed(t *testing.T) {
-	w := newWorld(t, plenty)
-	load := func(h *hospital.Hospital) { w.check(h.Write(filepath.Join(w.dir, "data"))) }
+	w := curatortest.New(t, curatortest.Plenty)
+	load := func(h *hospital.Hospital) { w.Check(h.Write(filepath.Join(w.Dir, "data"))) }
 	full, less := hospital.New(200, 1), hospital.New(200, 1).Without(hospital.Target)
 	asks := func(text string, number uint64, noted bool) {
 		t.Helper()
-		a := w.mustAsk(text)
+		a := w.MustAsk(text)
 		note := fmt.Sprintf("the data, or how the policy reads it, has changed: answers with receipts before %d are about other data",
 			a.Receipt.Sequence)
 		if a.Version != (api.DataVersion{Number: number}) || slices.Contains(a.Notes, note) != noted {
 			t.Errorf("%s: version %v, notes %q", text, a.Version, a.Notes)
 		}
 	}
-	asks(byAge(1), 1, false)
-	asks(byAge(1), 1, false) // free
-	asks(byAge(2), 1, false)
+	asks(curatortest.ByAge(1), 1, false)
+	asks(curatortest.ByAge(1), 1, false) // free
+	asks(curatortest.ByAge(2), 1, false)
 	load(less)
-	asks(byAge(1), 2, true)
-	asks(byAge(1), 2, false)
-	asks(byAge(2), 2, false)
+	asks(curatortest.ByAge(1), 2, true)
+	asks(curatortest.ByAge(1), 2, false)
+	asks(curatortest.ByAge(2), 2, false)
 	// The data is again what it was, and so is its number, in an answer that is remembered and in a
 	// new one.
 	load(full)
-	asks(byAge(2), 1, false)
-	asks(byAge(3), 1, true)
+	asks(curatortest.ByAge(2), 1, false)
+	asks(curatortest.ByAge(3), 1, true)
 	load(hospital.New(200, 2))
-	asks(byAge(1), 3, true)
-	w.reopen()
-	asks(byAge(1), 3, false)
+	asks(curatortest.ByAge(1), 3, true)
+	w.Reopen()
+	asks(curatortest.ByAge(1), 3, false)
 	load(less)
-	asks(byAge(1), 2, false)
+	asks(curatortest.ByAge(1), 2, false)
 	// The same contents, written once more, are no other version.
 	load(less)
-	asks(byAge(2), 2, false)
-	asks(byAge(4), 2, true)
-	asks(byAge(5), 2, false)
+	asks(curatortest.ByAge(2), 2, false)
+	asks(curatortest.ByAge(4), 2, true)
+	asks(curatortest.ByAge(5), 2, false)
 }
 
 // guess rebuilds, from what an analyst can know, the hash of a charge that came with a new version
@@ -252,16 +246,16 @@ func guess(t *testing.T, records []*ledger.Record, receipt api.Receipt, version 
 // TestReceiptConfirmsNoGuess: who knows the contents of all files, but for one person, cannot find
 // out from receipts which of two databases it is.
 func TestReceiptConfirmsNoGuess(t *testing.T) {
-	w := newWorld(t, plenty)
-	w.mustAsk(byAge(1))
-	w.check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.dir, "data")))
-	a := w.mustAsk(byAge(1))
-	state, err := w.data.Version(ctx) // what the attacker's guess would have
-	w.check(err)
+	w := curatortest.New(t, curatortest.Plenty)
+	w.MustAsk(curatortest.ByAge(1))
+	w.Check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.Dir, "data")))
+	a := w.MustAsk(curatortest.ByAge(1))
+	state, err := w.Data.Version(ctx) // what the attacker's guess would have
+	w.Check(err)
 	contents := state.Key()
 	var records []*ledger.Record
-	for r, err := range w.books.Records(ctx, 0) {
-		w.check(err)
+	for r, err := range w.Ledger.Records(ctx, 0) {
+		w.Check(err)
 		records = append(records, r)
 	}
 	if guess(t, records, a.Receipt, contents) {
@@ -288,28 +282,28 @@ func TestReceiptConfirmsNoGuess(t *testing.T) {
 // is called in the ledger, or the key.
 func TestNobodyIsShownTheVersion(t *testing.T) {
 	h := restless(60, 1)
-	p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
+	p := newPair(t, hospital.Dataset("hospital", "data", curatortest.Plenty), h, h.Without(hospital.Target))
 	var all []string
-	for _, w := range []*world{p.a, p.b} {
-		state, err := w.data.Version(ctx)
-		w.check(err)
+	for _, w := range []*curatortest.World{p.a, p.b} {
+		state, err := w.Data.Version(ctx)
+		w.Check(err)
 		contents := state.Key()
 		var identity string
-		for r, err := range w.books.Records(ctx, 0) {
-			w.check(err)
+		for r, err := range w.Ledger.Records(ctx, 0) {
+			w.Check(err)
 			identity = r.Identity
 			break
 		}
 		hidden := []string{contents, identity, ledger.VersionID(identity, "hospital", contents)}
 		var shown strings.Builder
-		for _, text := range []string{byAge(1), byAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip", "SELECT nothing FROM patients",
+		for _, text := range []string{curatortest.ByAge(1), curatortest.ByAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip", "SELECT nothing FROM patients",
 			"SELECT COUNT(*) FROM patients; SELECT 1"} {
-			q := api.Question{Analyst: "ana", SQL: text, Request: freshID()}
+			q := api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}
 			a, err := w.Ask(ctx, q)
 			e, err2 := w.Explain(ctx, q)
 			for _, x := range []any{a, e} {
 				b, err := json.Marshal(x)
-				w.check(err)
+				w.Check(err)
 				shown.Write(b)
 			}
 			fmt.Fprintln(&shown, err, err2)

@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"context"
@@ -16,11 +16,13 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/fakedata"
 	"github.com/discreet-dp/discreet/internal/ledger/memledger"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -114,7 +116,7 @@ func searchedPlanner(t *testing.T) string {
 
 // doors are all ways by which a text is planned.
 type doors struct {
-	*Curator
+	*curator.Curator
 	dataset *policy.Dataset
 	columns map[string][]string // of the table of people, by kind
 	all     []string
@@ -136,7 +138,7 @@ func newDoors(t *testing.T, text string) *doors {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	d := &doors{Curator: New(made, e, memledger.New(), seeded(1)), dataset: made, columns: map[string][]string{}}
+	d := &doors{Curator: curator.New(made, e, memledger.New(), curatortest.Seeded(1)), dataset: made, columns: map[string][]string{}}
 	for column, c := range made.Tables[made.Unit.Table].Columns {
 		kind := map[policy.Type]string{policy.Integer: "number", policy.Decimal: "number", policy.Text: "text", policy.Boolean: "truth",
 			policy.Date: "time", policy.Timestamp: "time"}[c.Type]
@@ -188,13 +190,13 @@ func (d *doors) plan(door, text string) (err error) {
 // Neither the engine nor the memory of answers is asked, nothing is written, and it is free when
 // nothing is left to pay with.
 func TestProbes(t *testing.T) {
-	w := newWorld(t, pure)
+	w := curatortest.New(t, curatortest.Pure)
 	for i := range 10 {
-		if _, err := w.ask(fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)); err != nil {
+		if _, err := w.AskSQL(fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, records := w.record(), w.records()
+	r, records := w.Record(), w.RecordCount()
 	const all = "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal, pid text"
 	for text, want := range map[string]string{
 		"SELECT * FROM patients WHERE 0 = 1":                                                           all,
@@ -206,7 +208,7 @@ func TestProbes(t *testing.T) {
 		"SELECT sex, sum(cost) FROM patients WHERE 1 = 0 GROUP BY sex":                                 "sex text, sum decimal",
 		"SELECT sex, n / 2.0 AS h FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY 1) t LIMIT 0": "sex text, h real",
 	} {
-		a, err := w.ask(text)
+		a, err := w.AskSQL(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -227,21 +229,21 @@ func TestProbes(t *testing.T) {
 			t.Errorf("%s is explained as %+v: %v", text, e, err)
 		}
 	}
-	calls := slices.DeleteFunc(r.take(), func(call string) bool { return call == "balances" }) // what is left is told
-	if len(calls) != 0 || w.records() != records {
-		t.Errorf("%v, and %d records more", calls, w.records()-records)
+	calls := slices.DeleteFunc(r.Take(), func(call string) bool { return call == "balances" }) // what is left is told
+	if len(calls) != 0 || w.RecordCount() != records {
+		t.Errorf("%v, and %d records more", calls, w.RecordCount()-records)
 	}
 }
 
 // TestPublicKeys: a list of public keys is exact, free, and the same whatever is in the data.
 func TestPublicKeys(t *testing.T) {
-	w := newWorld(t, pure)
+	w := curatortest.New(t, curatortest.Pure)
 	for i := range 10 {
-		if _, err := w.ask(fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)); err != nil {
+		if _, err := w.AskSQL(fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, records := w.record(), w.records()
+	r, records := w.Record(), w.RecordCount()
 	for text, want := range map[string]string{
 		"SELECT DISTINCT sex FROM patients":                                                "F M X",
 		"SELECT sex FROM patients GROUP BY sex ORDER BY sex DESC LIMIT 2":                  "X M",
@@ -254,7 +256,7 @@ func TestPublicKeys(t *testing.T) {
 		"SELECT DISTINCT sex FROM patients WHERE age = 7 AND diagnosis = 'HIV' ORDER BY 1": "F M X",
 		"SELECT DISTINCT zip FROM patients WHERE zip IN ('1001A', 'nowhere')":              "1001A",
 	} {
-		a, err := w.ask(text)
+		a, err := w.AskSQL(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -275,23 +277,23 @@ func TestPublicKeys(t *testing.T) {
 			}
 		}
 	}
-	for _, call := range r.take() {
+	for _, call := range r.Take() {
 		if call == "run" || call == "charge" || call == "keep" {
 			t.Errorf("it was a %s", call)
 		}
 	}
-	if n := w.records(); n != records {
+	if n := w.RecordCount(); n != records {
 		t.Errorf("%d records more", n-records)
 	}
 	// Beside a question they take nothing of its price.
-	v := newWorld(t, plenty)
+	v := curatortest.New(t, curatortest.Plenty)
 	const beside = "SELECT a.sex, b.n FROM (SELECT DISTINCT sex FROM patients) a JOIN (SELECT sex, COUNT(*) AS n FROM patients " +
 		"GROUP BY sex) b ON a.sex = b.sex"
-	a, err := v.ask(beside)
+	a, err := v.AskSQL(beside)
 	if err != nil || len(a.Rows) != 3 || a.Cost.Epsilon.String() != "0.1" {
 		t.Errorf("%+v %v", a, err)
 	}
-	if again, err := v.ask("SELECT sex, COUNT(*) FROM patients GROUP BY sex"); err != nil || !again.Receipt.Free {
+	if again, err := v.AskSQL("SELECT sex, COUNT(*) FROM patients GROUP BY sex"); err != nil || !again.Receipt.Free {
 		t.Errorf("the same count was paid for twice: %v", err)
 	}
 }

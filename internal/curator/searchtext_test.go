@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"cmp"

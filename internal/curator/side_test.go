@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"context"
@@ -9,27 +9,9 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// either is a budget that is kept by the sum of epsilon or by that of rho.
-const either = "{epsilon: 1, delta: 1e-6, keys_delta: 0, noise: auto, per_query: {default: 0.1, max: 1}}"
-
-const countAges = "SELECT COUNT(*) FROM patients WHERE age > %d"
-
-// charges returns what was charged, in order.
-func (w *world) charges() (all []*ledger.Record) {
-	w.t.Helper()
-	for r, err := range w.books.Records(ctx, 1) {
-		w.check(err)
-		if r.Kind == ledger.KindCharge {
-			all = append(all, r.Clone())
-		}
-	}
-	return all
-}
 
 // One count for the whole of (1, 1e-6) has the noise of epsilon 1, and ten of a tenth that of a
 // tenth; many small ones are Gaussian, and there are more of them than epsilon would pay for.
@@ -39,29 +21,29 @@ func TestEitherSide(t *testing.T) {
 		n       int
 		noise   string
 	}{{"1", 1, "laplace"}, {"0.1", 10, "laplace"}, {"0.03", 54, "gaussian"}} {
-		w := newWorld(t, either)
+		w := curatortest.New(t, curatortest.EitherNoise)
 		n := 0
 		for ; n < 100; n++ {
-			a, err := w.askAs("ana", fmt.Sprintf(countAges, n), amount(c.epsilon))
+			a, err := w.AskAs("ana", fmt.Sprintf(curatortest.CountAges, n), curatortest.Amount(c.epsilon))
 			if err != nil {
 				if !errors.As(err, new(*ledger.BudgetError)) {
 					t.Fatal(err)
 				}
 				break
 			}
-			if c.noise == "laplace" && a.Cost.Epsilon != amount(c.epsilon) {
+			if c.noise == "laplace" && a.Cost.Epsilon != curatortest.Amount(c.epsilon) {
 				t.Errorf("question %d at %s costs %v", n, c.epsilon, a.Cost)
 			}
 		}
 		accounts, err := w.Accounts(ctx, "ana")
-		w.check(err)
+		w.Check(err)
 		for _, a := range accounts { // the promise is the policy's, on whichever side it was spent
-			if a.Total != (api.Guarantee{Epsilon: dp.One, Delta: amount("1e-6")}) || a.Guarantee.Epsilon > dp.One ||
+			if a.Total != (api.Guarantee{Epsilon: dp.One, Delta: curatortest.Amount("1e-6")}) || a.Guarantee.Epsilon > dp.One ||
 				a.ByEpsilon() != (c.noise == "laplace") {
 				t.Errorf("%s: %+v", a.Name, a)
 			}
 		}
-		all := w.charges()
+		all := w.Charges()
 		if n != c.n {
 			t.Errorf("%d questions at %s; want %d", n, c.epsilon, c.n)
 		}
@@ -70,7 +52,7 @@ func TestEitherSide(t *testing.T) {
 				t.Errorf("a question at %s has %s", c.epsilon, r.Mechanisms)
 			}
 		}
-		if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+		if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
 			t.Error(differs, doubts)
 		}
 	}
@@ -80,13 +62,13 @@ func TestEitherSide(t *testing.T) {
 // paid for on one side is forgotten on the other.
 func TestEitherSwitch(t *testing.T) {
 	for _, steps := range [][]string{{"laplace", "gaussian", "laplace"}, {"gaussian", "laplace", "gaussian"}} {
-		w := newWorld(t, either)
-		limit := w.dataset.Filter().Limit()
+		w := curatortest.New(t, curatortest.EitherNoise)
+		limit := w.Dataset.Filter().Limit()
 		asked := 0
 		for _, mechanism := range steps {
 			for refused := false; !refused; asked++ {
-				_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, asked), Epsilon: amount("0.03"),
-					Settings: api.Settings{Mechanism: mechanism}, Request: freshID()})
+				_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, asked), Epsilon: curatortest.Amount("0.03"),
+					Settings: api.Settings{Mechanism: mechanism}, Request: curatortest.FreshID()})
 				if refused = err != nil; err != nil && !errors.As(err, new(*ledger.BudgetError)) {
 					t.Fatal(err)
 				}
@@ -96,16 +78,16 @@ func TestEitherSwitch(t *testing.T) {
 			}
 		}
 		var sum dp.Cost
-		for _, r := range w.charges() {
+		for _, r := range w.Charges() {
 			sum = sum.Add(r.Cost)
 			if sum.Epsilon > limit.Epsilon && sum.Rho > limit.Rho {
 				t.Fatalf("%v: %v was admitted, of %v", steps, sum, limit)
 			}
 		}
-		if sum != w.spent() {
-			t.Errorf("%v was spent, and the books say %v", sum, w.spent())
+		if sum != w.Spent() {
+			t.Errorf("%v was spent, and the books say %v", sum, w.Spent())
 		}
-		if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+		if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
 			t.Error(differs, doubts)
 		}
 	}
@@ -114,71 +96,56 @@ func TestEitherSwitch(t *testing.T) {
 // What was paid for stays free, with the same numbers, when the same question would be bought with
 // other noise by now; and EXPLAIN says so.
 func TestEitherRemembers(t *testing.T) {
-	w := newWorld(t, either)
-	r := w.record()
-	first := w.charged("ana", fmt.Sprintf(countAges, 30), 0)
-	if m := w.charges()[0].Mechanisms; !strings.HasPrefix(m, "laplace") {
+	w := curatortest.New(t, curatortest.EitherNoise)
+	r := w.Record()
+	first := w.MustBeCharged("ana", fmt.Sprintf(curatortest.CountAges, 30), 0)
+	if m := w.Charges()[0].Mechanisms; !strings.HasPrefix(m, "laplace") {
 		t.Fatalf("the first question has %s", m)
 	}
 	for i := range 3 { // in rho, which closes the other side
-		if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 40+i), Epsilon: amount("0.05"),
-			Settings: api.Settings{Mechanism: "gaussian"}, Request: freshID()}); err != nil {
+		if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, 40+i), Epsilon: curatortest.Amount("0.05"),
+			Settings: api.Settings{Mechanism: "gaussian"}, Request: curatortest.FreshID()}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.free(r, "ana", fmt.Sprintf(countAges, 30), first)
-	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 30)})
-	w.check(err)
+	w.MustBeFree(r, "ana", fmt.Sprintf(curatortest.CountAges, 30), first)
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, 30)})
+	w.Check(err)
 	if !e.Known || e.Pay != (dp.Cost{}) || !strings.HasPrefix(e.Noise, "Laplace") {
 		t.Errorf("%+v", e)
 	}
-	if e, err = w.Explain(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 31)}); err != nil || e.Known ||
+	if e, err = w.Explain(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, 31)}); err != nil || e.Known ||
 		!strings.HasPrefix(e.Noise, "Gaussian") {
 		t.Errorf("%v, %+v", err, e)
 	}
 }
 
-// hungUp is an engine whose first question nobody waits for.
-type hungUp struct {
-	engine.Engine
-	cancel func()
-}
-
-func (h *hungUp) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	if h.cancel != nil {
-		h.cancel()
-		h.cancel = nil
-		return nil, ctx.Err()
-	}
-	return h.Engine.Run(ctx, q)
-}
-
 // A request that was charged and stopped is sent again when the budget stands elsewhere: it is
 // computed with the noise that it was charged for, and not charged again.
 func TestEitherRetry(t *testing.T) {
-	w := newWorld(t, either)
-	q := api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 30), Request: "again"}
+	w := curatortest.New(t, curatortest.EitherNoise)
+	q := api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, 30), Request: "again"}
 	waiting, cancel := context.WithCancel(ctx)
-	w.wire.Engine = &hungUp{w.wire.Engine, cancel}
+	w.Wire.Engine = &curatortest.HangingUpEngine{Engine: w.Wire.Engine, Cancel: cancel}
 	if _, err := w.Ask(waiting, q); err == nil {
 		t.Fatal("it was answered")
 	}
-	if n := len(w.charges()); n != 1 {
+	if n := len(w.Charges()); n != 1 {
 		t.Fatalf("%d charges", n)
 	}
-	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(countAges, 40), Epsilon: amount("0.05"),
-		Settings: api.Settings{Mechanism: "gaussian"}, Request: freshID()}); err != nil {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, 40), Epsilon: curatortest.Amount("0.05"),
+		Settings: api.Settings{Mechanism: "gaussian"}, Request: curatortest.FreshID()}); err != nil {
 		t.Fatal(err)
 	}
-	before := w.spent()
+	before := w.Spent()
 	a, err := w.Ask(ctx, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.spent() != before || !a.Receipt.Free {
+	if w.Spent() != before || !a.Receipt.Free {
 		t.Errorf("it was charged again: %v", a.Receipt)
 	}
-	if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {
+	if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
 		t.Error(differs, doubts)
 	}
 }
@@ -186,15 +153,15 @@ func TestEitherRetry(t *testing.T) {
 // Where a part of a question is known, on one side, and the rest is not, it gets the noise that is
 // sharper for what the rest takes, and not what that part was paid for with.
 func TestEitherPartlyKnown(t *testing.T) {
-	w := newWorld(t, either)
-	w.charged("ana", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY CUBE (sex, smoker)", amount("0.05"))
-	e, err := w.Explain(ctx, api.Question{Analyst: "ana", Epsilon: amount("0.05"),
+	w := curatortest.New(t, curatortest.EitherNoise)
+	w.MustBeCharged("ana", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY CUBE (sex, smoker)", curatortest.Amount("0.05"))
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", Epsilon: curatortest.Amount("0.05"),
 		SQL: "SELECT sex, smoker, age, COUNT(*) FROM patients GROUP BY CUBE (sex, smoker, age)"})
-	w.check(err)
+	w.Check(err)
 	if e.Known || !strings.HasPrefix(e.Noise, "Gaussian") || !strings.Contains(e.Noise, "sharper") {
 		t.Errorf("%s", e.Noise)
 	}
-	if e, err = w.Explain(ctx, api.Question{Analyst: "ana", Epsilon: amount("0.05"),
+	if e, err = w.Explain(ctx, api.Question{Analyst: "ana", Epsilon: curatortest.Amount("0.05"),
 		SQL: "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY ROLLUP (sex, smoker)"}); err != nil || !e.Known {
 		t.Errorf("%v, %+v", err, e)
 	}

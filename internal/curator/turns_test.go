@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -37,12 +37,12 @@ func (s *slow) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, err
 // Who stops waiting for somebody else's question leaves at once, pays nothing, and keeps nobody
 // out.
 func TestWaitingCanBeStopped(t *testing.T) {
-	w := newWorld(t, pure)
+	w := curatortest.New(t, curatortest.Pure)
 	running, finish := make(chan struct{}), make(chan struct{})
-	w.rewire(w.data, &slow{Ledger: w.books, before: func() { close(running); <-finish }})
+	w.Rewire(w.Data, &slow{Ledger: w.Ledger, before: func() { close(running); <-finish }})
 	first := make(chan error)
 	go func() {
-		_, err := w.ask(patients)
+		_, err := w.AskSQL(curatortest.Patients)
 		first <- err
 	}()
 	<-running
@@ -50,7 +50,7 @@ func TestWaitingCanBeStopped(t *testing.T) {
 		waiting, cancel := context.WithCancel(ctx)
 		second := make(chan error)
 		go func() {
-			_, err := w.Ask(waiting, api.Question{Analyst: "ben", SQL: patients, Request: freshID()})
+			_, err := w.Ask(waiting, api.Question{Analyst: "ben", SQL: curatortest.Patients, Request: curatortest.FreshID()})
 			second <- err
 		}()
 		cancel()
@@ -58,25 +58,25 @@ func TestWaitingCanBeStopped(t *testing.T) {
 			t.Errorf("who stopped waiting got %v", err)
 		}
 	}
-	if w.spent() != (dp.Cost{}) {
-		t.Errorf("somebody paid for waiting: %v", w.spent())
+	if w.Spent() != (dp.Cost{}) {
+		t.Errorf("somebody paid for waiting: %v", w.Spent())
 	}
 	close(finish)
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if a := w.mustAsk(patients); !a.Receipt.Free || w.spent().Epsilon != amount("0.1") || w.TurnsTaken() != 0 {
-		t.Errorf("%+v, spent %v, %d still in", a.Receipt, w.spent(), w.TurnsTaken())
+	if a := w.MustAsk(curatortest.Patients); !a.Receipt.Free || w.Spent().Epsilon != curatortest.Amount("0.1") || w.TurnsTaken() != 0 {
+		t.Errorf("%+v, spent %v, %d still in", a.Receipt, w.Spent(), w.TurnsTaken())
 	}
 }
 
 // TestFlights has many come and go, some of whom do not wait, and nobody is in with a key that
 // somebody else is in with.
 func TestFlights(t *testing.T) {
-	var f Turns
+	var f curator.Turns
 	var in [4]atomic.Int32
 	var entered, left atomic.Int32
-	together(64, func(i int) {
+	curatortest.AtOnce(64, func(i int) {
 		for j := range 200 {
 			hurry, cancel := context.WithTimeout(ctx, time.Minute) // of which none is needed, where nobody forgets to leave
 			if (i+j)%3 == 0 {
@@ -110,7 +110,7 @@ func TestFlights(t *testing.T) {
 
 // A query over an answer is not a part of what others wait for who ask for the same answer.
 func TestNobodyWaitsForOuterQueries(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	p := releaseclock.New(func() {})
 	ran := 0
 	p.Turns(asideWatch(func() {
@@ -121,7 +121,7 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	}))
 	for range 2 { // new, and free
 		const text = "SELECT MAX(n) FROM (SELECT zip, COUNT(*) AS n FROM patients GROUP BY zip) t"
-		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: freshID()}); err != nil {
+		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,37 +133,28 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 // asideWatch says when something runs aside.
 type asideWatch func()
 
-func (asideWatch) Give()                      {}
+func (asideWatch) Give() {}
+
 func (asideWatch) Take(context.Context) error { return nil }
+
 func (f asideWatch) Aside(context.Context) (func(), error) {
 	f()
 	return func() {}, nil
 }
 
-// together runs f n times at once.
-func together(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	start := make(chan struct{})
-	for i := range n {
-		wg.Go(func() { <-start; f(i) })
-	}
-	close(start)
-	wg.Wait()
-}
-
 // sameQuestion has 50 ask the same new question at once, through curators that pick
 // chooses, and says what is wrong.
-func sameQuestion(w *world, pick func(i int) *Curator) error {
-	answers, before := make([]string, 50), w.records()
+func sameQuestion(w *curatortest.World, pick func(i int) *curator.Curator) error {
+	answers, before := make([]string, 50), w.RecordCount()
 	var failed atomic.Value
-	together(len(answers), func(i int) {
+	curatortest.AtOnce(len(answers), func(i int) {
 		a, err := pick(i).Ask(ctx,
-			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: freshID()})
+			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: curatortest.FreshID()})
 		if err != nil {
 			failed.Store(err)
 			return
 		}
-		answers[i] = numbers(a)
+		answers[i] = curatortest.Numbers(a)
 	})
 	if err := failed.Load(); err != nil {
 		return err.(error)
@@ -173,28 +164,30 @@ func sameQuestion(w *world, pick func(i int) *Curator) error {
 			return errors.New("two answers to one question")
 		}
 	}
-	if n := w.records() - before; n != 2 {
+	if n := w.RecordCount() - before; n != 2 {
 		return fmt.Errorf("%d records; want one charge and one answer", n)
 	}
 	return nil
 }
 
 func TestSameQuestionAtOnce(t *testing.T) {
-	w := newWorld(t, plenty)
-	if err := sameQuestion(w, func(int) *Curator { return w.Curator }); err != nil {
+	w := curatortest.New(t, curatortest.Plenty)
+	if err := sameQuestion(w, func(int) *curator.Curator { return w.Curator }); err != nil {
 		t.Error(err)
 	}
 	if w.TurnsTaken() != 0 {
 		t.Errorf("%d questions are still said to be under way", w.TurnsTaken())
 	}
 	// The planted bug: curators that do not know of each other pay twice.
-	v := newWorld(t, plenty)
-	if _, err := v.ask(byAge(1)); err != nil { // the first charge is another: it notes whom it protects
+	v := curatortest.New(t, curatortest.Plenty)
+	if _, err := v.AskSQL(curatortest.ByAge(1)); err != nil { // the first charge is another: it notes whom it protects
 		t.Fatal(err)
 	}
-	books := &meeting{Ledger: v.books, all: make(chan struct{})}
+	books := &meeting{Ledger: v.Ledger, all: make(chan struct{})}
 	books.missing.Store(50)
-	if sameQuestion(v, func(i int) *Curator { return New(v.dataset, v.data, books, seeded(byte(i))) }) == nil {
+	if sameQuestion(v, func(i int) *curator.Curator {
+		return curator.New(v.Dataset, v.Data, books, curatortest.Seeded(byte(i)))
+	}) == nil {
 		t.Error("50 curators were not told from one")
 	}
 }
@@ -220,15 +213,15 @@ func TestRaceForTheBudget(t *testing.T) {
 		budget string
 		admits int64
 	}{
-		{pure, 10},
+		{curatortest.Pure, 10},
 		// At delta 1e-6 this is worth a rho of 0.0243, and a question at 0.1 takes 0.1 tanh(0.05) =
 		// 0.004996.
-		{concentrated, 4},
+		{curatortest.Concentrated, 4},
 	} {
-		w := newWorld(t, c.budget)
+		w := curatortest.New(t, c.budget)
 		var answered, refused atomic.Int64
-		together(40, func(i int) {
-			_, err := w.ask(byAge(i))
+		curatortest.AtOnce(40, func(i int) {
+			_, err := w.AskSQL(curatortest.ByAge(i))
 			var over *ledger.BudgetError
 			switch {
 			case err == nil:
@@ -247,18 +240,18 @@ func TestRaceForTheBudget(t *testing.T) {
 
 // heavy is a world whose questions take seconds: many rows with long texts, once with one row a
 // person and once with many.
-func heavy(t *testing.T) *world {
+func heavy(t *testing.T) *curatortest.World {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sql.Open("duckdb", filepath.Join(dir, "heavy.duckdb"))
-	check(t, err)
+	curatortest.Check(t, err)
 	_, err =
 		db.Exec(
 			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000);
 		CREATE TABLE calls AS SELECT pid // 4 AS pid, s FROM people`)
-	check(t, err)
-	check(t, db.Close())
-	return open(t, dir, `datasets:
+	curatortest.Check(t, err)
+	curatortest.Check(t, db.Close())
+	return curatortest.Open(t, dir, `datasets:
   hospital:
     engine: duckdb
     source: heavy.duckdb
@@ -279,7 +272,7 @@ func TestInterrupted(t *testing.T) {
 		t.Skip("the questions take seconds")
 	}
 	w := heavy(t)
-	r := w.record()
+	r := w.Record()
 	var like []string
 	for i := range 2 {
 		like = append(like, fmt.Sprintf("s LIKE '%%%x%%a%%b%%c%%d%%%x%%e%%f%%0%%1%%2%%3%%4%%5%%6%%7%%8%%9%%'", i, 15-i))
@@ -288,23 +281,53 @@ func TestInterrupted(t *testing.T) {
 		q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(like, " OR "),
 			Request: "slow " + table}
 		waiting, cancel := context.WithCancel(ctx)
-		r.before["run"] = func() error {
+		r.Before["run"] = func() error {
 			time.AfterFunc(50*time.Millisecond, cancel) // when DuckDB is at work
 			return nil
 		}
 		if _, err := w.Ask(waiting, q); err != sessionhost.ErrRun {
 			t.Fatalf("%s: %v", table, err)
 		}
-		delete(r.before, "run")
-		paid := w.spent().Epsilon
-		if paid != []dp.Amount{1, 3}[i]*amount("0.1") {
+		delete(r.Before, "run")
+		paid := w.Spent().Epsilon
+		if paid != []dp.Amount{1, 3}[i]*curatortest.Amount("0.1") {
 			t.Errorf("%s: spent %v; the charge must stay", table, paid)
 		}
-		w.mustAsk("SELECT COUNT(*) FROM " + table)
+		w.MustAsk("SELECT COUNT(*) FROM " + table)
 		a, err := w.Ask(ctx, q)
-		w.check(err)
-		if !a.Receipt.Free || w.spent().Epsilon != paid+amount("0.1") {
-			t.Errorf("%s: the retry paid again: %+v, spent %v", table, a.Receipt, w.spent())
+		w.Check(err)
+		if !a.Receipt.Free || w.Spent().Epsilon != paid+curatortest.Amount("0.1") {
+			t.Errorf("%s: the retry paid again: %+v, spent %v", table, a.Receipt, w.Spent())
 		}
+	}
+}
+
+// Many ask for the same at once: it is charged once, and all have the same model.
+func TestTrainingAtOnce(t *testing.T) {
+	w := curatortest.New(t, curatortest.Pure)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	ids := map[string]int{}
+	paid := 0
+	for i := range 6 {
+		all.Go(func() {
+			q := curatortest.Smokers("0.5")
+			q.Analyst = []string{"ana", "ben"}[i%2]
+			got, err := w.Trainings.Train(ctx, q, nil)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ids[got.ID]++
+			if !got.Receipt.Free {
+				paid++
+			}
+		})
+	}
+	all.Wait()
+	if len(ids) != 1 || paid != 1 || w.Spent().Epsilon != curatortest.Amount("0.5") || w.TurnsTaken() != 0 {
+		t.Errorf("%v, %d paid, spent %v", ids, paid, w.Spent())
 	}
 }

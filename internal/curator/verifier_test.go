@@ -1,9 +1,8 @@
-package curator
+package curator_test
 
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/planner"
@@ -24,7 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner/verify"
 	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
 
 var found = &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
@@ -32,33 +32,39 @@ var found = &verify.Difference{Where: "the planted tree", What: strings.Repeat("
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and
 // everybody reads one text. On every path to an engine, and for every price of it.
 func TestDisagreement(t *testing.T) {
-	w := build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", plenty)+heldOut+`    streams:
+	w := curatortest.Build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", curatortest.Plenty)+curatortest.HeldOut+`    streams:
       people:
         table: patients
         columns: {sex: , smoker: , age: {width: 37}}
         size: 200
         alpha: 0.4
 `, 1, map[string]string{
-		"labels.csv": labelled(600), "named.csv": "id,label\na,1\nb,0.25\nc,0\n",
+		"labels.csv": curatortest.Labelled(600), "named.csv": "id,label\na,1\nb,0.25\nc,0\n",
 		"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n40,M,1,flu,false,20\n",
 	})
-	session := w.sparse(nil)
+	session := w.OpenSparse(nil)
 	const around = "SELECT sum(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t"
 	const mean = "SELECT holdout_mean(smoker) FROM patients"
-	train := smokers("1")
+	train := curatortest.Smokers("1")
 	ways := map[string]func() error{
-		"ask":              func() error { _, err := w.ask("SELECT SUM(age) FROM patients"); return err },
-		"ask around":       func() error { _, err := w.ask(around); return err },
-		"explain":          func() error { _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: patients}); return err },
-		"describe":         func() error { _, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: patients}); return err },
-		"session":          func() error { _, err := session.Ask(ctx, patients, "10"); return err },
+		"ask":        func() error { _, err := w.AskSQL("SELECT SUM(age) FROM patients"); return err },
+		"ask around": func() error { _, err := w.AskSQL(around); return err },
+		"explain": func() error {
+			_, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: curatortest.Patients})
+			return err
+		},
+		"describe": func() error {
+			_, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: curatortest.Patients})
+			return err
+		},
+		"session":          func() error { _, err := session.Ask(ctx, curatortest.Patients, "10"); return err },
 		"train":            func() error { _, err := w.Trainings.Train(ctx, train, nil); return err },
 		"quote a training": func() error { _, err := w.Trainings.Quote(ctx, train); return err },
 		"holdout": func() error {
 			_, err := w.Holdouts.Ask(ctx, api.HoldoutQuestion{Analyst: "ana", SQL: mean})
 			return err
 		},
-		"holdout in SQL":  func() error { _, err := w.ask(mean); return err },
+		"holdout in SQL":  func() error { _, err := w.AskSQL(mean); return err },
 		"holdout's price": func() error { _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: mean}); return err },
 		"stream": func() error {
 			_, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
@@ -70,11 +76,11 @@ func TestDisagreement(t *testing.T) {
 		},
 	}
 	opened := w.Curator // by which the session is checked
-	r := w.record()
-	spent, records := w.spent(), w.records()
-	r.take()
+	r := w.Record()
+	spent, records := w.Spent(), w.RecordCount()
+	r.Take()
 	for _, everything := range []bool{true, false} {
-		w.rewire(w.data, w.books)
+		w.Rewire(w.Data, w.Ledger)
 		w.ObjectTo(everything, found)
 		opened.ObjectTo(everything, found)
 		for name, way := range ways {
@@ -86,20 +92,20 @@ func TestDisagreement(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > MaxDetailBytes+3 ||
+			if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > curator.MaxDetailBytes+3 ||
 				strings.Contains(err.Error(), "planted") {
 				t.Errorf("%s: %q", name, dispute.Detail)
 			}
 		}
 	}
-	if calls := r.take(); slices.Contains(calls, "run") || slices.Contains(calls, "fetch") || slices.Contains(calls, "charge") {
+	if calls := r.Take(); slices.Contains(calls, "run") || slices.Contains(calls, "fetch") || slices.Contains(calls, "charge") {
 		t.Errorf("%v was called", calls)
 	}
-	if w.spent() != spent || w.records() != records {
+	if w.Spent() != spent || w.RecordCount() != records {
 		t.Error("something was charged")
 	}
 	// Without objections all of them are answered, or priced.
-	w.rewire(w.data, w.books)
+	w.Rewire(w.Data, w.Ledger)
 	opened.ObjectToNothing()
 	for name, way := range ways {
 		if err := way(); err != nil {
@@ -173,60 +179,22 @@ func TestWaysToAnEngine(t *testing.T) {
 
 // TestCorpusIsAgreed: the second check has nothing against what this package is tested with.
 func TestCorpusIsAgreed(t *testing.T) {
-	w := newWorld(t, concentrated)
+	w := curatortest.New(t, curatortest.Concentrated)
 	asked := 0
-	for _, text := range slices.Concat(questions, attacks) {
-		st, err := planner.Prepare(w.dataset, text, planner.Options{})
+	for _, text := range slices.Concat(curatortest.Questions, curatortest.Attacks) {
+		st, err := planner.Prepare(w.Dataset, text, planner.Options{})
 		if err != nil {
 			continue
 		}
 		asked++
 		for _, p := range st.Plans {
-			if err := verify.Query(w.dataset, &p.Query); err != nil {
+			if err := verify.Query(w.Dataset, &p.Query); err != nil {
 				t.Errorf("%s: %v", text, err)
 			}
 		}
 	}
 	if asked < 70 {
 		t.Errorf("only %d questions were looked at", asked)
-	}
-}
-
-// rewriteLast copies a ledger, with another last record that has the right hash and is the head, as
-// a forger with access to the file would.
-func rewriteLast(t *testing.T, from, to string, change func(*ledger.Record)) {
-	t.Helper()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(from)
-	check(err)
-	check(os.WriteFile(to, text, 0o600))
-	db, err := sql.Open("sqlite", to)
-	check(err)
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	var body, trigger string
-	check(db.QueryRow("SELECT body FROM records ORDER BY sequence DESC LIMIT 1").Scan(&body))
-	check(db.QueryRow("SELECT sql FROM sqlite_schema WHERE name = 'records_not_updated'").Scan(&trigger))
-	var r ledger.Record
-	check(r.Decode(body))
-	change(&r)
-	body = r.Encode()
-	for _, s := range []struct {
-		sql  string
-		args []any
-	}{
-		{"DROP TRIGGER records_not_updated", nil},
-		{"UPDATE records SET body = ?, hash = ? WHERE sequence = ?", []any{body, ledger.Hash(body), r.Sequence}},
-		{"UPDATE head SET hash = ?", []any{ledger.Hash(body)}},
-		{trigger, nil},
-	} {
-		_, err := db.Exec(s.sql, s.args...)
-		check(err)
 	}
 }
 
@@ -280,12 +248,12 @@ func spells(text string) bool {
 }
 
 func TestNothingShowsExactValues(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
-	r.Engine = marked{w.data}
+	w := curatortest.New(t, curatortest.Plenty)
+	r := w.Record()
+	r.Engine = marked{w.Data}
 	var calls []mech.Call
-	w.noise.Record(func(c mech.Call) { calls = append(calls, c) })
-	a := w.mustAsk("SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex")
+	w.Noise.Record(func(c mech.Call) { calls = append(calls, c) })
+	a := w.MustAsk("SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex")
 	if len(calls) != 3 || calls[0].Values.Open()[0] != secret {
 		t.Fatalf("%d calls", len(calls))
 	}
@@ -300,7 +268,7 @@ func TestNothingShowsExactValues(t *testing.T) {
 		"map": map[string]sealed.Vector{"a": vector}, "struct": inside{vector, vector, []any{vector}},
 		"pointer to struct": &inside{private: vector},
 		"array":             [1]inside{{private: vector}}, "error": fmt.Errorf("failed at %v %d %#v", vector, vector, vector),
-		"charge": r.charges[0], "kept": string(r.kept[0]), "wrapped": errors.Join(fmt.Errorf("%w: %s", dp.ErrAmount, calls[0].Values)),
+		"charge": r.Charges[0], "kept": string(r.Kept[0]), "wrapped": errors.Join(fmt.Errorf("%w: %s", dp.ErrAmount, calls[0].Values)),
 	} {
 		if how := shows(v); how != "" {
 			t.Errorf("the %s shows an exact value with %s", name, how)
@@ -324,9 +292,9 @@ func (talkative) Run(context.Context, *tree.Query) (*engine.Result, error) {
 
 // The choke point does not rely on engines to keep quiet.
 func TestErrorsOfTheEngineAreNotPassedOn(t *testing.T) {
-	w := newWorld(t, plenty)
-	w.record().Engine = talkative{w.data}
-	_, err := w.ask("SELECT COUNT(*) FROM patients")
+	w := curatortest.New(t, curatortest.Plenty)
+	w.Record().Engine = talkative{w.Data}
+	_, err := w.AskSQL("SELECT COUNT(*) FROM patients")
 	if err != sessionhost.ErrRun || shows(err) != "" {
 		t.Errorf("got %v", err)
 	}

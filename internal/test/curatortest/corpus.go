@@ -1,7 +1,7 @@
-package curator
+package curatortest
 
-// questions are honest ones, about every part of the language.
-var questions = []string{
+// Questions are honest ones, about every part of the language.
+var Questions = []string{
 	// One row a person.
 	"SELECT COUNT(*) FROM patients",
 	"SELECT COUNT(age) FROM patients",
@@ -95,9 +95,9 @@ var questions = []string{
 		"BY sex) SELECT a.sex, s / n FROM a JOIN b ON a.sex = b.sex ORDER BY 1",
 }
 
-// attacks are what hostile analysts try, in the families of the threat model. Most are
+// Attacks are what hostile analysts try, in the families of the threat model. Most are
 // refused; what is answered is judged like every other question.
-var attacks = []string{
+var Attacks = []string{
 	// Errors as oracles.
 	"SELECT COUNT(*) FROM patients WHERE 1/(CASE WHEN pid=37 THEN 0 ELSE 1 END)=1",
 	"SELECT COUNT(*) FROM patients WHERE 1/(age - 37) = 1",

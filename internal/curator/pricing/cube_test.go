@@ -1,25 +1,25 @@
-package curator
+package pricing_test
 
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
 
 // sharp is a budget at which there is hardly any noise.
 const sharp = "{epsilon: 100, delta: 1e-6, per_query: {default: 0.1, max: 90}}"
 
 // odd is a hospital in which keys have values that nobody has listed.
-func odd(t testing.TB, budget string) *world {
+func odd(t testing.TB, budget string) *curatortest.World {
 	h := hospital.New(200, 1)
 	for i := range h.Patients {
 		switch i % 10 {
@@ -29,7 +29,7 @@ func odd(t testing.TB, budget string) *world {
 			h.Patients[i].ZIP = ""
 		}
 	}
-	return build(t, h, hospital.Dataset("hospital", "data", budget), 1)
+	return curatortest.Build(t, h, hospital.Dataset("hospital", "data", budget), 1)
 }
 
 // byKeys are the first noisy number of each row of an answer, by all columns before it.
@@ -37,7 +37,7 @@ func byKeys(a *api.Answer) map[string]float64 {
 	out := map[string]float64{}
 	for _, row := range a.Rows {
 		at := slices.IndexFunc(a.Columns, func(c api.Column) bool { return c.Noisy })
-		out[fmt.Sprint(row[:at]...)] = asFloat(row[at])
+		out[fmt.Sprint(row[:at]...)] = curatortest.AsFloat(row[at])
 	}
 	return out
 }
@@ -66,12 +66,12 @@ func TestCubeIsItsSets(t *testing.T) {
 		text := "SELECT " + strings.Join(keys, ", ") + ", " + c.list + " FROM " + c.from + " GROUP BY GROUPING SETS ((" +
 			strings.Join(c.sets, "), (") + "))"
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text, Epsilon: 6 * dp.One})
-		w.check(err)
+		w.Check(err)
 		if m := e.Questions[0].Measures[0]; m.Mechanism != "residuals" {
 			t.Errorf("%s: by %s", text, m.Mechanism)
 		}
-		together, err := w.askAs("ana", text, 6*dp.One)
-		w.check(err)
+		together, err := w.AskAs("ana", text, 6*dp.One)
+		w.Check(err)
 		got, wide := byKeys(together), 0.0
 		for _, row := range together.Errors {
 			wide = max(wide, *row[len(keys)])
@@ -89,8 +89,8 @@ func TestCubeIsItsSets(t *testing.T) {
 				by = " GROUP BY " + set
 			}
 			// Another text, so that it is not made of the others.
-			alone, err := w.askAs("ana", "SELECT "+strings.Join(list, ", ")+", "+c.list+", MEDIAN(age) FROM "+c.from+by, 6*dp.One)
-			w.check(err)
+			alone, err := w.AskAs("ana", "SELECT "+strings.Join(list, ", ")+", "+c.list+", MEDIAN(age) FROM "+c.from+by, 6*dp.One)
+			w.Check(err)
 			for key, want := range byKeys(alone) {
 				if math.Abs(got[key]-want) > 2*wide {
 					t.Errorf("%s, %s: %v together, and %v alone; the noise is within %v", text, key, got[key], want, wide)
@@ -100,22 +100,19 @@ func TestCubeIsItsSets(t *testing.T) {
 	}
 }
 
-const cubed = "SELECT sex, smoker, age >= 65 AS old, COUNT(*) AS n, GROUPING(sex, smoker, age >= 65) AS g FROM patients " +
-	"WHERE sex IN ('F', 'M', 'X') AND smoker IS NOT NULL GROUP BY CUBE (sex, smoker, age >= 65)"
-
 // Totals are the sums of their groups to the last unit, the error bars are those that were
 // explained, what is explained is what is charged, and asking again gives the same.
 func TestCubeAgrees(t *testing.T) {
-	w := newWorld(t, rich)
-	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: cubed})
-	w.check(err)
-	a := w.mustAsk(cubed)
-	if a.Cost != e.Pay || w.spent().Rho != e.Pay.Rho {
+	w := curatortest.New(t, curatortest.Rich)
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: curatortest.Cubed})
+	w.Check(err)
+	a := w.MustAsk(curatortest.Cubed)
+	if a.Cost != e.Pay || w.Spent().Rho != e.Pay.Rho {
 		t.Errorf("%v was explained, %v charged", e.Pay, a.Cost)
 	}
 	sums := map[string]int64{}
 	for i, row := range a.Rows {
-		n := int64(asFloat(row[3]))
+		n := int64(curatortest.AsFloat(row[3]))
 		for mask := range 8 { // every coarser grouping that the row is part of
 			key := slices.Clone(row[:3])
 			for k := range key {
@@ -138,45 +135,14 @@ func TestCubeAgrees(t *testing.T) {
 		}
 	}
 	for _, row := range a.Rows {
-		if sum := sums[fmt.Sprint(row[:3]...)]; sum != int64(asFloat(row[3])) {
+		if sum := sums[fmt.Sprint(row[:3]...)]; sum != int64(curatortest.AsFloat(row[3])) {
 			t.Errorf("%v, and its groups add up to %d", row, sum)
 		}
 	}
-	w.reopen()
-	if again := w.mustAsk(cubed); !again.Receipt.Free || numbers(again) != numbers(a) ||
+	w.Reopen()
+	if again := w.MustAsk(curatortest.Cubed); !again.Receipt.Free || curatortest.Numbers(again) != curatortest.Numbers(a) ||
 		*again.Errors[0][3] != *a.Errors[0][3] {
 		t.Errorf("%v, and before %v", again.Rows, a.Rows)
-	}
-}
-
-// What was released together answers one of its sets at less accuracy, with its own error, and not
-// at more; and a part that is known is not enough for the whole.
-func TestCubeIsRemembered(t *testing.T) {
-	w := newWorld(t, rich)
-	alone := "SELECT sex, COUNT(*) FROM patients WHERE sex IN ('F', 'M', 'X') AND smoker IS NOT NULL GROUP BY sex"
-	before, err := w.askAs("ana", alone, amount("0.5"))
-	w.check(err)
-	if before.Receipt.Free {
-		t.Fatal("it was never paid for")
-	}
-	a := w.mustAsk(cubed)
-	if a.Receipt.Free || a.Cost.Rho == 0 {
-		t.Error("one set of eight was known, and all were free")
-	}
-	w.reopen()
-	totals := "SELECT smoker, COUNT(*) FROM patients WHERE sex IN ('F', 'M', 'X') AND smoker IS NOT NULL GROUP BY smoker"
-	known, err := w.askAs("ana", totals, amount("0.033"))
-	w.check(err)
-	if !known.Receipt.Free {
-		t.Error("a set of what was released together was paid for again")
-	}
-	for _, row := range a.Rows {
-		if row[0] == nil && row[1] == true && row[2] == nil && fmt.Sprint(row[3]) != fmt.Sprint(known.Rows[1][1]) {
-			t.Errorf("%v, and %v together", known.Rows[1], row)
-		}
-	}
-	if sharper, err := w.askAs("ana", totals, amount("0.9")); err != nil || sharper.Receipt.Free {
-		t.Errorf("%v: more accuracy was free", err)
 	}
 }
 
@@ -186,16 +152,16 @@ func TestNoCube(t *testing.T) {
 		budget, text string
 		settings     api.Settings
 	}{
-		{plenty, rolled, api.Settings{}},
-		{rich, rolled, api.Settings{Mechanism: "laplace"}},
-		{rich, "SELECT ward, COUNT(*) FROM visits GROUP BY ROLLUP (ward)", api.Settings{}},
-		{rich, "SELECT sex, MEDIAN(age) FROM patients GROUP BY ROLLUP (sex)", api.Settings{}},
-		{rich, "SELECT sex, COUNT(DISTINCT age) FROM patients GROUP BY ROLLUP (sex)", api.Settings{}},
-		{rich, "SELECT sex, COUNT(*) FROM patients GROUP BY sex", api.Settings{}},
+		{curatortest.Plenty, curatortest.Rolled, api.Settings{}},
+		{curatortest.Rich, curatortest.Rolled, api.Settings{Mechanism: "laplace"}},
+		{curatortest.Rich, "SELECT ward, COUNT(*) FROM visits GROUP BY ROLLUP (ward)", api.Settings{}},
+		{curatortest.Rich, "SELECT sex, MEDIAN(age) FROM patients GROUP BY ROLLUP (sex)", api.Settings{}},
+		{curatortest.Rich, "SELECT sex, COUNT(DISTINCT age) FROM patients GROUP BY ROLLUP (sex)", api.Settings{}},
+		{curatortest.Rich, "SELECT sex, COUNT(*) FROM patients GROUP BY sex", api.Settings{}},
 	} {
-		w := newWorld(t, c.budget)
+		w := curatortest.New(t, c.budget)
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: c.text, Settings: c.settings})
-		w.check(err)
+		w.Check(err)
 		for _, q := range e.Questions {
 			if q.Measures[0].Mechanism == "residuals" {
 				t.Errorf("%s: together", c.text)
@@ -208,13 +174,13 @@ func TestNoCube(t *testing.T) {
 // added up, are a seventh of those of separate questions that share the price, and no larger than
 // 1.01 times what can be had.
 func TestCubeOfTheHospital(t *testing.T) {
-	w := newWorld(t, rich)
+	w := curatortest.New(t, curatortest.Rich)
 	text := "SELECT sex, smoker, zip, diagnosis, age >= 65, COUNT(*) FROM patients " +
 		"WHERE sex IN ('F', 'M', 'X') AND smoker IS NOT NULL AND zip IN ('1001A', '1002B', '1003A', '1004C', '1005D') AND diagnosis IN " +
 		"('asthma', 'diabetes', 'flu', 'fracture', 'HIV', 'hypertension') GROUP BY CUBE (sex, smoker, zip, diagnosis, age >= 65)"
 	sum := func(settings api.Settings) (variances float64) {
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text, Settings: settings})
-		w.check(err)
+		w.Check(err)
 		for _, q := range e.Questions {
 			d := q.Measures[0].Deviation
 			variances += float64(q.Groups) * d * d
@@ -222,7 +188,7 @@ func TestCubeOfTheHospital(t *testing.T) {
 		return variances
 	}
 	one, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
-	w.check(err)
+	w.Check(err)
 	single := one.Questions[0].Measures[0].Deviation * one.Questions[0].Measures[0].Deviation
 	together := sum(api.Settings{})
 	numbers, least := 1.0, 1.0
@@ -239,68 +205,71 @@ func TestCubeOfTheHospital(t *testing.T) {
 	}
 }
 
-// What neighbours differ in is paid for, residual by residual; a cube with the noise of another is
-// seen, and so is one of which a residual is released twice.
-func TestJudgeSeesPlantedCubes(t *testing.T) {
-	for _, relation := range []string{"add-remove", "substitute"} {
-		dataset := strings.Replace(hospital.Dataset("hospital", "data", rich), "    unit:", "    neighbours: "+relation+"\n    unit:", 1)
-		h := hospital.New(120, 1)
-		h.Patients[hospital.Target-1].Age = 105
-		other := h.Without(hospital.Target)
-		if relation == "substitute" {
-			young := h.Patients[hospital.Target-1]
-			young.Age, young.Sex, young.Smoker, young.Diagnosis = 3, "X", !young.Smoker, "asthma"
-			other.Patients = append(other.Patients, young)
-		}
-		a, b := build(t, h, dataset, 7), build(t, other, dataset, 7)
-		q := api.Question{Analyst: "ana",
-			SQL: "SELECT sex, smoker, diagnosis, SUM(age) FROM patients GROUP BY CUBE (sex, smoker, diagnosis)"}
-		run := func(plant func(*pricing.Cube)) error {
-			p, err := price(a, q)
-			a.check(err)
-			o, err := price(b, q)
-			b.check(err)
-			if plant != nil {
-				plant(p.Purchases[0].Cube)
-				plant(o.Purchases[0].Cube)
-			}
-			x, y := a.calls(p), b.calls(o)
-			if len(x) != 8 {
-				t.Errorf("%d residuals", len(x))
-			}
-			return judgeCalls(x, y, pricing.Cost(p.Purchases))
-		}
-		if err := run(nil); err != nil {
-			t.Errorf("%s: %v", relation, err)
-		}
-		of := mech.ResidualsConfig{Sizes: []int{4, 3, 7}, Hidden: make([]bool, 3), Low: new(big.Int), High: big.NewInt(110),
-			Neighbours: a.dataset.Neighbours}
-		for mask := range 8 {
-			set := []int{}
-			for i := range 3 {
-				if mask>>i&1 == 1 {
-					set = append(set, i)
+// No statement of any kind costs more than what was asked for, and none much less.
+func TestNothingCostsMoreThanAsked(t *testing.T) {
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		for _, dataset := range []string{hospital.Dataset("hospital", "data", budget),
+			curatortest.Substitute(hospital.Dataset("hospital", "data", budget))} {
+			c := curator.New(curatortest.Parsed(t, dataset), nil, nil, nil)
+			for _, sql := range curatortest.Questions {
+				p, err := curatortest.Price(c, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
+				if err != nil {
+					t.Errorf("%s: %v", sql, err)
+					continue
+				}
+				asked, got := p.Currency.Amount(dp.One), pricing.Cost(p.Purchases).Rho
+				if p.Currency.Pure {
+					got = pricing.Cost(p.Purchases).Epsilon
+				}
+				if got > asked || got < asked-asked/100 && !p.Statement.Free() {
+					t.Errorf("%s: %v was asked for, and %v is charged", sql, asked, got)
 				}
 			}
-			of.Sets = append(of.Sets, set)
 		}
-		for name, wrong := range map[string]func(mech.ResidualsConfig) (mech.ResidualsConfig, string){
-			"the noise of counts": func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) {
-				m.High = big.NewInt(1)
-				return m, "0.00499"
-			},
-			"a price nobody paid": func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) { return m, "0.02" },
-			"narrower bounds": func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) {
-				m.High = big.NewInt(90)
-				return m, "0.00499"
-			},
-		} {
-			m, rho := wrong(of)
-			n, err := mech.NewResiduals(m, amount(rho))
-			a.check(err)
-			if err := run(func(c *pricing.Cube) { c.Noise[0] = n }); err == nil {
-				t.Errorf("%s, %s: not noticed", relation, name)
+	}
+}
+
+// All sets of a GROUP BY are one purchase: one charge, which is what they cost together.
+func TestSetsAreOneCharge(t *testing.T) {
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		w := curatortest.New(t, budget)
+		r := w.Record()
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: curatortest.Rolled})
+		w.Check(err)
+		r.Take()
+		a := w.MustAsk(curatortest.Rolled)
+		want := []string{"version", "recall", "charge", "run", "run", "run", "version", "recall", "keep", "balances"}
+		if budget == curatortest.Rich { // one table, of which all sets are marginals
+			want = []string{"version", "recall", "charge", "run", "version", "recall", "keep", "balances"}
+		}
+		if calls := r.Take(); !slices.Equal(calls, want) {
+			t.Errorf("the order is %v", calls)
+		}
+		if len(r.Charges) != 1 || a.Cost != e.Pay || len(e.Questions) != 3 || r.Charges[0].Cost.Rho != w.Spent().Rho {
+			t.Errorf("charged %v; cost %v, explained %v", r.Charges, a.Cost, e.Pay)
+		}
+		var sum dp.Cost
+		for _, q := range e.Questions {
+			sum = sum.Add(q.Cost)
+		}
+		if sum != r.Charges[0].Cost {
+			t.Errorf("the sets cost %v, and %v was charged", sum, r.Charges[0].Cost)
+		}
+		// Each by itself, at its share of the price, is known; of those that are released together
+		// the coarse ones have a little less.
+		share := e.Pay.Epsilon / 3
+		if budget == curatortest.Rich {
+			share = e.Pay.Epsilon * 4 / 10
+		}
+		for _, alone := range []string{"SELECT COUNT(*) FROM patients", "SELECT sex, COUNT(*) FROM patients GROUP BY sex"} {
+			got, err := w.AskAs("ana", alone, share-1000)
+			if err != nil || !got.Receipt.Free {
+				t.Errorf("%s: %v %+v", alone, err, got)
 			}
+		}
+		w.Reopen()
+		if again := w.MustAsk(curatortest.Rolled); !again.Receipt.Free || curatortest.Numbers(again) != curatortest.Numbers(a) {
+			t.Errorf("%v, and before %v", again.Rows, a.Rows)
 		}
 	}
 }

@@ -1,22 +1,27 @@
-package curator
+package answercache_test
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/curator/answercache"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,17 +29,17 @@ const agesBySex = "SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex"
 
 // What is in memory is for those who may ask now, at the same price, about the data as it is now.
 func TestRememberedFor(t *testing.T) {
-	w := newWorld(t, plenty)
-	paid := w.mustAsk(agesBySex)
+	w := curatortest.New(t, curatortest.Plenty)
+	paid := w.MustAsk(agesBySex)
 	finds := func(who string, epsilon string, want bool) {
 		t.Helper()
 		for range 2 { // the second time from what is shared
 			q := api.Question{Analyst: who, SQL: agesBySex}
 			if epsilon != "" {
-				q.Epsilon = amount(epsilon)
+				q.Epsilon = curatortest.Amount(epsilon)
 			}
 			a, ok := w.Remembered(ctx, q)
-			if ok != want || ok && (numbers(a) != numbers(paid) || !a.Receipt.Free || a.Receipt.Sequence != paid.Receipt.Sequence) {
+			if ok != want || ok && (curatortest.Numbers(a) != curatortest.Numbers(paid) || !a.Receipt.Free || a.Receipt.Sequence != paid.Receipt.Sequence) {
 				t.Errorf("%s at %q: %v, %+v", who, epsilon, ok, a)
 			}
 		}
@@ -44,19 +49,19 @@ func TestRememberedFor(t *testing.T) {
 	finds("nobody", "", false)
 	finds("ana", "0.5", false)
 	finds("ana", "0.05", true) // what is there is better
-	ben := w.dataset.Analysts["ben"]
+	ben := w.Dataset.Analysts["ben"]
 	ben.Expires = time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)
-	w.dataset.Analysts["ben"] = ben
+	w.Dataset.Analysts["ben"] = ben
 	for day, want := range map[int]bool{1: true, 2: false} {
 		w.SetClock(func() time.Time { return time.Date(2027, 1, day, 0, 0, 0, 0, time.UTC) })
 		finds("ben", "", want)
 	}
-	load := func(h *hospital.Hospital) { w.check(h.Write(filepath.Join(w.dir, "data"))) }
+	load := func(h *hospital.Hospital) { w.Check(h.Write(filepath.Join(w.Dir, "data"))) }
 	load(hospital.New(200, 1).Without(hospital.Target))
 	finds("ana", "", false)
 	load(hospital.New(200, 1))
 	finds("ana", "", true)
-	if n := w.records(); n != 2 {
+	if n := w.RecordCount(); n != 2 {
 		t.Errorf("there are %d charges and answers", n)
 	}
 }
@@ -64,8 +69,8 @@ func TestRememberedFor(t *testing.T) {
 // A policy that was changed decides anew: what it does not allow any more is not told from memory,
 // and what it reads or bounds otherwise is another question.
 func TestRememberedUnderAnotherPolicy(t *testing.T) {
-	w := newWorld(t, plenty)
-	w.mustAsk(agesBySex)
+	w := curatortest.New(t, curatortest.Plenty)
+	w.MustAsk(agesBySex)
 	for name, c := range map[string]struct {
 		was, is string
 		want    bool
@@ -82,40 +87,40 @@ func TestRememberedUnderAnotherPolicy(t *testing.T) {
 		"a smaller budget":   {"epsilon: 100", "epsilon: 50", true},
 		"another table more": {"          smoker:    {type: boolean}\n", "", true},
 	} {
-		text := strings.Replace(hospital.Dataset("hospital", "data", plenty), c.was, c.is, 1)
-		if c.was != "" && !strings.Contains(hospital.Dataset("hospital", "data", plenty), c.was) {
+		text := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Plenty), c.was, c.is, 1)
+		if c.was != "" && !strings.Contains(hospital.Dataset("hospital", "data", curatortest.Plenty), c.was) {
 			t.Fatalf("%s: the policy has no %q", name, c.was)
 		}
-		path := filepath.Join(w.dir, "changed.yaml")
-		w.check(os.WriteFile(path, []byte("datasets:\n"+text), 0o600))
+		path := filepath.Join(w.Dir, "changed.yaml")
+		w.Check(os.WriteFile(path, []byte("datasets:\n"+text), 0o600))
 		p, err := policy.Load(path)
-		w.check(err)
+		w.Check(err)
 		e, err := duckdb.Open(ctx, p.Datasets["hospital"])
-		w.check(err)
-		changed := New(p.Datasets["hospital"], e, w.books, seeded(7))
+		w.Check(err)
+		changed := curator.New(p.Datasets["hospital"], e, w.Ledger, curatortest.Seeded(7))
 		for range 2 {
 			if a, ok := changed.Remembered(ctx, api.Question{Analyst: "ana", SQL: agesBySex}); ok != c.want {
 				t.Errorf("%s: %v, %+v", name, ok, a)
 			}
 		}
-		w.check(e.Close())
+		w.Check(e.Close())
 	}
 }
 
 // A text is not taken for another one with its values, whose plan is kept: a zero byte stands
 // between the two where they are told apart.
 func TestNoTextIsAnotherWithValues(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	const text = "SELECT COUNT(*) FROM patients WHERE age > $1"
 	bound, err := syntax.Open(text, nil).Bind([]api.Parameter{{Kind: "integer", Text: "50"}})
-	w.check(err)
+	w.Check(err)
 	timed := syntax.Open("SELECT COUNT(*) FROM visits WHERE day < CURRENT_DATE", nil).At(time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC))
 	for _, one := range []*syntax.Text{bound, timed} {
 		for range 2 {
-			_, err = w.Ask(ctx, api.Question{Analyst: "ana", SQL: one.SQL(), Parsed: one, Request: freshID()})
-			w.check(err)
+			_, err = w.Ask(ctx, api.Question{Analyst: "ana", SQL: one.SQL(), Parsed: one, Request: curatortest.FreshID()})
+			w.Check(err)
 		}
-		q := api.Question{Analyst: "ana", SQL: one.Key(), Request: freshID()}
+		q := api.Question{Analyst: "ana", SQL: one.Key(), Request: curatortest.FreshID()}
 		var refused *api.Refusal
 		if a, err := w.Ask(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%q is answered: %+v, %v", q.SQL, a, err)
@@ -133,18 +138,18 @@ func TestNoTextIsAnotherWithValues(t *testing.T) {
 // neither charges nor runs anything. What it takes is logged.
 func TestRememberedSameWork(t *testing.T) {
 	full := hospital.New(200, 1)
-	worlds := []*world{build(t, full, hospital.Dataset("hospital", "data", plenty), 1),
-		build(t, full.Without(hospital.Target), hospital.Dataset("hospital", "data", plenty), 1)}
+	worlds := []*curatortest.World{curatortest.Build(t, full, hospital.Dataset("hospital", "data", curatortest.Plenty), 1),
+		curatortest.Build(t, full.Without(hospital.Target), hospital.Dataset("hospital", "data", curatortest.Plenty), 1)}
 	const target = "SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV' AND zip = '1003A'"
 	texts := []string{target, agesBySex, "SELECT COUNT(*) FROM patients WHERE age > 50 AND zip = '1003A'", "SELECT * FROM patients",
 		"SELECT COUNT(*) FROM patients WHERE age > 200"}
 	calls := make([][]string, len(worlds))
 	took := make([][]time.Duration, len(worlds))
-	var recorders []*recorder
+	var recorders []*curatortest.Recorder
 	for _, w := range worlds {
-		w.mustAsk(target)
-		w.mustAsk(agesBySex)
-		recorders = append(recorders, w.record())
+		w.MustAsk(target)
+		w.MustAsk(agesBySex)
+		recorders = append(recorders, w.Record())
 	}
 	for range 100 {
 		for i, w := range worlds {
@@ -156,7 +161,7 @@ func TestRememberedSameWork(t *testing.T) {
 				}
 			}
 			took[i] = append(took[i], time.Since(begin))
-			calls[i] = append(calls[i], recorders[i].take()...)
+			calls[i] = append(calls[i], recorders[i].Take()...)
 		}
 	}
 	if !slices.Equal(calls[0], calls[1]) {
@@ -176,90 +181,58 @@ func TestRememberedSameWork(t *testing.T) {
 // What was kept after a tick does not exist for who prices a question before the next one: in the
 // process that kept it, and in another one on the same ledger, which was not there.
 func TestArrivalsElsewhere(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	before := time.Now()
 	const text, total = "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
-	w.charged("ana", text, amount("0.5"))
+	w.MustBeCharged("ana", text, curatortest.Amount("0.5"))
 	after := time.Now()
 	for _, where := range []string{"here", "elsewhere"} {
 		if where == "elsewhere" { // where it may have taken a while, by another clock, until it was there
 			after = after.Add(2 * time.Second)
 			before = before.Add(time.Second)
 		}
-		for _, q := range []api.Question{{SQL: text, Epsilon: amount("0.5")}, {SQL: text, Epsilon: amount("0.4")},
-			{SQL: total, Epsilon: amount("0.4")}} {
+		for _, q := range []api.Question{{SQL: text, Epsilon: curatortest.Amount("0.5")}, {SQL: text, Epsilon: curatortest.Amount("0.4")},
+			{SQL: total, Epsilon: curatortest.Amount("0.4")}} {
 			for _, c := range []struct {
 				at   time.Time
 				free bool
 			}{{before, false}, {after, true}} {
 				q.Analyst, q.AsOf = "ben", c.at
 				e, err := w.Explain(ctx, q)
-				w.check(err)
+				w.Check(err)
 				if free := e.Pay.Epsilon == 0; free != c.free {
 					t.Errorf("%s: %s at %v as of %v: free is %v", where, q.SQL, q.Epsilon, c.at.Sub(before), free)
 				}
 			}
 		}
-		w.reopen()
-	}
-}
-
-// The same for models of another server: priced and listed.
-func TestModelsElsewhere(t *testing.T) {
-	w := newWorld(t, plenty)
-	servers := w.servers(2)
-	before := time.Now()
-	q := smokers("0.5")
-	first, err := servers[0].Trainings.Train(ctx, q, nil)
-	w.check(err)
-	after := time.Now()
-	r := w.chargesOf(servers[1].ledger)[0]
-	for _, c := range []struct {
-		at    time.Time
-		shown bool
-	}{{before.Add(time.Second), false}, {after.Add(2 * time.Second), true}} {
-		q.AsOf, q.Request = c.at, freshID()
-		quote, err := servers[1].Trainings.Quote(ctx, q)
-		w.check(err)
-		if quote.Known != c.shown {
-			t.Errorf("as of %v it is known: %v", c.at.Sub(before), quote.Known)
-		}
-		if _, err := servers[1].Trainings.Model(ctx, r, c.at); (err == nil) != c.shown {
-			t.Errorf("as of %v: %v", c.at.Sub(before), err)
-		}
-	}
-	q.AsOf, q.Request = before, r.Request // and who asks has it
-	got, err := servers[1].Trainings.Train(ctx, q, nil)
-	w.check(err)
-	if got.ID != first.ID || got.Cost.Epsilon != 0 {
-		t.Errorf("%s cost %v; it was %s", got.ID, got.Cost, first.ID)
+		w.Reopen()
 	}
 }
 
 // made asks what can be made of earlier answers and checks that it is free and says so.
-func (w *world) made(text, epsilon string, from *api.Answer) *api.Answer {
-	w.t.Helper()
-	r := w.record()
-	before := w.records()
-	a, err := w.askAs("ben", text, amount(epsilon))
+func made(w *curatortest.World, text, epsilon string, from *api.Answer) *api.Answer {
+	w.T.Helper()
+	r := w.Record()
+	before := w.RecordCount()
+	a, err := w.AskAs("ben", text, curatortest.Amount(epsilon))
 	if err != nil {
-		w.t.Fatalf("%s: %v", text, err)
+		w.T.Fatalf("%s: %v", text, err)
 	}
 	note := fmt.Sprintf("computed from answers that were paid for before (record %d)", from.Receipt.Sequence)
-	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.records() != before || a.Receipt.Sequence != from.Receipt.Sequence ||
-		!contains(strings.Join(a.Notes, "\n"), note) {
-		w.t.Errorf("%s at %s: cost %v, receipt %+v, notes %q; want it free, from record %d", text, epsilon, a.Cost, a.Receipt, a.Notes,
+	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.RecordCount() != before || a.Receipt.Sequence != from.Receipt.Sequence ||
+		!curatortest.ContainsAll(strings.Join(a.Notes, "\n"), note) {
+		w.T.Errorf("%s at %s: cost %v, receipt %+v, notes %q; want it free, from record %d", text, epsilon, a.Cost, a.Receipt, a.Notes,
 			from.Receipt.Sequence)
 	}
-	for _, call := range r.take() {
+	for _, call := range r.Take() {
 		if call == "run" || call == "charge" || call == "keep" {
-			w.t.Errorf("%s: called %s", text, call)
+			w.T.Errorf("%s: called %s", text, call)
 		}
 	}
-	e, err := w.Explain(ctx, api.Question{Analyst: "ben", SQL: text, Epsilon: amount(epsilon)})
-	w.check(err)
+	e, err := w.Explain(ctx, api.Question{Analyst: "ben", SQL: text, Epsilon: curatortest.Amount(epsilon)})
+	w.Check(err)
 	if q := e.Questions[0]; !e.Known || !q.Derived || q.Record != from.Receipt.Sequence || e.Pay != (dp.Cost{}) {
-		w.t.Errorf("%s: explained as %+v", text, q)
+		w.T.Errorf("%s: explained as %+v", text, q)
 	}
 	return a
 }
@@ -272,32 +245,30 @@ func value(a *api.Answer, row, column int) int64 {
 	return n
 }
 
-var wealthy = "{epsilon: 100, delta: 1e-6, per_query: {min: 0.01, default: 0.1, max: 1}}"
-
 // A better answer to the same question is given at a lower price, with the error bars of what was
 // released.
 func TestBetterAnswer(t *testing.T) {
-	for _, budget := range []string{plenty, wealthy} {
-		w := newWorld(t, budget)
+	for _, budget := range []string{curatortest.Plenty, curatortest.Wealthy} {
+		w := curatortest.New(t, budget)
 		for _, text := range []string{
 			"SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex",
 			"SELECT ward, COUNT(*), AVG(cost) FROM visits GROUP BY ward", // people have many rows
 		} {
-			low := w.charged("ana", text, amount("0.2"))
-			good := w.charged("ana", text, amount("0.5"))
-			a := w.made(text, "0.1", good)
-			if numbers(a) != numbers(good) || *a.Errors[0][1] != *good.Errors[0][1] || *a.Errors[0][2] != *good.Errors[0][2] {
+			low := w.MustBeCharged("ana", text, curatortest.Amount("0.2"))
+			good := w.MustBeCharged("ana", text, curatortest.Amount("0.5"))
+			a := made(w, text, "0.1", good)
+			if curatortest.Numbers(a) != curatortest.Numbers(good) || *a.Errors[0][1] != *good.Errors[0][1] || *a.Errors[0][2] != *good.Errors[0][2] {
 				t.Errorf("%s: %v with %v; the better one is %v with %v", text, a.Rows, *a.Errors[0][1], good.Rows, *good.Errors[0][1])
 			}
-			w.free(w.record(), "ben", strings.Replace(text, "SELECT", "SELECT ALL", 1)+" ORDER BY 1", w.mustAsk(text)) // 0.1 again
-			if again, err := w.askAs("ana", text, amount("0.2")); err != nil || numbers(again) != numbers(low) {
+			w.MustBeFree(w.Record(), "ben", strings.Replace(text, "SELECT", "SELECT ALL", 1)+" ORDER BY 1", w.MustAsk(text)) // 0.1 again
+			if again, err := w.AskAs("ana", text, curatortest.Amount("0.2")); err != nil || curatortest.Numbers(again) != curatortest.Numbers(low) {
 				t.Errorf("what was bought is not what is given again: %v, %v", again, err)
 			}
-			w.charged("ana", text, amount("0.6"))
+			w.MustBeCharged("ana", text, curatortest.Amount("0.6"))
 		}
 		// Other limits are another question.
-		limits := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"),
-			Settings: api.Settings{MaxGroups: 1}, Request: freshID()}
+		limits := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: curatortest.Amount("0.1"),
+			Settings: api.Settings{MaxGroups: 1}, Request: curatortest.FreshID()}
 		if a, err := w.Ask(ctx, limits); err != nil || a.Receipt.Free {
 			t.Errorf("another limit was free: %v", err)
 		}
@@ -305,9 +276,9 @@ func TestBetterAnswer(t *testing.T) {
 }
 
 func TestCells(t *testing.T) {
-	for _, budget := range []string{plenty, wealthy} {
-		w := newWorld(t, budget)
-		groups := w.charged("ana", "SELECT sex, smoker, COUNT(*), SUM(age) FROM patients WHERE cost > 10 GROUP BY sex, smoker", amount("1"))
+	for _, budget := range []string{curatortest.Plenty, curatortest.Wealthy} {
+		w := curatortest.New(t, budget)
+		groups := w.MustBeCharged("ana", "SELECT sex, smoker, COUNT(*), SUM(age) FROM patients WHERE cost > 10 GROUP BY sex, smoker", curatortest.Amount("1"))
 		cell := func(sex string, smoker any, column int) (n int64) {
 			for i, r := range groups.Rows {
 				if r[0] == sex && (smoker == nil || r[1] == smoker) {
@@ -331,7 +302,7 @@ func TestCells(t *testing.T) {
 			{"SELECT COUNT(*), sex, smoker FROM patients WHERE cost > 10 AND sex <> 'X' AND smoker GROUP BY sex, smoker",
 				[]int64{cell("F", true, 2), cell("M", true, 2)}},
 		} {
-			a := w.made(c.text, "0.1", groups)
+			a := made(w, c.text, "0.1", groups)
 			for i, want := range c.want {
 				if got := value(a, i, 0); got != want {
 					t.Errorf("%s: row %d is %d; the groups say %d", c.text, i, got, want)
@@ -356,48 +327,48 @@ func TestCells(t *testing.T) {
 			"SELECT SUM(cost) FROM patients WHERE cost > 10 AND sex = 'F' AND smoker",                              // another measure
 			"SELECT COUNT(*) FROM patients p JOIN visits v USING (pid) WHERE p.cost > 10 AND sex = 'F' AND smoker", // other rows
 		} {
-			w.charged("ana", text, amount("0.01"))
+			w.MustBeCharged("ana", text, curatortest.Amount("0.01"))
 		}
 		// What is made of six noises is less exact than one of them.
-		w.charged("ana", "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'M', 'X') AND smoker IS NOT NULL", amount("0.9"))
+		w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'M', 'X') AND smoker IS NOT NULL", curatortest.Amount("0.9"))
 		// People with many rows are cut in each question differently.
-		w.charged("ana", "SELECT ward, COUNT(*) FROM visits GROUP BY ward", amount("1"))
-		w.charged("ana", "SELECT COUNT(*) FROM visits WHERE ward = 'surgery'", amount("0.01"))
+		w.MustBeCharged("ana", "SELECT ward, COUNT(*) FROM visits GROUP BY ward", curatortest.Amount("1"))
+		w.MustBeCharged("ana", "SELECT COUNT(*) FROM visits WHERE ward = 'surgery'", curatortest.Amount("0.01"))
 
-		w.reopen()
-		w.made("SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'M' AND smoker", "0.1", groups)
+		w.Reopen()
+		made(w, "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'M' AND smoker", "0.1", groups)
 	}
 }
 
 // The best of several is taken, and none that is worse than what was asked for.
 func TestBestSource(t *testing.T) {
-	w := newWorld(t, plenty)
-	w.charged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", amount("0.1"))
-	fine := w.charged("ana", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY sex, smoker", amount("1"))
-	best := w.charged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", amount("0.9"))
-	w.made("SELECT COUNT(*) FROM patients WHERE sex = 'F'", "0.1", best)
-	w.made("SELECT COUNT(*) FROM patients WHERE sex = 'F' AND smoker", "1", fine)
-	w.charged("ana", "SELECT COUNT(*) FROM patients WHERE sex = 'M'", amount("0.95"))
+	w := curatortest.New(t, curatortest.Plenty)
+	w.MustBeCharged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", curatortest.Amount("0.1"))
+	fine := w.MustBeCharged("ana", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY sex, smoker", curatortest.Amount("1"))
+	best := w.MustBeCharged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", curatortest.Amount("0.9"))
+	made(w, "SELECT COUNT(*) FROM patients WHERE sex = 'F'", "0.1", best)
+	made(w, "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND smoker", "1", fine)
+	w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients WHERE sex = 'M'", curatortest.Amount("0.95"))
 }
 
 // Other data is another answer, for what is made of answers too.
 func TestDerivedOfChangedData(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	const groups, one = "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
-	first := w.charged("ana", groups, amount("0.5"))
-	w.made(one, "0.5", first)
-	w.check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.dir, "data")))
-	w.charged("ana", one, amount("0.1"))
-	w.charged("ana", groups, amount("0.1"))
-	w.check(hospital.New(200, 1).Write(filepath.Join(w.dir, "data")))
-	w.made(one, "0.3", first)
+	first := w.MustBeCharged("ana", groups, curatortest.Amount("0.5"))
+	made(w, one, "0.5", first)
+	w.Check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.Dir, "data")))
+	w.MustBeCharged("ana", one, curatortest.Amount("0.1"))
+	w.MustBeCharged("ana", groups, curatortest.Amount("0.1"))
+	w.Check(hospital.New(200, 1).Write(filepath.Join(w.Dir, "data")))
+	made(w, one, "0.3", first)
 }
 
 // Whoever asks for the same number in many ways gets values that are made of what was paid for, so
 // that no average of them is nearer to the truth than the best that they paid for.
 func TestManyWaysOneNoise(t *testing.T) {
-	w := newWorld(t, plenty)
-	groups := w.charged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", amount("0.5"))
+	w := curatortest.New(t, curatortest.Plenty)
+	groups := w.MustBeCharged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", curatortest.Amount("0.5"))
 	want := value(groups, 0, 1)
 	for i, text := range []string{
 		"SELECT COUNT(*) FROM patients WHERE sex = 'F'", "SELECT COUNT(*) FROM patients WHERE sex IN ('F')",
@@ -408,7 +379,7 @@ func TestManyWaysOneNoise(t *testing.T) {
 		"SELECT COUNT(*) FROM patients WHERE sex = 'F' GROUP BY sex",
 	} {
 		for _, epsilon := range []string{"0.5", "0.4", "0.3", "0.01"} {
-			if a := w.made(text, epsilon, groups); value(a, 0, 0) != want {
+			if a := made(w, text, epsilon, groups); value(a, 0, 0) != want {
 				t.Errorf("%d: %s at %s: %v; want %d", i, text, epsilon, a.Rows, want)
 			}
 		}
@@ -416,27 +387,150 @@ func TestManyWaysOneNoise(t *testing.T) {
 }
 
 func BenchmarkLookup(b *testing.B) {
-	w := newWorld(b, plenty)
+	w := curatortest.New(b, curatortest.Plenty)
 	for i := range 300 {
-		if _, err := w.askAs("ana", fmt.Sprintf("SELECT sex, COUNT(*) FROM patients WHERE age > %d GROUP BY sex", i%100),
-			amount("0.1")+dp.Amount(i)); err != nil {
+		if _, err := w.AskAs("ana", fmt.Sprintf("SELECT sex, COUNT(*) FROM patients WHERE age > %d GROUP BY sex", i%100),
+			curatortest.Amount("0.1")+dp.Amount(i)); err != nil {
 			b.Fatal(err)
 		}
 	}
-	version, err := w.data.Version(ctx)
-	w.check(err)
+	version, err := w.Data.Version(ctx)
+	w.Check(err)
 	for _, c := range []struct{ name, text string }{
 		{"new", "SELECT COUNT(*) FROM patients WHERE cost > 5 AND zip = 'a' AND NOT smoker"},
 		{"cell", "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > 7"},
 	} {
-		p, err := price(w, api.Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
-		w.check(err)
+		p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: c.text, Epsilon: curatortest.Amount("0.01")})
+		w.Check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := answercache.New(w.books).Recall(ctx, p, version.Key(), answercache.Horizon{}); err != nil {
+				if _, err := answercache.New(w.Ledger).Recall(ctx, p, version.Key(), answercache.Horizon{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
+	}
+}
+
+// What was released together answers one of its sets at less accuracy, with its own error, and not
+// at more; and a part that is known is not enough for the whole.
+func TestCubeIsRemembered(t *testing.T) {
+	w := curatortest.New(t, curatortest.Rich)
+	alone := "SELECT sex, COUNT(*) FROM patients WHERE sex IN ('F', 'M', 'X') AND smoker IS NOT NULL GROUP BY sex"
+	before, err := w.AskAs("ana", alone, curatortest.Amount("0.5"))
+	w.Check(err)
+	if before.Receipt.Free {
+		t.Fatal("it was never paid for")
+	}
+	a := w.MustAsk(curatortest.Cubed)
+	if a.Receipt.Free || a.Cost.Rho == 0 {
+		t.Error("one set of eight was known, and all were free")
+	}
+	w.Reopen()
+	totals := "SELECT smoker, COUNT(*) FROM patients WHERE sex IN ('F', 'M', 'X') AND smoker IS NOT NULL GROUP BY smoker"
+	known, err := w.AskAs("ana", totals, curatortest.Amount("0.033"))
+	w.Check(err)
+	if !known.Receipt.Free {
+		t.Error("a set of what was released together was paid for again")
+	}
+	for _, row := range a.Rows {
+		if row[0] == nil && row[1] == true && row[2] == nil && fmt.Sprint(row[3]) != fmt.Sprint(known.Rows[1][1]) {
+			t.Errorf("%v, and %v together", known.Rows[1], row)
+		}
+	}
+	if sharper, err := w.AskAs("ana", totals, curatortest.Amount("0.9")); err != nil || sharper.Receipt.Free {
+		t.Errorf("%v: more accuracy was free", err)
+	}
+}
+
+// A bound on what a person adds to a sum is another question: it is told, charged for and
+// remembered by itself, and never answered by one with another bound.
+func TestMaxSumIsRemembered(t *testing.T) {
+	w := curatortest.New(t, curatortest.Plenty)
+	ask := func(max, epsilon string) (*api.Answer, *api.Explanation) {
+		t.Helper()
+		q := api.Question{Analyst: "ana", SQL: "SELECT ward, SUM(cost) FROM visits GROUP BY ward", Epsilon: curatortest.Amount(epsilon),
+			Request: curatortest.FreshID()}
+		if max != "" {
+			q.Settings.MaxSum, _ = new(big.Rat).SetString(max)
+		}
+		e, err := w.Explain(ctx, q)
+		w.Check(err)
+		a, err := w.Ask(ctx, q)
+		w.Check(err)
+		if a.Cost != e.Pay {
+			t.Errorf("it costs %v, and %v was said", a.Cost, e.Pay)
+		}
+		return a, e
+	}
+	// Six rows of at most 2,000 in each of two wards.
+	wide, e := ask("", "0.5")
+	if m := e.Questions[0].Measures[0]; m.Sensitivity != 24000 || curatortest.ContainsAll(strings.Join(wide.Notes, "\n"), "max_sum") {
+		t.Errorf("%+v %q", m, wide.Notes)
+	}
+	narrow, e := ask("300", "0.5")
+	if m := e.Questions[0].Measures[0]; m.Sensitivity != 600 || !curatortest.ContainsAll(m.Why, "adds at most 300.00 to a group") || narrow.Receipt.Free {
+		t.Errorf("%+v", m)
+	}
+	if !curatortest.ContainsAll(strings.Join(narrow.Notes, "\n"), "one person adds at most 300 to a group (max_sum)") ||
+		*narrow.Errors[0][1]*39 > *wide.Errors[0][1] {
+		t.Errorf("%q %v %v", narrow.Notes, *narrow.Errors[0][1], *wide.Errors[0][1])
+	}
+	for _, max := range []string{"", "300"} {
+		if again, _ := ask(max, "0.5"); !again.Receipt.Free || again.Cost != (dp.Cost{}) {
+			t.Errorf("%q: asked again it is charged", max)
+		}
+		if less, _ := ask(max, "0.1"); !less.Receipt.Free { // the better answer is there
+			t.Errorf("%q: at a lower price it is charged", max)
+		}
+	}
+	// A narrower sum has less noise than any price of a wider one buys, and is another number.
+	if other, _ := ask("301", "0.1"); other.Receipt.Free {
+		t.Error("another bound was answered by this one")
+	}
+	if other, _ := ask("100000", "0.5"); !other.Receipt.Free || curatortest.Numbers(other) != curatortest.Numbers(wide) {
+		t.Error("a bound that nobody reaches is the same question")
+	}
+}
+
+// Of an answer something sharper is made once: of two servers that do so for the difference at once
+// one does, and the other pays for an answer of its own, or for the difference to the first one's.
+// Nobody pays for nothing.
+func TestSharpenedOnServers(t *testing.T) {
+	for range 4 {
+		w := curatortest.New(t, curatortest.Pure)
+		servers := w.Servers(2)
+		const text = "SELECT COUNT(*) FROM patients"
+		if _, err := w.AskAs("ana", text, curatortest.Amount("0.1")); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		failed := make([]error, 2)
+		for i, c := range servers {
+			all.Go(func() {
+				q := api.Question{Analyst: "ana", SQL: text, Epsilon: curatortest.Amount("0.3") + dp.Amount(i), Request: curatortest.FreshID()}
+				_, failed[i] = c.Ask(ctx, q)
+			})
+		}
+		all.Wait()
+		for _, err := range failed {
+			w.Check(err)
+		}
+		sharpened, charges := 0, w.ChargesOf(servers[0].Ledger)
+		for _, r := range charges {
+			if r.Cost.Epsilon < curatortest.Amount("0.3") && r.Cost.Epsilon > curatortest.Amount("0.1") {
+				sharpened++
+			}
+		}
+		answered := 0
+		for r, err := range servers[0].Ledger.Records(ctx, 0) {
+			w.Check(err)
+			if r.Kind == ledger.KindAnswer {
+				answered++
+			}
+		}
+		if sharpened != 1 || answered != len(charges) {
+			t.Errorf("sharpened %d times; %d charges have %d answers", sharpened, len(charges), answered)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package curator
+package streamsession_test
 
 import (
 	"errors"
@@ -12,38 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
-	"github.com/discreet-dp/discreet/internal/mechanism/session"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// streaming adds a stream over the patients to a hospital's policy.
-func streaming(dataset string, size int, more string) string {
-	return dataset + fmt.Sprintf(`    streams:
-      people:
-        table: patients
-        columns: {sex: , smoker: , diagnosis: , age: {width: 37}}
-        size: %d
-%s`, size, more)
-}
-
-const crowd = 20_000
-
-// streamWorld is a hospital with a stream, under a budget.
-func streamWorld(t testing.TB, budget, more string) *world {
-	t.Helper()
-	return build(t, large(), streaming(hospital.Dataset("hospital", "data", budget), crowd, "        alpha: 0.05\n"+more), 1)
-}
-
-var largeOnce *hospital.Hospital
-
-func large() *hospital.Hospital {
-	if largeOnce == nil {
-		largeOnce = hospital.New(crowd, 1)
-	}
-	return largeOnce
-}
 
 // count is the exact number of patients of a kind.
 func countOf(h *hospital.Hospital, of func(hospital.Patient) bool) (n int64) {
@@ -57,49 +30,49 @@ func countOf(h *hospital.Hospital, of func(hospital.Patient) bool) (n int64) {
 
 // The engine runs after a charge is on stable storage, and never for a price.
 func TestStreamOrder(t *testing.T) {
-	w := streamWorld(t, plenty, "")
-	r := w.record()
-	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", Request: freshID()}
+	w := curatortest.NewStreams(t, curatortest.Plenty, "")
+	r := w.Record()
+	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", Request: curatortest.FreshID()}
 	e, err := w.Explain(ctx, q)
-	w.check(err)
-	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
+	w.Check(err)
+	if got := r.Take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
 		t.Errorf("an explanation called %v", got)
 	}
-	if s := e.Questions[0].Stream; s == nil || s.Name != "people" || s.Known || s.Most.Epsilon == 0 || s.Most.Epsilon > amount("0.1") ||
-		e.Cost != s.Most || s.Ordinary.Epsilon != amount("0.1") || s.Error != crowd/20 {
+	if s := e.Questions[0].Stream; s == nil || s.Name != "people" || s.Known || s.Most.Epsilon == 0 || s.Most.Epsilon > curatortest.Amount("0.1") ||
+		e.Cost != s.Most || s.Ordinary.Epsilon != curatortest.Amount("0.1") || s.Error != curatortest.Crowd/20 {
 		t.Fatalf("explained %+v", e.Questions[0].Stream)
 	}
-	r.before["run"] = func() error {
-		if got := w.onDisk(); got.Charges != 1 || got.Balances[0].Spent.Epsilon == 0 {
+	r.Before["run"] = func() error {
+		if got := w.OnDisk(); got.Charges != 1 || got.Balances[0].Spent.Epsilon == 0 {
 			t.Errorf("when the engine runs the file says %+v; want the charge", got)
 		}
 		return nil
 	}
 	a, err := w.Ask(ctx, q)
-	w.check(err)
-	if got := r.take(); slices.Index(got, "charge") < 0 || slices.Index(got, "run") < slices.Index(got, "charge") ||
+	w.Check(err)
+	if got := r.Take(); slices.Index(got, "charge") < 0 || slices.Index(got, "run") < slices.Index(got, "charge") ||
 		slices.Contains(got, "keep") {
 		t.Errorf("the order is %v", got)
 	}
 	if len(a.Through) != 1 || a.Through[0].Paid != 1 || a.Cost.Epsilon == 0 || a.Cost.Epsilon > e.Cost.Epsilon ||
-		a.Cost.Epsilon != w.spent().Epsilon || a.Receipt.Free || a.Receipt.Sequence == 0 || a.Receipt.Hash == "" {
+		a.Cost.Epsilon != w.Spent().Epsilon || a.Receipt.Free || a.Receipt.Sequence == 0 || a.Receipt.Hash == "" {
 		t.Errorf("%+v cost %v, %+v", a.Through, a.Cost, a.Receipt)
 	}
-	exactly := countOf(large(), func(p hospital.Patient) bool { return p.Sex == "F" })
-	if got := number64(t, a.Rows[0][0]); got < exactly-crowd/20 || got > exactly+crowd/20 || *a.Errors[0][0] != crowd/20 {
+	exactly := countOf(curatortest.Large(), func(p hospital.Patient) bool { return p.Sex == "F" })
+	if got := number64(t, a.Rows[0][0]); got < exactly-curatortest.Crowd/20 || got > exactly+curatortest.Crowd/20 || *a.Errors[0][0] != curatortest.Crowd/20 {
 		t.Errorf("%v ± %v, exactly %d", got, *a.Errors[0][0], exactly)
 	}
 	// The data is read once.
-	r.before["run"] = func() error { t.Error("the engine ran again"); return nil }
-	w.mustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'M'")
+	r.Before["run"] = func() error { t.Error("the engine ran again"); return nil }
+	w.MustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'M'")
 	again, err := w.Ask(ctx, q)
-	w.check(err)
-	if numbers(again) != numbers(a) || !again.Receipt.Free || again.Cost != (dp.Cost{}) || again.Through[0].Free != 1 ||
-		!contains(strings.Join(again.Notes, " "), "stream people, free") {
+	w.Check(err)
+	if curatortest.Numbers(again) != curatortest.Numbers(a) || !again.Receipt.Free || again.Cost != (dp.Cost{}) || again.Through[0].Free != 1 ||
+		!curatortest.ContainsAll(strings.Join(again.Notes, " "), "stream people, free") {
 		t.Errorf("again %v, %+v, %v", again.Rows, again.Through, again.Notes)
 	}
 	known, err := w.Explain(ctx, q)
-	w.check(err)
+	w.Check(err)
 	if s := known.Questions[0].Stream; s == nil || !s.Known || !known.Known || known.Pay != (dp.Cost{}) {
 		t.Errorf("explained %+v", known)
 	}
@@ -119,14 +92,14 @@ func TestStreamManyWays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing of it runs at once")
 	}
-	w := build(t, large(), streaming(hospital.Dataset("hospital", "data", plenty), crowd, "        alpha: 0.2\n"), 1)
-	first := w.mustAsk("SELECT AVG(CASE WHEN sex = 'F' THEN 1 ELSE 0 END) FROM patients")
+	w := curatortest.Build(t, curatortest.Large(), curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Plenty), curatortest.Crowd, "        alpha: 0.2\n"), 1)
+	first := w.MustAsk("SELECT AVG(CASE WHEN sex = 'F' THEN 1 ELSE 0 END) FROM patients")
 	if len(first.Through) != 1 {
 		t.Fatalf("%+v", first)
 	}
-	spent := w.spent()
+	spent := w.Spent()
 	report, err := w.Streams.Report(ctx, "people")
-	w.check(err)
+	w.Check(err)
 	t.Logf("%+v", report)
 	value := first.Rows[0][0]
 	ways := []string{
@@ -148,7 +121,7 @@ func TestStreamManyWays(t *testing.T) {
 			all := fmt.Sprintf("(age < %d OR age >= %d)", i, i)
 			text = strings.Replace(ways[i%len(ways)], "sex = 'F'", "sex = 'F' AND "+all, 1)
 		}
-		a, err := w.ask(text)
+		a, err := w.AskSQL(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -156,7 +129,7 @@ func TestStreamManyWays(t *testing.T) {
 		if fmt.Sprintf("%.4s", a.Rows[0][0]) != fmt.Sprintf("%.4s", value) {
 			t.Fatalf("%s: %v, and %v before", text, a.Rows[0][0], value)
 		}
-		if got := w.spent(); got != spent {
+		if got := w.Spent(); got != spent {
 			t.Fatalf("after %d: %s cost %v; %+v", asked, text, a.Cost, a.Through)
 		}
 	}
@@ -167,40 +140,40 @@ func TestStreamManyWays(t *testing.T) {
 func TestStreamRestart(t *testing.T) {
 	asks := []string{"sex = 'F'", "smoker", "sex = 'M' AND smoker", "diagnosis = 'flu'", "diagnosis = 'flu' AND sex = 'F'", "age < 37",
 		"age < 37 AND smoker", "sex <> 'F' OR age >= 74"}
-	for _, budget := range []string{plenty, rich} {
-		straight, broken := streamWorld(t, budget, ""), streamWorld(t, budget, "")
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		straight, broken := curatortest.NewStreams(t, budget, ""), curatortest.NewStreams(t, budget, "")
 		var values []int64
 		for _, text := range asks {
 			x, err := straight.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
-			straight.check(err)
+			straight.Check(err)
 			y, err := broken.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
-			broken.check(err)
+			broken.Check(err)
 			values = append(values, y.Value)
-			if straight.spent() != broken.spent() && x.Way == y.Way {
-				t.Errorf("%s: %v against %v", text, straight.spent(), broken.spent())
+			if straight.Spent() != broken.Spent() && x.Way == y.Way {
+				t.Errorf("%s: %v against %v", text, straight.Spent(), broken.Spent())
 			}
-			broken.check(broken.books.Close())
-			broken.openBooks()
-			broken.rewire(broken.data, broken.books)
+			broken.Check(broken.Ledger.Close())
+			broken.OpenLedger()
+			broken.Rewire(broken.Data, broken.Ledger)
 			quote, err := broken.Streams.Quote(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
-			broken.check(err)
+			broken.Check(err)
 			if quote.Way != stream.Cached || quote.Cost != (dp.Cost{}) {
 				t.Errorf("%s after a restart: %+v", text, quote)
 			}
 		}
-		spent := broken.spent()
+		spent := broken.Spent()
 		for i, text := range asks {
 			a, err := broken.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
-			broken.check(err)
+			broken.Check(err)
 			if a.Value != values[i] || !a.Free || a.Way != stream.Cached {
 				t.Errorf("%s: %+v, and %d before", text, a, values[i])
 			}
 		}
-		if broken.spent() != spent {
+		if broken.Spent() != spent {
 			t.Error("answers that were there cost something")
 		}
 		// With the same randomness the two are one stream: a restart changes nothing.
-		if x, y := straight.spent(), broken.spent(); x != y {
+		if x, y := straight.Spent(), broken.Spent(); x != y {
 			t.Errorf("%v without restarts, %v with", x, y)
 		}
 	}
@@ -209,27 +182,27 @@ func TestStreamRestart(t *testing.T) {
 // A stream goes its way between ordinary questions and sessions of the sparse vector, and all are
 // charged in one account.
 func TestStreamInterleaved(t *testing.T) {
-	w := streamWorld(t, plenty, "")
+	w := curatortest.NewStreams(t, curatortest.Plenty, "")
 	var sum dp.Amount
-	sparse, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: freshID()})
-	w.check(err)
+	sparse, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: curatortest.FreshID()})
+	w.Check(err)
 	sum += sparse.Cost.Epsilon
 	for i, sex := range []string{"F", "M", "X"} {
-		a, err := w.askAs("ben", "SELECT COUNT(*) FROM patients WHERE sex = '"+sex+"'", amount("0.3"))
-		w.check(err)
+		a, err := w.AskAs("ben", "SELECT COUNT(*) FROM patients WHERE sex = '"+sex+"'", curatortest.Amount("0.3"))
+		w.Check(err)
 		if len(a.Through) != 0 {
 			t.Error("a question with a price went through the stream")
 		}
 		sum += a.Cost.Epsilon
-		b := w.mustAsk("SELECT COUNT(*) FROM patients WHERE smoker AND sex = '" + sex + "'")
+		b := w.MustAsk("SELECT COUNT(*) FROM patients WHERE smoker AND sex = '" + sex + "'")
 		if len(b.Through) != 1 {
 			t.Errorf("%+v", b)
 		}
 		sum += b.Cost.Epsilon
 		_, err = sparse.Ask(ctx, fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", 20+i), "1000000")
-		w.check(err)
+		w.Check(err)
 	}
-	if got := w.spent().Epsilon; got != sum {
+	if got := w.Spent().Epsilon; got != sum {
 		t.Errorf("%v was spent, and answers cost %v", got, sum)
 	}
 }
@@ -237,21 +210,21 @@ func TestStreamInterleaved(t *testing.T) {
 // An engine that fails keeps what was charged, says one thing, and the same question is answered
 // for the same charge.
 func TestStreamEngineFails(t *testing.T) {
-	w := streamWorld(t, plenty, "")
-	w.bear()
-	r := w.record()
-	r.before["run"] = func() error { return errors.New("a cause") }
+	w := curatortest.NewStreams(t, curatortest.Plenty, "")
+	w.BearFailures()
+	r := w.Record()
+	r.Before["run"] = func() error { return errors.New("a cause") }
 	const text = "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
-	if _, err := w.ask(text); err != sessionhost.ErrRun {
+	if _, err := w.AskSQL(text); err != sessionhost.ErrRun {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
-	spent := w.spent()
+	spent := w.Spent()
 	if spent.Epsilon == 0 {
 		t.Error("the engine was asked without a charge")
 	}
-	r.before["run"] = nil
-	a := w.mustAsk(text)
-	if got := w.spent(); got.Epsilon < spent.Epsilon || a.Through == nil {
+	r.Before["run"] = nil
+	a := w.MustAsk(text)
+	if got := w.Spent(); got.Epsilon < spent.Epsilon || a.Through == nil {
 		t.Errorf("spent %v and then %v", spent, got)
 	}
 	if n := chargesOf(w, "round 1"); n > 1 {
@@ -260,11 +233,11 @@ func TestStreamEngineFails(t *testing.T) {
 }
 
 // chargesOf counts charges whose mechanisms are the same, of the same analyst.
-func chargesOf(w *world, _ string) int {
+func chargesOf(w *curatortest.World, _ string) int {
 	seen := map[string]int{}
 	most := 0
-	for r, err := range w.books.Records(ctx, 1) {
-		w.check(err)
+	for r, err := range w.Ledger.Records(ctx, 1) {
+		w.Check(err)
 		if r.Kind == ledger.KindCharge {
 			seen[r.Query+r.Analyst]++
 			most = max(most, seen[r.Query+r.Analyst])
@@ -276,8 +249,8 @@ func chargesOf(w *world, _ string) int {
 // When the stream's budget is gone, what was asked is free, and in SQL a question is bought by
 // itself.
 func TestStreamSpent(t *testing.T) {
-	w := streamWorld(t, plenty, "        budget: 0.05\n        queries: 1000\n")
-	first := w.mustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'")
+	w := curatortest.NewStreams(t, curatortest.Plenty, "        budget: 0.05\n        queries: 1000\n")
+	first := w.MustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'")
 	if len(first.Through) != 1 {
 		t.Fatalf("%+v", first)
 	}
@@ -301,15 +274,15 @@ func TestStreamSpent(t *testing.T) {
 		}
 	}
 	report, err := w.Streams.Report(ctx, "")
-	w.check(err)
+	w.Check(err)
 	t.Logf("%+v; %d refused", report, refused)
-	if refused+unchecked == 0 || report.Spent.Epsilon > amount("0.05") {
+	if refused+unchecked == 0 || report.Spent.Epsilon > curatortest.Amount("0.05") {
 		t.Errorf("refused %d, spent %v", refused, report.Spent)
 	}
-	if again := w.mustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'"); numbers(again) != numbers(first) || !again.Receipt.Free {
+	if again := w.MustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'"); curatortest.Numbers(again) != curatortest.Numbers(first) || !again.Receipt.Free {
 		t.Error("what was asked is not free")
 	}
-	a := w.mustAsk("SELECT COUNT(*) FROM patients WHERE diagnosis = 'hypertension' AND smoker AND sex = 'X' AND age >= 74")
+	a := w.MustAsk("SELECT COUNT(*) FROM patients WHERE diagnosis = 'hypertension' AND smoker AND sex = 'X' AND age >= 74")
 	for _, u := range a.Through {
 		if u.Error == 0 {
 			t.Errorf("%+v", a)
@@ -332,7 +305,7 @@ func TestStreamSettings(t *testing.T) {
 		{api.Settings{}, true},
 		{api.Settings{Stream: "on"}, true},
 		{api.Settings{Stream: "off"}, false},
-		{api.Settings{Epsilon: amount("0.1")}, false},
+		{api.Settings{Epsilon: curatortest.Amount("0.1")}, false},
 		{api.Settings{Mechanism: "laplace"}, false},
 		{api.Settings{Confidence: 0.9995}, false},
 		{api.Settings{Confidence: 0.999}, true},
@@ -340,12 +313,12 @@ func TestStreamSettings(t *testing.T) {
 		{api.Settings{Error: ratOf("1000"), Stream: "on"}, true},
 		{api.Settings{Error: ratOf("999"), Stream: "on"}, false},
 	} {
-		w := streamWorld(t, plenty, "")
-		q := api.Question{Analyst: "ana", SQL: text, Settings: c.settings, Request: freshID()}
+		w := curatortest.NewStreams(t, curatortest.Plenty, "")
+		q := api.Question{Analyst: "ana", SQL: text, Settings: c.settings, Request: curatortest.FreshID()}
 		e, err := w.Explain(ctx, q)
-		w.check(err)
+		w.Check(err)
 		a, err := w.Ask(ctx, q)
-		w.check(err)
+		w.Check(err)
 		if (len(a.Through) > 0) != c.through || (e.Questions[0].Stream != nil) != c.through {
 			t.Errorf("%+v: %+v", c.settings, a.Through)
 		}
@@ -358,8 +331,8 @@ func TestStreamSettings(t *testing.T) {
 // What cannot be asked is refused, costs nothing and says what to do; in SQL it goes the ordinary
 // way.
 func TestStreamRefuses(t *testing.T) {
-	w := streamWorld(t, plenty, "")
-	r := w.record()
+	w := curatortest.NewStreams(t, curatortest.Plenty, "")
+	r := w.Record()
 	for _, c := range []struct {
 		q    api.StreamQuestion
 		want string
@@ -381,7 +354,7 @@ func TestStreamRefuses(t *testing.T) {
 		_, err := w.Streams.Quote(ctx, c.q)
 		var no *api.Refusal
 		if c.want == "" {
-			w.check(err)
+			w.Check(err)
 			continue
 		}
 		if !errors.As(err, &no) || !strings.Contains(err.Error(), c.want) {
@@ -391,10 +364,10 @@ func TestStreamRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", c.q, err)
 		}
 	}
-	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") {
+	if got := r.Take(); slices.Contains(got, "run") || slices.Contains(got, "charge") {
 		t.Errorf("refused questions called %v", got)
 	}
-	if a := w.mustAsk("SELECT COUNT(*) FROM patients WHERE age < 20"); len(a.Through) != 0 || a.Cost.Epsilon != amount("0.1") {
+	if a := w.MustAsk("SELECT COUNT(*) FROM patients WHERE age < 20"); len(a.Through) != 0 || a.Cost.Epsilon != curatortest.Amount("0.1") {
 		t.Errorf("%+v", a)
 	}
 	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "session 1"}); err == nil {
@@ -405,14 +378,14 @@ func TestStreamRefuses(t *testing.T) {
 // As of a moment a quote says what was so then, and does not wait for a question that is being
 // answered.
 func TestStreamQuoteAsOf(t *testing.T) {
-	w := streamWorld(t, plenty, "")
+	w := curatortest.NewStreams(t, curatortest.Plenty, "")
 	q := api.StreamQuestion{Analyst: "ben", SQL: "sex = 'F'"}
-	r := w.record()
+	r := w.Record()
 	before := time.Now()
 	q.AsOf = before
 	fresh, err := w.Streams.Quote(ctx, q)
-	w.check(err)
-	r.before["run"] = func() error { // while somebody asks
+	w.Check(err)
+	r.Before["run"] = func() error { // while somebody asks
 		now, err := w.Streams.Quote(ctx, q)
 		if err != nil || *now != *fresh {
 			t.Errorf("while it is answered: %+v, %v; before: %+v", now, err, fresh)
@@ -420,71 +393,28 @@ func TestStreamQuoteAsOf(t *testing.T) {
 		return nil
 	}
 	_, err = w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
-	w.check(err)
+	w.Check(err)
 	hidden, err := w.Streams.Quote(ctx, q)
-	w.check(err)
+	w.Check(err)
 	if *hidden != *fresh {
 		t.Errorf("after the answer and before its tick: %+v; before it: %+v", hidden, fresh)
 	}
 	q.AsOf = time.Now()
 	seen, err := w.Streams.Quote(ctx, q)
-	w.check(err)
+	w.Check(err)
 	if seen.Way != stream.Cached || seen.Cost != (dp.Cost{}) {
 		t.Errorf("after its tick: %+v", seen)
 	}
 	// An explanation of a question in SQL too.
 	x := api.Question{Analyst: "ben", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", AsOf: before}
 	e, err := w.Explain(ctx, x)
-	w.check(err)
+	w.Check(err)
 	if e.Known {
 		t.Error("an explanation knows what has not left yet")
 	}
 	x.AsOf = q.AsOf
 	if e, err = w.Explain(ctx, x); err != nil || !e.Known {
 		t.Errorf("%+v %v", e, err)
-	}
-}
-
-// A budget error of the host is a session's, and the curator's own.
-func TestHostBudget(t *testing.T) {
-	w := streamWorld(t, "{epsilon: 0.02, per_query: {default: 0.01, max: 0.02}}", "")
-	h := &sessionhost.Host{Access: w.Access(), ID: "a"}
-	charge := session.Charge{Name: "round 1", Mechanisms: "none", Cost: dp.Cost{Epsilon: amount("0.015"), Rho: 1}}
-	if _, err := h.Charge(ctx, charge); err == nil {
-		t.Error("charged to nobody")
-	}
-	as := func(name string) (session.Receipt, error) {
-		return (&sessionhost.Host{Access: w.Access(), ID: "a", Payer: &sessionhost.Payer{Analyst: name}}).Charge(ctx, charge)
-	}
-	first, err := as("ana")
-	w.check(err)
-	second, err := as("ana")
-	w.check(err)
-	if !second.Again || second.Sequence != first.Sequence || w.spent().Epsilon != amount("0.015") {
-		t.Errorf("%+v and %+v", first, second)
-	}
-	// Somebody else who needs the same pays for themselves.
-	charge.Name, charge.Cost.Epsilon = "round 3", amount("0.001")
-	third, err := as("ana")
-	w.check(err)
-	fourth, err := as("ben")
-	if err != nil || fourth.Again || fourth.Sequence == third.Sequence {
-		t.Errorf("%+v %v", fourth, err)
-	}
-	charge.Name, charge.Cost.Epsilon = "round 2", amount("0.015")
-	_, err = as("ana")
-	if !errors.Is(err, session.ErrBudget) || !errors.As(err, new(*ledger.BudgetError)) {
-		t.Errorf("%v", err)
-	}
-	w.check(h.Append(ctx, []byte("one")))
-	w.check(h.Append(ctx, []byte("two")))
-	all, err := h.Entries(ctx)
-	if err != nil || len(all) != 2 || string(all[0]) != "one" || string(all[1]) != "two" {
-		t.Errorf("%q %v", all, err)
-	}
-	other := &sessionhost.Host{Access: w.Access(), ID: "b"}
-	if all, err := other.Entries(ctx); err != nil || len(all) != 0 {
-		t.Errorf("%q %v", all, err)
 	}
 }
 

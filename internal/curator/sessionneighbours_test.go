@@ -1,4 +1,4 @@
-package curator
+package curator_test
 
 import (
 	"context"
@@ -13,8 +13,118 @@ import (
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
+
+// Questions to a stream, those that the target is in last: up to the first number that differs
+// everything else has to be the same.
+var streamQuestions = []string{
+	"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND diagnosis = 'flu'",
+	"SELECT COUNT(*) FROM patients WHERE diagnosis = 'asthma' AND NOT smoker",
+	"SELECT AVG(CASE WHEN sex = 'F' THEN 1 ELSE 0 END) FROM patients WHERE diagnosis = 'fracture'",
+	"SELECT smoker, COUNT(*) FROM patients WHERE diagnosis = 'diabetes' GROUP BY smoker",
+	"SELECT 100.0 * COUNT(*) FILTER (WHERE smoker) / COUNT(*) FROM patients WHERE diagnosis IN ('flu', 'asthma')",
+	"SELECT sex FROM patients WHERE diagnosis = 'hypertension' GROUP BY sex HAVING COUNT(*) > 3 ORDER BY COUNT(*)",
+	"SELECT COUNT(*) FROM patients WHERE diagnosis = 'flu' AND age < 37",
+	"SELECT COUNT(*) FROM patients WHERE diagnosis = 'flu' AND age < 36",
+	"SELECT COUNT(*) FROM patients WHERE sex IS NULL AND diagnosis = 'flu'",
+	"SELECT COUNT(*) FROM patients WHERE sex NOT IN ('F', 'M', 'X') AND diagnosis = 'flu'",
+	"SELECT n * 2 FROM (SELECT COUNT(*) AS n FROM patients WHERE diagnosis = 'fracture' AND smoker) t",
+	"SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV'",
+	"SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+	"SELECT COUNT(*) FROM patients",
+}
+
+// streamTranscript is what came of a question, without its numbers, and its numbers.
+func streamTranscript(w *curatortest.World, r *curatortest.Recorder, text string) (shape, values string, calls []mech.Call) {
+	r.Charges = nil
+	r.Take()
+	w.Noise.Record(func(c mech.Call) { calls = append(calls, c) })
+	defer w.Noise.Record(nil)
+	a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: text, Settings: api.Settings{Stream: "on"}})
+	if err != nil {
+		return err.Error(), "", calls
+	}
+	shape = fmt.Sprint(len(a.Rows), a.Columns, a.Notes, a.Cost, a.Remaining, a.Through, r.Take())
+	for _, c := range r.Charges {
+		shape += fmt.Sprint(c.Analyst, c.Cost, c.Mechanisms) // its names follow from those of the data too
+	}
+	return shape, curatortest.Numbers(a), calls
+}
+
+// judgeStream asks two neighbouring worlds the same, with the same randomness. Until a number
+// differs, which is what its noise is for, everything is the same: what is charged, what is run, in
+// which order, what is said. The exact values that mechanisms see are never further apart than
+// their noise is for. It returns how many questions it compared.
+func judgeStream(p pair) (int, error) {
+	for i, text := range streamQuestions {
+		x, xs, xc := streamTranscript(p.a, p.ra, text)
+		y, ys, yc := streamTranscript(p.b, p.rb, text)
+		if len(xc) != len(yc) {
+			return i, fmt.Errorf("%s: %d draws against %d", text, len(xc), len(yc))
+		}
+		for k := range xc {
+			a, b := xc[k], yc[k]
+			if a.Mechanism != b.Mechanism || a.Parameter.Cmp(b.Parameter) != 0 || a.Sensitivity.String() != b.Sensitivity.String() ||
+				a.Values.Len() != b.Values.Len() {
+				return i, fmt.Errorf("%s: draw %d is %v against %v", text, k, a, b)
+			}
+			var moved, squares int64
+			for j := range a.Values.Len() {
+				d := a.Values.Open()[j] - b.Values.Open()[j]
+				moved += max(d, -d)
+				squares += d * d
+			}
+			most := squares
+			if a.Sensitivity.Norm() == dp.L1 {
+				most, squares = a.Sensitivity.L1().Int64(), moved
+			} else {
+				most = a.Sensitivity.L2Squared().Int64()
+			}
+			if squares > most {
+				return i, fmt.Errorf("%s: draw %d is moved by %d, and its noise is for %v", text, k, squares, a.Sensitivity)
+			}
+		}
+		if x != y {
+			return i, fmt.Errorf("%s:\n%s\nagainst\n%s", text, x, y)
+		}
+		if xs != ys {
+			return i + 1, nil
+		}
+	}
+	return len(streamQuestions), nil
+}
+
+func TestStreamNeighbours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
+	calm, wild := hospital.New(120, 1), restless(120, 1)
+	pure, gaussian := curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Plenty), curatortest.Crowd, "        alpha: 0.05\n"),
+		curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Rich), curatortest.Crowd, "        alpha: 0.05\n")
+	for _, c := range []struct {
+		name    string
+		dataset string
+		x, y    *hospital.Hospital
+	}{
+		{"laplace", pure, calm, calm.Without(hospital.Target)},
+		{"gaussian", gaussian, calm, calm.Without(hospital.Target)},
+		{"restless", pure, wild, wild.Without(hospital.Target)},
+		{"substitute", curatortest.Substitute(pure), wild, calm},
+		{"substitute gaussian", curatortest.Substitute(gaussian), wild, calm},
+		{"rows", curatortest.WithStream(rowDataset(curatortest.Plenty), curatortest.Crowd, "        alpha: 0.05\n"), wild, wild.Without(hospital.Target)},
+	} {
+		n, err := judgeStream(newPair(t, c.dataset, c.x, c.y))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		t.Logf("%s: %d questions", c.name, n)
+		if n < 4 {
+			t.Errorf("%s: only %d questions were compared", c.name, n)
+		}
+	}
+}
 
 // trainingOutcome is all that came of a training: what the analyst saw, what was charged, and what
 // was asked of engine, ledger and releaser, in which order.
@@ -26,16 +136,16 @@ type trainingOutcome struct {
 	calls   []mech.Call
 }
 
-func (w *world) replayTraining(r *recorder, q api.TrainingQuestion) (o trainingOutcome) {
-	r.charges = nil
-	r.take()
-	w.noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
-	q.Request = freshID()
+func replayTraining(w *curatortest.World, r *curatortest.Recorder, q api.TrainingQuestion) (o trainingOutcome) {
+	r.Charges = nil
+	r.Take()
+	w.Noise.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
+	q.Request = curatortest.FreshID()
 	t, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		o.err = err.Error()
 	}
-	o.trained, o.charges, o.order = t, r.charges, r.take()
+	o.trained, o.charges, o.order = t, r.Charges, r.Take()
 	return o
 }
 
@@ -111,7 +221,7 @@ func shapeOf(m *learn.Model) string {
 // lessons are trainings of all kinds, and of somebody who is after one person.
 func lessons() (out []api.TrainingQuestion) {
 	add := func(features, target string, change func(*learn.Spec)) {
-		q := smokers("0.9")
+		q := curatortest.Smokers("0.9")
 		q.Features, q.Target = features, target
 		if change != nil {
 			change(&q.Spec)
@@ -122,7 +232,7 @@ func lessons() (out []api.TrainingQuestion) {
 	add(all, "smoker", nil)
 	add(all, "smoker", func(s *learn.Spec) { s.Method, s.Regulariser = "output", 50 })
 	add(all, "smoker", func(s *learn.Spec) { s.Method = "minima" })
-	add(all, "smoker", func(s *learn.Spec) { s.Loss, s.Evaluate = "huber", amount("0.1") })
+	add(all, "smoker", func(s *learn.Spec) { s.Loss, s.Evaluate = "huber", curatortest.Amount("0.1") })
 	add(all, "smoker", func(s *learn.Spec) { s.Tune = []float64{100, 1000} })
 	add(all, "cost", nil)
 	add("SELECT age, smoker, diagnosis FROM patients", "diagnosis", nil)
@@ -142,21 +252,21 @@ func lessons() (out []api.TrainingQuestion) {
 
 func TestTrainingNeighbours(t *testing.T) {
 	calm, wild := hospital.New(60, 1), restless(60, 1)
-	both, gaussian := hospital.Dataset("hospital", "data", plenty), hospital.Dataset("hospital", "data", rich)
+	both, gaussian := hospital.Dataset("hospital", "data", curatortest.Plenty), hospital.Dataset("hospital", "data", curatortest.Rich)
 	for _, c := range []struct {
 		name, dataset string
 		x, y          *hospital.Hospital
 	}{
 		{"pure", both, wild, wild.Without(hospital.Target)},
 		{"concentrated", gaussian, calm, calm.Without(hospital.Target)},
-		{"substitute", substitute(gaussian), wild, calm},
+		{"substitute", curatortest.Substitute(gaussian), wild, calm},
 		{"nobody", both, &hospital.Hospital{Patients: calm.Patients[:1], Visits: nil}, &hospital.Hospital{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t, c.dataset, c.x, c.y)
 			answered, moved := 0, 0
 			for _, q := range lessons() {
-				a, b := p.a.replayTraining(p.ra, q), p.b.replayTraining(p.rb, q)
+				a, b := replayTraining(p.a, p.ra, q), replayTraining(p.b, p.rb, q)
 				if err := compareTrainings(a, b); err != nil {
 					t.Errorf("%s, %s: %v", q.Features, q.Target, err)
 				}
@@ -213,13 +323,13 @@ func TestTrainingNeighboursSeePlantedBugs(t *testing.T) {
 			return nil
 		}},
 	} {
-		p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
-		for _, w := range []*world{p.a, p.b} {
+		p := newPair(t, hospital.Dataset("hospital", "data", curatortest.Plenty), h, h.Without(hospital.Target))
+		for _, w := range []*curatortest.World{p.a, p.b} {
 			n := 60
 			if w == p.b {
 				n = 59
 			}
-			w.plantFit(func(ctx context.Context, plan *learn.Plan, t *learn.Table, r *mech.Releaser,
+			w.PlantFit(func(ctx context.Context, plan *learn.Plan, t *learn.Table, r *mech.Releaser,
 				f func(learn.Progress)) (*learn.Model, error) {
 				m, err := learn.Fit(ctx, plan, t, r, f)
 				if err == nil {
@@ -228,18 +338,18 @@ func TestTrainingNeighboursSeePlantedBugs(t *testing.T) {
 				return m, err
 			})
 		}
-		q := smokers("0.9")
-		a, b := p.a.replayTraining(p.ra, q), p.b.replayTraining(p.rb, q)
-		if err := compareTrainings(a, b); err == nil || !contains(err.Error(), c.want) {
+		q := curatortest.Smokers("0.9")
+		a, b := replayTraining(p.a, p.ra, q), replayTraining(p.b, p.rb, q)
+		if err := compareTrainings(a, b); err == nil || !curatortest.ContainsAll(err.Error(), c.want) {
 			t.Errorf("%s: got %v", c.name, err)
 		}
 	}
 	// A price that follows the data.
-	p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
-	q := smokers("0.9")
-	a := p.a.replayTraining(p.ra, q)
+	p := newPair(t, hospital.Dataset("hospital", "data", curatortest.Plenty), h, h.Without(hospital.Target))
+	q := curatortest.Smokers("0.9")
+	a := replayTraining(p.a, p.ra, q)
 	q.Spec.Budget.Epsilon -= dp.One / 100
-	if err := compareTrainings(a, p.b.replayTraining(p.rb, q)); err == nil {
+	if err := compareTrainings(a, replayTraining(p.b, p.rb, q)); err == nil {
 		t.Error("a charge that differs was not noticed")
 	}
 }

@@ -1,4 +1,4 @@
-package curator
+package training_test
 
 import (
 	"bytes"
@@ -7,95 +7,87 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
-	"github.com/discreet-dp/discreet/internal/curator/answercache"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
 	"github.com/discreet-dp/discreet/internal/session/training"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// smokers asks for a model of who smokes.
-func smokers(epsilon string) api.TrainingQuestion {
-	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex, cost, smoker FROM patients", Target: "smoker", Request: freshID()}
-	q.Spec.Budget.Epsilon = amount(epsilon)
-	return q
-}
-
-func (w *world) mustTrain(q api.TrainingQuestion) *api.Training {
-	w.t.Helper()
+func mustTrain(w *curatortest.World, q api.TrainingQuestion) *api.Training {
+	w.T.Helper()
 	t, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return t
 }
 
 // written is a model as it is written.
-func (w *world) written(m *learn.Model) string {
-	w.t.Helper()
+func written(w *curatortest.World, m *learn.Model) string {
+	w.T.Helper()
 	var b bytes.Buffer
-	w.check(m.Write(&b))
+	w.Check(m.Write(&b))
 	return b.String()
 }
 
 // again asks for a model that is there, and checks that it is the same, free.
-func (w *world) again(r *recorder, q api.TrainingQuestion, want *api.Training) {
-	w.t.Helper()
-	before := w.records()
-	r.take()
-	q.Request = freshID()
+func again(w *curatortest.World, r *curatortest.Recorder, q api.TrainingQuestion, want *api.Training) {
+	w.T.Helper()
+	before := w.RecordCount()
+	r.Take()
+	q.Request = curatortest.FreshID()
 	got, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
-		w.t.Errorf("%+v: %v", q, err)
+		w.T.Errorf("%+v: %v", q, err)
 		return
 	}
-	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.records() != before || got.ID != want.ID ||
-		got.Receipt.Hash != want.Receipt.Hash || w.written(got.Model) != w.written(want.Model) {
-		w.t.Errorf("%+v: cost %v, receipt %+v, id %s; want %s, free", q, got.Cost, got.Receipt, got.ID, want.ID)
+	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.RecordCount() != before || got.ID != want.ID ||
+		got.Receipt.Hash != want.Receipt.Hash || written(w, got.Model) != written(w, want.Model) {
+		w.T.Errorf("%+v: cost %v, receipt %+v, id %s; want %s, free", q, got.Cost, got.Receipt, got.ID, want.ID)
 	}
-	if calls := r.take(); slices.Contains(calls, "fetch") || slices.Contains(calls, "charge") {
-		w.t.Errorf("%v", calls)
+	if calls := r.Take(); slices.Contains(calls, "fetch") || slices.Contains(calls, "charge") {
+		w.T.Errorf("%v", calls)
 	}
 }
 
 var trained = []string{"version", "recall", "charge", "fetch", "version", "keep", "balances"}
 
 func TestTrain(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
-	r.before["fetch"] = func() error {
-		if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.5") {
+	w := curatortest.New(t, curatortest.Plenty)
+	r := w.Record()
+	r.Before["fetch"] = func() error {
+		if got := w.OnDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != curatortest.Amount("0.5") {
 			t.Errorf("when the engine fetches the file says %+v; want the charge", got)
 		}
 		return nil
 	}
-	quote, err := w.Trainings.Quote(ctx, smokers("0.5"))
-	w.check(err)
-	if quote.Known || !quote.Affordable || quote.Cost.Epsilon != amount("0.5") || quote.Pay != quote.Cost ||
-		quote.Worth != (api.Guarantee{Epsilon: amount("0.5")}) || quote.Unit != "patients.pid" || quote.MaxRows != 1 ||
-		quote.After.Epsilon != quote.Remaining.Epsilon-amount("0.5") || w.records() != 0 {
+	quote, err := w.Trainings.Quote(ctx, curatortest.Smokers("0.5"))
+	w.Check(err)
+	if quote.Known || !quote.Affordable || quote.Cost.Epsilon != curatortest.Amount("0.5") || quote.Pay != quote.Cost ||
+		quote.Worth != (api.Guarantee{Epsilon: curatortest.Amount("0.5")}) || quote.Unit != "patients.pid" || quote.MaxRows != 1 ||
+		quote.After.Epsilon != quote.Remaining.Epsilon-curatortest.Amount("0.5") || w.RecordCount() != 0 {
 		t.Errorf("%+v", quote)
 	}
-	r.take()
-	q := smokers("0.5")
-	first := w.mustTrain(q)
-	if got := r.take(); !slices.Equal(got, trained) {
+	r.Take()
+	q := curatortest.Smokers("0.5")
+	first := mustTrain(w, q)
+	if got := r.Take(); !slices.Equal(got, trained) {
 		t.Errorf("the order is %v; want %v", got, trained)
 	}
-	r.before["fetch"] = nil
-	if got := w.onDisk(); got.Charges != 1 || got.Answers != 1 {
+	r.Before["fetch"] = nil
+	if got := w.OnDisk(); got.Charges != 1 || got.Answers != 1 {
 		t.Errorf("when Train returns the file says %+v; want the charge and its model", got)
 	}
-	if first.Cost.Epsilon != amount("0.5") || first.Receipt.Free || first.Version.Number != 1 ||
-		first.Remaining.Epsilon != quote.After.Epsilon || w.spent().Epsilon != amount("0.5") {
+	if first.Cost.Epsilon != curatortest.Amount("0.5") || first.Receipt.Free || first.Version.Number != 1 ||
+		first.Remaining.Epsilon != quote.After.Epsilon || w.Spent().Epsilon != curatortest.Amount("0.5") {
 		t.Errorf("%+v", first)
 	}
 	if got, want := *first.Model.Receipt,
@@ -108,68 +100,68 @@ func TestTrain(t *testing.T) {
 		t.Errorf("%+v", first.Model.Encoding)
 	}
 	// The same again is free, for everybody, however it is written, and after a restart.
-	same := smokers("0.5")
-	w.again(r, same, first)
+	same := curatortest.Smokers("0.5")
+	again(w, r, same, first)
 	same.Analyst = "ben"
-	w.again(r, same, first)
+	again(w, r, same, first)
 	same.Features = "select  AGE, sex , cost, SMOKER\n from Patients"
-	w.again(r, same, first)
+	again(w, r, same, first)
 	if quote, err = w.Trainings.Quote(ctx, same); err != nil || !quote.Known || quote.Pay != (dp.Cost{}) ||
 		quote.Record != first.Receipt.Sequence || quote.After != quote.Remaining {
 		t.Errorf("%+v, %v", quote, err)
 	}
-	w.reopen()
-	r = w.record()
-	w.again(r, same, first)
+	w.Reopen()
+	r = w.Record()
+	again(w, r, same, first)
 	// Another price, target, feature or spec is another model.
 	for i, other := range []func(*api.TrainingQuestion){
-		func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = amount("0.6") },
+		func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = curatortest.Amount("0.6") },
 		func(q *api.TrainingQuestion) { q.Target = "sex" },
 		func(q *api.TrainingQuestion) { q.Features = "SELECT age, sex, smoker FROM patients" },
 		func(q *api.TrainingQuestion) { q.Features += " WHERE age > 30" },
 		func(q *api.TrainingQuestion) { q.Spec.Regulariser = 77 },
-		func(q *api.TrainingQuestion) { q.Spec.Evaluate = amount("0.1") },
+		func(q *api.TrainingQuestion) { q.Spec.Evaluate = curatortest.Amount("0.1") },
 	} {
-		q := smokers("0.5")
+		q := curatortest.Smokers("0.5")
 		other(&q)
-		if got := w.mustTrain(q); got.Receipt.Free || got.ID == first.ID || got.Cost.Epsilon != q.Spec.Budget.Epsilon+q.Spec.Evaluate {
+		if got := mustTrain(w, q); got.Receipt.Free || got.ID == first.ID || got.Cost.Epsilon != q.Spec.Budget.Epsilon+q.Spec.Evaluate {
 			t.Errorf("%d: %+v", i, got)
 		}
 	}
 	// So is the same on other data; and on the data that it was again, it is the first.
-	w.check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.dir, "data")))
-	second := w.mustTrain(smokers("0.5"))
+	w.Check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.Dir, "data")))
+	second := mustTrain(w, curatortest.Smokers("0.5"))
 	if second.Receipt.Free || second.ID == first.ID || second.Version.Number != 2 || second.Model.Receipt.DataVersion != 2 ||
 		len(second.Notes) != 1 {
 		t.Errorf("%+v", second)
 	}
-	w.check(hospital.New(200, 1).Write(filepath.Join(w.dir, "data")))
-	w.again(r, smokers("0.5"), first)
+	w.Check(hospital.New(200, 1).Write(filepath.Join(w.Dir, "data")))
+	again(w, r, curatortest.Smokers("0.5"), first)
 }
 
 // An (epsilon, delta) budget pays rho, as for every question.
 func TestTrainConcentrated(t *testing.T) {
-	w := newWorld(t, rich)
-	q := smokers("0.5")
-	q.Spec.Evaluate = amount("0.25")
-	rho := pricing.Currency{}.Amount(amount("0.5")) + pricing.Currency{}.Amount(amount("0.25"))
+	w := curatortest.New(t, curatortest.Rich)
+	q := curatortest.Smokers("0.5")
+	q.Spec.Evaluate = curatortest.Amount("0.25")
+	rho := pricing.Currency{}.Amount(curatortest.Amount("0.5")) + pricing.Currency{}.Amount(curatortest.Amount("0.25"))
 	quote, err := w.Trainings.Quote(ctx, q)
-	w.check(err)
-	if quote.Cost.Rho > rho || quote.Cost.Rho < rho-rho/100 || quote.Cost.Epsilon != amount("0.75") ||
-		quote.Worth.Delta != w.dataset.Budget.RhoDelta() || !contains(quote.Currency, "adds up rho", "at delta") {
+	w.Check(err)
+	if quote.Cost.Rho > rho || quote.Cost.Rho < rho-rho/100 || quote.Cost.Epsilon != curatortest.Amount("0.75") ||
+		quote.Worth.Delta != w.Dataset.Budget.RhoDelta() || !curatortest.ContainsAll(quote.Currency, "adds up rho", "at delta") {
 		t.Errorf("%+v; want rho %v", quote, rho)
 	}
-	got := w.mustTrain(q)
-	if got.Cost != quote.Cost || w.spent().Rho != quote.Cost.Rho {
-		t.Errorf("%v was charged, and %v said; spent %v", got.Cost, quote.Cost, w.spent())
+	got := mustTrain(w, q)
+	if got.Cost != quote.Cost || w.Spent().Rho != quote.Cost.Rho {
+		t.Errorf("%v was charged, and %v said; spent %v", got.Cost, quote.Cost, w.Spent())
 	}
 }
 
 // What cannot be asked is refused by what is public: nothing is charged, and nothing of the data is
 // looked at.
 func TestTrainingRefusals(t *testing.T) {
-	w := newWorld(t, "{epsilon: 100, per_query: {default: 0.1, min: 0.01, max: 1}}")
-	r := w.record()
+	w := curatortest.New(t, "{epsilon: 100, per_query: {default: 0.1, min: 0.01, max: 1}}")
+	r := w.Record()
 	nan := 0.0
 	nan /= nan
 	for name, change := range map[string]func(*api.TrainingQuestion){
@@ -188,13 +180,13 @@ func TestTrainingRefusals(t *testing.T) {
 		"a constant target": func(q *api.TrainingQuestion) { q.Target = "1" },
 		"one class":         func(q *api.TrainingQuestion) { q.Target = "'a'" },
 		"epsilon 0":         func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = 0 },
-		"too dear":          func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = amount("1.01") },
-		"too dear together": func(q *api.TrainingQuestion) { q.Spec.Evaluate = amount("0.6") },
+		"too dear":          func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = curatortest.Amount("1.01") },
+		"too dear together": func(q *api.TrainingQuestion) { q.Spec.Evaluate = curatortest.Amount("0.6") },
 		"overflow":          func(q *api.TrainingQuestion) { q.Spec.Evaluate = dp.Unbounded },
-		"too cheap":         func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = amount("0.001") },
-		"cheap estimate":    func(q *api.TrainingQuestion) { q.Spec.Evaluate = amount("0.001") },
-		"a delta":           func(q *api.TrainingQuestion) { q.Spec.Budget.Delta = amount("0.001") },
-		"a rho":             func(q *api.TrainingQuestion) { q.Spec.Budget = learn.Budget{Rho: amount("0.1")} },
+		"too cheap":         func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = curatortest.Amount("0.001") },
+		"cheap estimate":    func(q *api.TrainingQuestion) { q.Spec.Evaluate = curatortest.Amount("0.001") },
+		"a delta":           func(q *api.TrainingQuestion) { q.Spec.Budget.Delta = curatortest.Amount("0.001") },
+		"a rho":             func(q *api.TrainingQuestion) { q.Spec.Budget = learn.Budget{Rho: curatortest.Amount("0.1")} },
 		"NaN":               func(q *api.TrainingQuestion) { q.Spec.Regulariser = nan },
 		"negative":          func(q *api.TrainingQuestion) { q.Spec.Regulariser = -1 },
 		"a small regulariser": func(q *api.TrainingQuestion) {
@@ -207,9 +199,9 @@ func TestTrainingRefusals(t *testing.T) {
 		"weights":      func(q *api.TrainingQuestion) { q.Spec.Weights = map[string]float64{"true": nan} },
 		"other's name": func(q *api.TrainingQuestion) { q.Request = "session x" },
 	} {
-		q := smokers("0.5")
+		q := curatortest.Smokers("0.5")
 		change(&q)
-		r.take()
+		r.Take()
 		_, err := w.Trainings.Train(ctx, q, nil)
 		var refused *api.Refusal
 		if !errors.As(err, &refused) || refused.Reason == "" {
@@ -217,7 +209,7 @@ func TestTrainingRefusals(t *testing.T) {
 		} else {
 			t.Logf("%s: %v", name, err)
 		}
-		if calls := r.take(); len(calls) != 0 {
+		if calls := r.Take(); len(calls) != 0 {
 			t.Errorf("%s: %v", name, calls)
 		}
 		if _, quoted := w.Trainings.Quote(ctx, q); name != "other's name" &&
@@ -225,84 +217,84 @@ func TestTrainingRefusals(t *testing.T) {
 			t.Errorf("%s: a quote says %v, and the training %v", name, quoted, err)
 		}
 	}
-	if w.records() != 0 || w.spent() != (dp.Cost{}) {
-		t.Errorf("%d records, %v spent", w.records(), w.spent())
+	if w.RecordCount() != 0 || w.Spent() != (dp.Cost{}) {
+		t.Errorf("%d records, %v spent", w.RecordCount(), w.Spent())
 	}
 }
 
 func TestTrainingWithoutBudget(t *testing.T) {
-	w := newWorld(t, pure)
-	first := w.mustTrain(smokers("0.8"))
-	r := w.record()
-	q := smokers("0.3")
+	w := curatortest.New(t, curatortest.Pure)
+	first := mustTrain(w, curatortest.Smokers("0.8"))
+	r := w.Record()
+	q := curatortest.Smokers("0.3")
 	if quote, err := w.Trainings.Quote(ctx, q); err != nil || quote.Affordable {
 		t.Errorf("%+v, %v", quote, err)
 	}
-	r.take()
+	r.Take()
 	var over *ledger.BudgetError
-	if _, err := w.Trainings.Train(ctx, q, nil); !errors.As(err, &over) || !contains(err.Error(), "at most 0.2") {
+	if _, err := w.Trainings.Train(ctx, q, nil); !errors.As(err, &over) || !curatortest.ContainsAll(err.Error(), "at most 0.2") {
 		t.Error(err)
 	}
-	if calls := r.take(); slices.Contains(calls, "fetch") || w.spent().Epsilon != amount("0.8") {
-		t.Errorf("%v, spent %v", calls, w.spent())
+	if calls := r.Take(); slices.Contains(calls, "fetch") || w.Spent().Epsilon != curatortest.Amount("0.8") {
+		t.Errorf("%v, spent %v", calls, w.Spent())
 	}
-	w.again(r, smokers("0.8"), first)
+	again(w, r, curatortest.Smokers("0.8"), first)
 }
 
 // Once the engine was touched the charge stays. What was stopped can be asked again with the same
 // request.
 func TestTrainingStopped(t *testing.T) {
-	w := newWorld(t, pure)
-	w.bear()
-	r := w.record()
-	q := smokers("0.5")
-	r.before["fetch"] = func() error { return errors.New("a cause") }
+	w := curatortest.New(t, curatortest.Pure)
+	w.BearFailures()
+	r := w.Record()
+	q := curatortest.Smokers("0.5")
+	r.Before["fetch"] = func() error { return errors.New("a cause") }
 	if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
-	r.before["fetch"] = func() error { cancel(); return nil }
+	r.Before["fetch"] = func() error { cancel(); return nil }
 	if _, err := w.Trainings.Train(cancelled, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v", err)
 	}
-	r.before["fetch"] = nil
-	w.reopen()
-	r = w.record()
-	if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || w.spent().Epsilon != amount("0.5") {
+	r.Before["fetch"] = nil
+	w.Reopen()
+	r = w.Record()
+	if got := w.OnDisk(); got.Charges != 1 || got.Answers != 0 || w.Spent().Epsilon != curatortest.Amount("0.5") {
 		t.Errorf("the file says %+v; want one charge without an answer", got)
 	}
-	got := w.mustTrain(q)
-	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.spent().Epsilon != amount("0.5") {
-		t.Errorf("the retry cost %v; spent %v", got.Cost, w.spent())
+	got := mustTrain(w, q)
+	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.Spent().Epsilon != curatortest.Amount("0.5") {
+		t.Errorf("the retry cost %v; spent %v", got.Cost, w.Spent())
 	}
 	// Who stops waiting while it is trained does not stop it, so that noise is drawn once for a
 	// charge.
-	q = smokers("0.1")
+	q = curatortest.Smokers("0.1")
 	cancelled, cancel = context.WithCancel(ctx)
-	w.plantFit(func(ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
+	w.PlantFit(func(ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
 		cancel()
 		return learn.Fit(ctx, p, t, r, f)
 	})
 	if _, err := w.Trainings.Train(cancelled, q, nil); err == nil {
 		t.Error("the context ended, and nobody said so")
 	}
-	w.plantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+	w.PlantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		t.Error("noise was drawn twice")
 		return nil, learn.ErrFit
 	})
-	if got := w.mustTrain(smokers("0.1")); !got.Receipt.Free {
+	if got := mustTrain(w, curatortest.Smokers("0.1")); !got.Receipt.Free {
 		t.Error("what was paid for was lost")
 	}
-	w.plantFit(learn.Fit)
+	w.PlantFit(learn.Fit)
 	// Who stops waiting while it is kept does not lose it.
-	q = smokers("0.4")
+	q = curatortest.Smokers("0.4")
 	cancelled, cancel = context.WithCancel(ctx)
-	r.before["keep"] = func() error { cancel(); return nil }
+	r.Before["keep"] = func() error { cancel(); return nil }
 	if _, err := w.Trainings.Train(cancelled, q, nil); err == nil {
 		t.Error("the context ended, and nobody said so")
 	}
-	r.before["keep"] = nil
-	if got := w.mustTrain(smokers("0.4")); !got.Receipt.Free {
+	r.Before["keep"] = nil
+	if got := mustTrain(w, curatortest.Smokers("0.4")); !got.Receipt.Free {
 		t.Error("what was paid for was lost")
 	}
 }
@@ -310,46 +302,46 @@ func TestTrainingStopped(t *testing.T) {
 // Whether a training fails by itself depends on data and noise. So every failure is one that was
 // paid for: noise is not drawn again for the same charge.
 func TestTrainingFails(t *testing.T) {
-	w := newWorld(t, pure)
-	w.bear()
-	r := w.record()
-	q := smokers("0.4")
-	w.plantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+	w := curatortest.New(t, curatortest.Pure)
+	w.BearFailures()
+	r := w.Record()
+	q := curatortest.Smokers("0.4")
+	w.PlantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		return nil, errors.New("the 37th row is too far out")
 	})
 	if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
-	w.plantFit(learn.Fit)
-	r.take()
+	w.PlantFit(learn.Fit)
+	r.Take()
 	for range 2 {
-		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") ||
-			w.spent().Epsilon != amount("0.4") {
-			t.Errorf("got %v, spent %v", err, w.spent())
+		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.Take(), "fetch") ||
+			w.Spent().Epsilon != curatortest.Amount("0.4") {
+			t.Errorf("got %v, spent %v", err, w.Spent())
 		}
-		w.reopen()
-		r = w.record()
+		w.Reopen()
+		r = w.Record()
 	}
 	if quote, err := w.Trainings.Quote(ctx, q); err != nil || quote.Known {
 		t.Errorf("%+v, %v", quote, err)
 	}
 	// A failure is no model.
-	if got := w.kept(time.Time{}); len(got) != 0 {
+	if got := kept(w, time.Time{}); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
 	// A new request is a new try, with a charge of its own.
-	if got := w.mustTrain(smokers("0.4")); got.Receipt.Free || w.spent().Epsilon != amount("0.8") {
-		t.Errorf("%+v, spent %v", got, w.spent())
+	if got := mustTrain(w, curatortest.Smokers("0.4")); got.Receipt.Free || w.Spent().Epsilon != curatortest.Amount("0.8") {
+		t.Errorf("%+v, spent %v", got, w.Spent())
 	}
 }
 
 // A panic is a failure that was paid for: the same request does not draw noise again.
 func TestTrainingPanics(t *testing.T) {
-	w := newWorld(t, pure)
-	w.bear()
-	q := smokers("0.4")
+	w := curatortest.New(t, curatortest.Pure)
+	w.BearFailures()
+	q := curatortest.Smokers("0.4")
 	tries := 0
-	w.plantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+	w.PlantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		tries++
 		panic("the 37th row is too far out")
 	})
@@ -365,21 +357,21 @@ func TestTrainingPanics(t *testing.T) {
 			}
 		}()
 	}
-	if tries != 1 || w.spent().Epsilon != amount("0.4") {
-		t.Errorf("%d tries for %v", tries, w.spent())
+	if tries != 1 || w.Spent().Epsilon != curatortest.Amount("0.4") {
+		t.Errorf("%d tries for %v", tries, w.Spent())
 	}
 }
 
 // kept lists the models that there were at a moment.
-func (w *world) kept(asOf time.Time) (ids []string) {
-	w.t.Helper()
-	for r, err := range w.books.Records(ctx, 0) {
-		w.check(err)
+func kept(w *curatortest.World, asOf time.Time) (ids []string) {
+	w.T.Helper()
+	for r, err := range w.Ledger.Records(ctx, 0) {
+		w.Check(err)
 		m, err := w.Trainings.Model(ctx, r, asOf)
 		if err == nil {
 			ids = append(ids, m.ID)
 		} else if !errors.Is(err, api.ErrNoModel) {
-			w.t.Error(err)
+			w.T.Error(err)
 		}
 	}
 	return ids
@@ -387,23 +379,23 @@ func (w *world) kept(asOf time.Time) (ids []string) {
 
 // A request names one question, of whichever kind.
 func TestTrainingRequests(t *testing.T) {
-	w := newWorld(t, plenty)
-	q := smokers("0.5")
-	first := w.mustTrain(q)
+	w := curatortest.New(t, curatortest.Plenty)
+	q := curatortest.Smokers("0.5")
+	first := mustTrain(w, q)
 	var again *ledger.RequestError
-	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: q.Request}); !errors.As(err, &again) {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: curatortest.Patients, Request: q.Request}); !errors.As(err, &again) {
 		t.Error(err)
 	}
-	other := smokers("0.6")
+	other := curatortest.Smokers("0.6")
 	other.Request = q.Request
 	if _, err := w.Trainings.Train(ctx, other, nil); !errors.As(err, &again) {
 		t.Error(err)
 	}
-	if got := w.mustTrain(q); !got.Receipt.Free || got.ID != first.ID {
+	if got := mustTrain(w, q); !got.Receipt.Free || got.ID != first.ID {
 		t.Errorf("%+v", got.Receipt)
 	}
-	asked := freshID()
-	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: asked}); err != nil {
+	asked := curatortest.FreshID()
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: curatortest.Patients, Request: asked}); err != nil {
 		t.Error(err)
 	}
 	other.Request = asked
@@ -412,58 +404,28 @@ func TestTrainingRequests(t *testing.T) {
 	}
 }
 
-// Many ask for the same at once: it is charged once, and all have the same model.
-func TestTrainingAtOnce(t *testing.T) {
-	w := newWorld(t, pure)
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	ids := map[string]int{}
-	paid := 0
-	for i := range 6 {
-		all.Go(func() {
-			q := smokers("0.5")
-			q.Analyst = []string{"ana", "ben"}[i%2]
-			got, err := w.Trainings.Train(ctx, q, nil)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			ids[got.ID]++
-			if !got.Receipt.Free {
-				paid++
-			}
-		})
-	}
-	all.Wait()
-	if len(ids) != 1 || paid != 1 || w.spent().Epsilon != amount("0.5") || w.TurnsTaken() != 0 {
-		t.Errorf("%v, %d paid, spent %v", ids, paid, w.spent())
-	}
-}
-
 // What has not left on its tick is not there: not for quotes, and not for lists.
 func TestTrainingHidesUntilItsTick(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	tick := time.Now()
-	first := w.mustTrain(smokers("0.5"))
-	q := smokers("0.5")
+	first := mustTrain(w, curatortest.Smokers("0.5"))
+	q := curatortest.Smokers("0.5")
 	q.AsOf = tick
 	if quote, err := w.Trainings.Quote(ctx, q); err != nil || quote.Known || quote.Pay == (dp.Cost{}) {
 		t.Errorf("%+v, %v", quote, err)
 	}
-	if got := w.kept(tick); len(got) != 0 {
+	if got := kept(w, tick); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
 	// Who asks the same gets it, and pays nothing.
-	if got := w.mustTrain(q); !got.Receipt.Free || got.ID != first.ID {
+	if got := mustTrain(w, q); !got.Receipt.Free || got.ID != first.ID {
 		t.Errorf("%+v", got.Receipt)
 	}
 	q.AsOf = time.Now()
 	if quote, err := w.Trainings.Quote(ctx, q); err != nil || !quote.Known {
 		t.Errorf("%+v, %v", quote, err)
 	}
-	if got := w.kept(q.AsOf); !slices.Equal(got, []string{first.ID}) {
+	if got := kept(w, q.AsOf); !slices.Equal(got, []string{first.ID}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -471,36 +433,36 @@ func TestTrainingHidesUntilItsTick(t *testing.T) {
 // A model outlives the window that paid for it, and not the access of who asks.
 func TestTrainingInWindows(t *testing.T) {
 	budget := "{epsilon: 1, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 3}}"
-	w := newWorld(t, budget)
-	first := w.mustTrain(smokers("0.9"))
-	if _, err := w.Trainings.Train(ctx, smokers("0.8"), nil); !errors.As(err, new(*ledger.BudgetError)) {
+	w := curatortest.New(t, budget)
+	first := mustTrain(w, curatortest.Smokers("0.9"))
+	if _, err := w.Trainings.Train(ctx, curatortest.Smokers("0.8"), nil); !errors.As(err, new(*ledger.BudgetError)) {
 		t.Error(err)
 	}
 	_, err := w.Renew(ctx, "next")
-	w.check(err)
-	w.again(w.record(), smokers("0.9"), first)
-	if got := w.mustTrain(smokers("0.8")); got.Receipt.Free {
+	w.Check(err)
+	again(w, w.Record(), curatortest.Smokers("0.9"), first)
+	if got := mustTrain(w, curatortest.Smokers("0.8")); got.Receipt.Free {
 		t.Error("it was free")
 	}
 	w.SetClock(func() time.Time { return time.Now().AddDate(100, 0, 0) })
-	w.dataset.Analysts["ana"].Expires = time.Now()
+	w.Dataset.Analysts["ana"].Expires = time.Now()
 	var refused *api.Refusal
-	if _, err := w.Trainings.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {
+	if _, err := w.Trainings.Train(ctx, curatortest.Smokers("0.9"), nil); !errors.As(err, &refused) {
 		t.Error(err)
 	}
-	if _, err := w.Trainings.Quote(ctx, smokers("0.9")); !errors.As(err, &refused) || w.Admit("ana") == nil || w.Admit("ben") != nil {
+	if _, err := w.Trainings.Quote(ctx, curatortest.Smokers("0.9")); !errors.As(err, &refused) || w.Admit("ana") == nil || w.Admit("ben") != nil {
 		t.Error(err)
 	}
 }
 
 // The charge says in the ledger what it was for, and nothing that stands in a text.
 func TestTrainingInTheLedger(t *testing.T) {
-	w := newWorld(t, plenty)
-	q := smokers("0.5")
+	w := curatortest.New(t, curatortest.Plenty)
+	q := curatortest.Smokers("0.5")
 	q.Features += " WHERE zip = '1003A'"
-	got := w.mustTrain(q)
-	for r, err := range w.books.Records(ctx, 0) {
-		w.check(err)
+	got := mustTrain(w, q)
+	for r, err := range w.Ledger.Records(ctx, 0) {
+		w.Check(err)
 		if r.Sequence == got.Receipt.Sequence {
 			if !strings.HasPrefix(r.Mechanisms, "model: ") || ledger.Hash(r.Encode()) != got.Receipt.Hash {
 				t.Errorf("%s", r.Encode())
@@ -520,9 +482,4 @@ func TestTrainingInTheLedger(t *testing.T) {
 	if n, ok := training.ModelSequence(got.ID); !ok || n != got.Receipt.Sequence {
 		t.Errorf("%s", got.ID)
 	}
-}
-
-// plantFit trains with something else.
-func (w *world) plantFit(fit func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)) {
-	w.Trainings = training.New(w.Access(), answercache.New(w.wire), fit)
 }

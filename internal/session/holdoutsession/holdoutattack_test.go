@@ -1,4 +1,4 @@
-package curator
+package holdoutsession_test
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/mechanism/holdout"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
 
 // attacker overfits a holdout: guesses at random, and lets the guesses vote (Blum, Hardt 2015).
@@ -100,8 +101,8 @@ func texts(guess []int) []string {
 // claim is at the threshold, so that every answer would tell most, and the holdout is soon used up.
 func TestHoldoutIsNotOverfitted(t *testing.T) {
 	const tries = 300
-	labels := coins(labelCount)
-	plain := newAttacker(labelCount)
+	labels := coins(curatortest.LabelCount)
+	plain := newAttacker(curatortest.LabelCount)
 	for range tries {
 		g := plain.guess()
 		plain.learn(g, side(right(g, labels)))
@@ -111,12 +112,12 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 	}
 	file := "label\n" + strings.Join(texts(labels), "\n") + "\n"
 	for _, claim := range []float64{0.5, 0.4} {
-		w := newHoldouts(t, plenty, map[string]string{"labels.csv": file})
-		a := newAttacker(labelCount)
+		w := curatortest.NewHoldouts(t, curatortest.Plenty, map[string]string{"labels.csv": file})
+		a := newAttacker(curatortest.LabelCount)
 		told, paid := 0, 0
 		for range tries {
 			g := a.guess()
-			answer, err := w.score(trial(texts(g), fmt.Sprint(claim)))
+			answer, err := w.Score(trial(texts(g), fmt.Sprint(claim)))
 			if err != nil {
 				if _, refused := err.(*api.Refusal); !refused {
 					t.Fatal(err)
@@ -136,7 +137,7 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 		got := right(best, labels)
 		t.Logf("claim %.1f: %d scores, %d from the holdout, %.3f at the end; with exact scores %.3f", claim, told, paid, got,
 			right(plain.vote(), labels))
-		if got > 0.5+3*math.Sqrt(0.25/labelCount)+0.02 {
+		if got > 0.5+3*math.Sqrt(0.25/curatortest.LabelCount)+0.02 {
 			t.Errorf("claim %.1f: the vote is right in %.3f of the holdout", claim, got)
 		}
 		if claim == 0.5 && (told != tries || paid > 1) {
@@ -145,12 +146,12 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 		if paid > 3 {
 			t.Errorf("%d answers from a holdout that has 3", paid)
 		}
-		if spent := w.spent().Epsilon; spent > amount("1.5") {
+		if spent := w.Spent().Epsilon; spent > curatortest.Amount("1.5") {
 			t.Errorf("spent %v", spent)
 		}
 		// And what the attacker boasts of is contradicted, while there is anything left to
 		// contradict with.
-		if answer, err := w.score(trial(texts(best), "0.7")); err == nil {
+		if answer, err := w.Score(trial(texts(best), "0.7")); err == nil {
 			score, _ := strconv.ParseFloat(answer.Score, 64)
 			if !answer.Spent || math.Abs(score-got) > 0.05 {
 				t.Errorf("a claim of 0.7 is answered with %s, and the truth is %.3f", answer.Score, got)
@@ -206,11 +207,11 @@ func (s setting) boasted(t *testing.T) (told []float64, claimed float64, confirm
 	dataset := hospital.Dataset("hospital", "data", "{epsilon: 100}") + fmt.Sprintf("    holdouts:\n"+
 		"      trial: {labels: labels.csv, column: label, threshold: %s, noise: %s, answers: %d}\n", s.threshold, s.noise, s.answers)
 	file := "label\n" + strings.Join(texts(labels), "\n") + "\n"
-	w := build(t, hospital.New(20, 1), dataset, 1, map[string]string{"labels.csv": file})
+	w := curatortest.Build(t, hospital.New(20, 1), dataset, 1, map[string]string{"labels.csv": file})
 	score := func(guess []int, claim string) *api.HoldoutAnswer {
-		answer := w.mustScore(trial(texts(guess), claim))
+		answer := w.MustScore(trial(texts(guess), claim))
 		value, err := strconv.ParseFloat(answer.Score, 64)
-		w.check(err)
+		w.Check(err)
 		told = append(told, value)
 		return answer
 	}
@@ -226,7 +227,7 @@ func (s setting) boasted(t *testing.T) (told []float64, claimed float64, confirm
 	claimed = told[len(told)-1]
 	if last.Left > 0 {
 		threshold, err := strconv.ParseFloat(s.threshold, 64)
-		w.check(err)
+		w.Check(err)
 		score(best, strconv.FormatFloat(claimed+threshold, 'f', 4, 64))
 	}
 	return told, claimed, !last.Spent, right(best, labels)
@@ -265,25 +266,25 @@ func TestHoldoutVote(t *testing.T) {
 // A question of a holdout that failed ends it for who asked, until the release, and for nobody
 // else.
 func TestHoldoutFailedForOne(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
-	w.bear()
-	working := w.wire.Engine
-	w.wire.Engine = failing{working}
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
+	w.BearFailures()
+	working := w.Wire.Engine
+	w.Wire.Engine = curatortest.FailingEngine{Engine: working}
 	ask := func(analyst, sql string) error {
-		_, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
+		_, err := w.Score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
 		return err
 	}
 	if err := ask("ana", "smoker"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Fatal(err)
 	}
-	w.wire.Engine = working
+	w.Wire.Engine = working
 	if err := ask("ana", "age > 2"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Errorf("before the release: %v", err)
 	}
 	if err := ask("ben", "age > 3"); err != nil {
 		t.Errorf("somebody else: %v", err)
 	}
-	w.letIn("ana")
+	w.LetIn("ana")
 	if err := ask("ana", "age > 4"); err != nil {
 		t.Errorf("after the release: %v", err)
 	}

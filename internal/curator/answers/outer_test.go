@@ -1,10 +1,9 @@
-package curator
+package answers_test
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -12,34 +11,34 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 const bySex = "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex"
 
 // A query around an answer is free, and computes with what was released.
 func TestAround(t *testing.T) {
-	w := newWorld(t, plenty)
-	inner := w.mustAsk(bySex)
+	w := curatortest.New(t, curatortest.Plenty)
+	inner := w.MustAsk(bySex)
 	total := 0.0
 	for _, row := range inner.Rows {
-		total += asFloat(row[1])
+		total += curatortest.AsFloat(row[1])
 	}
-	before := w.records()
-	a := w.mustAsk("SELECT sum(n) AS people, max(sex) AS last FROM (" + bySex + ") AS t")
-	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.records() != before {
+	before := w.RecordCount()
+	a := w.MustAsk("SELECT sum(n) AS people, max(sex) AS last FROM (" + bySex + ") AS t")
+	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.RecordCount() != before {
 		t.Errorf("cost %v, receipt %+v", a.Cost, a.Receipt)
 	}
-	if asFloat(a.Rows[0][0]) != total || a.Rows[0][1] != "X" || a.Errors != nil ||
-		!contains(strings.Join(a.Notes, " "), "error bars are known for the answers inside") {
+	if curatortest.AsFloat(a.Rows[0][0]) != total || a.Rows[0][1] != "X" || a.Errors != nil ||
+		!curatortest.ContainsAll(strings.Join(a.Notes, " "), "error bars are known for the answers inside") {
 		t.Errorf("%v of %v; errors %v, notes %v", a.Rows, inner.Rows, a.Errors, a.Notes)
 	}
 	if c := a.Columns; c[0].Name != "people" || !c[0].Noisy || c[1].Noisy || c[1].Kind != "text" {
 		t.Errorf("columns %+v", c)
 	}
 	// Names that are there twice, and names without a name.
-	twice := w.mustAsk("SELECT * FROM (SELECT COUNT(*), COUNT(*), COUNT(*) + 1, COUNT(*) + 2, sex FROM patients GROUP BY sex) AS t " +
+	twice := w.MustAsk("SELECT * FROM (SELECT COUNT(*), COUNT(*), COUNT(*) + 1, COUNT(*) + 2, sex FROM patients GROUP BY sex) AS t " +
 		"ORDER BY 5 DESC")
 	if len(twice.Columns) != 5 || len(twice.Rows) != 3 || twice.Rows[0][4] != "X" || twice.Rows[0][0] != twice.Rows[0][1] {
 		t.Errorf("%+v: %v", twice.Columns, twice.Rows)
@@ -48,8 +47,8 @@ func TestAround(t *testing.T) {
 
 // What is wrong with the query around is known before anything is paid.
 func TestAroundIsCheckedFirst(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
+	w := curatortest.New(t, curatortest.Plenty)
+	r := w.Record()
 	for _, sql := range []string{
 		"SELECT nothing FROM (" + bySex + ") AS t",
 		"SELECT sum(sex) FROM (" + bySex + ") AS t",
@@ -59,37 +58,37 @@ func TestAroundIsCheckedFirst(t *testing.T) {
 		"SELECT random() FROM (" + bySex + ") AS t",
 	} {
 		var refused *api.Refusal
-		if _, err := w.ask(sql); !errors.As(err, &refused) {
+		if _, err := w.AskSQL(sql); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", sql, err)
 		}
 		if _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql}); !errors.As(err, &refused) {
 			t.Errorf("explain %s: %v", sql, err)
 		}
 	}
-	if got := r.take(); len(got) > 0 {
+	if got := r.Take(); len(got) > 0 {
 		t.Errorf("refused questions called %v", got)
 	}
 }
 
 // Several questions are charged once, in equal parts, all or nothing, and are remembered.
 func TestSeveralQuestions(t *testing.T) {
-	for _, budget := range []string{plenty, rich} {
-		w := newWorld(t, budget)
-		r := w.record()
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		w := curatortest.New(t, budget)
+		r := w.Record()
 		const both = "SELECT a.n, b.n FROM (SELECT COUNT(*) AS n FROM patients) AS a, (SELECT COUNT(*) AS n FROM visits) AS b"
-		a := w.mustAsk(both)
+		a := w.MustAsk(both)
 		want := []string{"version", "recall", "charge", "run", "run", "version", "recall", "keep", "balances"}
-		if calls := r.take(); !slices.Equal(calls, want) {
+		if calls := r.Take(); !slices.Equal(calls, want) {
 			t.Errorf("the order is %v", calls)
 		}
-		if len(r.charges) != 1 || a.Cost.Epsilon != amount("0.1") && a.Cost.Epsilon != amount("0.1")-1 ||
-			r.charges[0].Cost.Rho != w.spent().Rho {
-			t.Errorf("charged %v; cost %v", r.charges, a.Cost)
+		if len(r.Charges) != 1 || a.Cost.Epsilon != curatortest.Amount("0.1") && a.Cost.Epsilon != curatortest.Amount("0.1")-1 ||
+			r.Charges[0].Cost.Rho != w.Spent().Rho {
+			t.Errorf("charged %v; cost %v", r.Charges, a.Cost)
 		}
 		same := func(sql string, free bool) *api.Answer {
 			t.Helper()
-			got, err := w.ask(sql)
-			w.check(err)
+			got, err := w.AskSQL(sql)
+			w.Check(err)
 			if got.Receipt.Free != free || (got.Cost == dp.Cost{}) != free {
 				t.Errorf("%s: receipt %+v, cost %v", sql, got.Receipt, got.Cost)
 			}
@@ -104,67 +103,60 @@ func TestSeveralQuestions(t *testing.T) {
 		// Two of which one is known: half is paid.
 		const other = "SELECT * FROM (SELECT COUNT(*) AS n FROM patients) AS a, (SELECT SUM(cost) AS s FROM visits) AS b"
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: other})
-		w.check(err)
+		w.Check(err)
 		if len(e.Questions) != 2 || !e.Questions[0].Known || e.Questions[1].Known || e.Known || e.Pay.Rho >= e.Cost.Rho {
 			t.Errorf("explained as %+v", e)
 		}
-		spent := w.spent()
+		spent := w.Spent()
 		half := same(other, false)
-		if half.Rows[0][0] != a.Rows[0][0] || half.Cost.Epsilon > amount("0.08") || half.Cost != e.Pay ||
-			w.spent().Sub(spent).Rho != e.Pay.Rho {
+		if half.Rows[0][0] != a.Rows[0][0] || half.Cost.Epsilon > curatortest.Amount("0.08") || half.Cost != e.Pay ||
+			w.Spent().Sub(spent).Rho != e.Pay.Rho {
 			t.Errorf("%v for %v; explained %v", half.Rows, half.Cost, e.Pay)
 		}
 		// In another process the pair is found as a pair, and what was bought alone is found alone.
-		w.reopen()
-		w.record()
-		if again := same(both, true); numbers(again) != numbers(a) {
+		w.Reopen()
+		w.Record()
+		if again := same(both, true); curatortest.Numbers(again) != curatortest.Numbers(a) {
 			t.Errorf("%v, and before %v", again.Rows, a.Rows)
 		}
-		if again := same(other, true); numbers(again) != numbers(half) {
+		if again := same(other, true); curatortest.Numbers(again) != curatortest.Numbers(half) {
 			t.Errorf("%v, and before %v", again.Rows, half.Rows)
 		}
 		// One of them by itself, at its share of the price.
-		if budget == plenty {
-			if alone, err := w.askAs("ben", "SELECT COUNT(*) FROM visits", amount("0.1")/2); err != nil || !alone.Receipt.Free ||
+		if budget == curatortest.Plenty {
+			if alone, err := w.AskAs("ben", "SELECT COUNT(*) FROM visits", curatortest.Amount("0.1")/2); err != nil || !alone.Receipt.Free ||
 				alone.Rows[0][0] != a.Rows[0][1] {
 				t.Errorf("%+v, %v", alone, err)
 			}
 		}
 	}
-	w := newWorld(t, pure)
-	w.check(func() error { _, err := w.askAs("ana", "SELECT COUNT(*) FROM visits", amount("0.95")); return err }())
-	spent := w.spent()
+	w := curatortest.New(t, curatortest.Pure)
+	w.Check(func() error {
+		_, err := w.AskAs("ana", "SELECT COUNT(*) FROM visits", curatortest.Amount("0.95"))
+		return err
+	}())
+	spent := w.Spent()
 	var over *ledger.BudgetError
-	if _, err := w.ask("SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(age) FROM patients WHERE age > 3"); !errors.As(err, &over) ||
-		w.spent() != spent {
-		t.Errorf("got %v, spent %v", err, w.spent())
+	if _, err := w.AskSQL("SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(age) FROM patients WHERE age > 3"); !errors.As(err, &over) ||
+		w.Spent() != spent {
+		t.Errorf("got %v, spent %v", err, w.Spent())
 	}
 }
 
 // A query around that fails while it runs leaves the answers inside paid for and free.
 func TestAroundFailsLate(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	const sql = "SELECT CAST(n + 9e18 AS integer) FROM (SELECT COUNT(*) AS n FROM patients) AS t"
-	_, err := w.ask(sql)
+	_, err := w.AskSQL(sql)
 	if refused := new(api.Refusal); errors.As(err, &refused) {
 		t.Skipf("refused before: %v", err)
 	}
-	if err == nil || !contains(err.Error(), "stay free") {
+	if err == nil || !curatortest.ContainsAll(err.Error(), "stay free") {
 		t.Errorf("got %v", err)
 	}
-	if a := w.mustAsk("SELECT COUNT(*) AS n FROM patients"); !a.Receipt.Free {
+	if a := w.MustAsk("SELECT COUNT(*) AS n FROM patients"); !a.Receipt.Free {
 		t.Error("what was paid for was lost")
 	}
-}
-
-// parsed reads a dataset's policy; its data need not exist.
-func parsed(t testing.TB, dataset string) *policy.Dataset {
-	t.Helper()
-	p, err := policy.Parse("policy.yaml", []byte("datasets:\n"+dataset))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Datasets[p.Names()[0]]
 }
 
 // checkErrors compares the shape of the errors with that of the rows.
@@ -199,90 +191,12 @@ func lines(a *api.Answer) string {
 
 // A group that no row is in is in the answer like all others.
 func TestEmptyGroups(t *testing.T) {
-	w := newWorld(t, plenty)
-	a := w.mustAsk("SELECT sex, zip, COUNT(*), SUM(cost), AVG(age) FROM patients WHERE age > 200 GROUP BY sex, zip")
+	w := curatortest.New(t, curatortest.Plenty)
+	a := w.MustAsk("SELECT sex, zip, COUNT(*), SUM(cost), AVG(age) FROM patients WHERE age > 200 GROUP BY sex, zip")
 	if len(a.Rows) != 15 {
 		t.Errorf("%d rows; want one for each of 3 x 5 keys", len(a.Rows))
 	}
 	checkErrors(t, a)
-}
-
-func fmtCell(v any) string { return fmt.Sprint(v) }
-
-// Without noise a variance is the variance, whatever it is taken around.
-func TestVarianceOfExactNumbers(t *testing.T) {
-	h := hospital.New(200, 1)
-	w := newWorld(t, plenty)
-	var sum, squares, n float64
-	for _, p := range h.Patients {
-		x := float64(p.Age)
-		sum, squares, n = sum+x, squares+x*x, n+1
-	}
-	population := squares/n - sum/n*sum/n
-	for _, list := range []string{"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age)",
-		"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age), SUM(age)"} {
-		p, err := price(w, api.Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
-		w.check(err)
-		exactly, err := w.data.Run(ctx, query(p))
-		w.check(err)
-		var clean [][]int64
-		for _, m := range exactly.Measures {
-			clean = append(clean, m.Open())
-		}
-		a := made(t, p, clean)
-		for i, want := range []float64{population, population * n / (n - 1), math.Sqrt(population), math.Sqrt(population * n / (n - 1))} {
-			if got := asFloat(a.Rows[0][i]); math.Abs(got-want) > 1e-6*want {
-				t.Errorf("%s: %s is %v; want %v", list, a.Columns[i].Name, got, want)
-			}
-		}
-	}
-}
-
-// Quantiles are near the true ones where there is privacy to pay for it, within the rank error that
-// the note states.
-func TestQuantilesAreNear(t *testing.T) {
-	for _, budget := range []string{plenty, rich} {
-		h := hospital.New(3000, 1)
-		w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
-		var ages []int
-		for _, p := range h.Patients {
-			ages = append(ages, p.Age)
-		}
-		slices.Sort(ages)
-		p, err := price(w, api.Question{Analyst: "ana", Epsilon: dp.One,
-			SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
-		w.check(err)
-		exactly, err := w.data.Run(ctx, query(p))
-		w.check(err)
-		bound := p.Purchases[0].Noise[0].Quantiles.RankError(0.05)
-		misses := 0
-		for range 200 {
-			a := w.release(p, p, exactly)
-			for j, at := range []float64{0.01, 0.25, 0.5, 0.99} {
-				v := int(asFloat(a.Rows[0][j]))
-				below, upTo := 0, 0
-				for _, x := range ages {
-					if x < v {
-						below++
-					}
-					if x <= v {
-						upTo++
-					}
-				}
-				rank := at * float64(len(ages))
-				if float64(below) >= rank+bound || float64(upTo) <= rank-bound {
-					misses++
-				}
-			}
-			if a.Errors[0][0] != nil || !a.Columns[0].Approximate ||
-				!contains(strings.Join(a.Notes, " "), "1 % quantile", "99 % quantile", "rank is within") {
-				t.Fatalf("%+v", a)
-			}
-		}
-		if misses > 30 { // 5 % of 200, and four standard deviations
-			t.Errorf("%s: %d answers are outside of the rank error of %v", budget, misses, bound)
-		}
-	}
 }
 
 // A choice finds the best groups where they are far ahead, shows no score, and is remembered.
@@ -291,21 +205,21 @@ func TestChoice(t *testing.T) {
 	for i := range h.Patients {
 		h.Patients[i].ZIP = []string{"1004C", "1004C", "1004C", "1004C", "1002B", "1002B", "1002B", "1001A", "1001A", "1003A"}[i%10]
 	}
-	for _, budget := range []string{plenty, rich} {
-		w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		w := curatortest.Build(t, h, hospital.Dataset("hospital", "data", budget), 5)
 		for sql, want := range map[string]string{
 			"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 2": "1004C|1002B",
 			"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) LIMIT 1":      "1005D",
 		} {
-			a, err := w.askAs("ana", sql, dp.One)
-			w.check(err)
+			a, err := w.AskAs("ana", sql, dp.One)
+			w.Check(err)
 			if lines(a) != want || a.Columns[0].Noisy {
 				t.Errorf("%s: %s", sql, lines(a))
 			}
-			if again, err := w.askAs("ana", sql, dp.One); err != nil || !again.Receipt.Free || lines(again) != want {
+			if again, err := w.AskAs("ana", sql, dp.One); err != nil || !again.Receipt.Free || lines(again) != want {
 				t.Errorf("again: %v, %v", again, err)
 			}
-			if a.Cost.Epsilon > dp.One || a.Cost.Epsilon < dp.One-10 && budget == plenty {
+			if a.Cost.Epsilon > dp.One || a.Cost.Epsilon < dp.One-10 && budget == curatortest.Plenty {
 				t.Errorf("%s: cost %v", sql, a.Cost)
 			}
 		}
@@ -314,21 +228,21 @@ func TestChoice(t *testing.T) {
 
 // A choice of very many groups is refused and not begun.
 func TestChoiceOfTooMany(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	const keys = "age, sex, zip, diagnosis, smoker"
 	sql := "SELECT " + keys + " FROM patients GROUP BY " + keys + " ORDER BY COUNT(*) DESC LIMIT "
-	if _, err := w.ask(sql + "10000"); err == nil || !contains(err.Error(), "takes too long") {
+	if _, err := w.AskSQL(sql + "10000"); err == nil || !curatortest.ContainsAll(err.Error(), "takes too long") {
 		t.Errorf("got %v", err)
 	}
-	if a, err := w.askAs("ana", sql+"20", dp.One); err != nil || len(a.Rows) != 20 {
+	if a, err := w.AskAs("ana", sql+"20", dp.One); err != nil || len(a.Rows) != 20 {
 		t.Errorf("got %v", err)
 	}
 }
 
 // withFloors is a hospital beside a public table.
-func withFloors(t *testing.T, budget string) *world {
+func withFloors(t *testing.T, budget string) *curatortest.World {
 	t.Helper()
-	return build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget)+`      floors:
+	return curatortest.Build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget)+`      floors:
         public: true
         unique: ward
         columns:
@@ -343,8 +257,8 @@ func withFloors(t *testing.T, budget string) *world {
 
 // Questions about public tables alone are answered as they are, and nothing is charged for them.
 func TestPublicTablesAreFree(t *testing.T) {
-	w := withFloors(t, plenty)
-	r := w.record()
+	w := withFloors(t, curatortest.Plenty)
+	r := w.Record()
 	for sql, want := range map[string]string{
 		"SELECT * FROM floors ORDER BY ward": "[[emergency <nil> 100.00 <nil> <nil>] [internal 1 2.25 1999-12-31 2030-01-01 12:30:00] " +
 			"[surgery 2 1.50 2001-02-03 <nil>]]",
@@ -356,7 +270,7 @@ func TestPublicTablesAreFree(t *testing.T) {
 		"SELECT ward FROM floors UNION ALL SELECT ward FROM floors ORDER BY 1 LIMIT 1":                "[[emergency]]",
 		"SELECT floor, count(*) FROM floors GROUP BY ROLLUP (floor) ORDER BY 1 NULLS LAST, 2 LIMIT 1": "[[1 1]]",
 	} {
-		a := w.mustAsk(sql)
+		a := w.MustAsk(sql)
 		if got := fmt.Sprint(a.Rows); got != want || a.Cost != (dp.Cost{}) || !a.Receipt.Free || a.Receipt.Sequence != 0 ||
 			len(a.Notes) > 0 {
 			t.Errorf("%s: %s; want %s; %+v %v", sql, got, want, a.Receipt, a.Notes)
@@ -371,7 +285,7 @@ func TestPublicTablesAreFree(t *testing.T) {
 			t.Errorf("%s: explained as %+v, %v", sql, e, err)
 		}
 	}
-	if slices.ContainsFunc(r.take(), func(call string) bool { return call == "charge" || call == "run" || call == "keep" }) {
+	if slices.ContainsFunc(r.Take(), func(call string) bool { return call == "charge" || call == "run" || call == "keep" }) {
 		t.Error("something was charged or run")
 	}
 	for _, sql := range []string{
@@ -384,7 +298,7 @@ func TestPublicTablesAreFree(t *testing.T) {
 		"SELECT * FROM released_public_0",
 	} {
 		var refused *api.Refusal
-		if _, err := w.ask(sql); !errors.As(err, &refused) {
+		if _, err := w.AskSQL(sql); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
@@ -392,16 +306,16 @@ func TestPublicTablesAreFree(t *testing.T) {
 
 // A public table stands beside answers too, and costs nothing there.
 func TestPublicTablesBesideAnswers(t *testing.T) {
-	w := withFloors(t, plenty)
+	w := withFloors(t, curatortest.Plenty)
 	const inner = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
-	alone := w.mustAsk(inner)
-	joined := w.mustAsk("SELECT t.ward, n, floor FROM (" + inner + ") t JOIN floors USING (ward) ORDER BY 1")
+	alone := w.MustAsk(inner)
+	joined := w.MustAsk("SELECT t.ward, n, floor FROM (" + inner + ") t JOIN floors USING (ward) ORDER BY 1")
 	if !joined.Receipt.Free || len(joined.Rows) != 3 || fmt.Sprint(joined.Rows[1][:2]) != fmt.Sprint(alone.Rows[slices.IndexFunc(alone.Rows,
 		func(row []any) bool { return row[0] == "internal" })]) || fmt.Sprint(joined.Rows[2][2]) != "2" {
 		t.Errorf("%v of %v", joined.Rows, alone.Rows)
 	}
 	// A query that is named by a question, and around it.
-	both := w.mustAsk("WITH f AS (SELECT ward, floor FROM floors WHERE floor > 0) SELECT t.n, f.floor FROM (SELECT ward, COUNT(*) AS n " +
+	both := w.MustAsk("WITH f AS (SELECT ward, floor FROM floors WHERE floor > 0) SELECT t.n, f.floor FROM (SELECT ward, COUNT(*) AS n " +
 		"FROM visits JOIN f USING (ward) GROUP BY ward) t JOIN f USING (ward)")
 	if len(both.Rows) != 2 {
 		t.Errorf("%v", both.Rows)
@@ -410,29 +324,29 @@ func TestPublicTablesBesideAnswers(t *testing.T) {
 
 // What a dashboard asks to show the largest series: an answer chooses among the groups of another.
 func TestSeriesLimit(t *testing.T) {
-	for _, budget := range []string{plenty, rich} {
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
 		w := withFloors(t, budget)
 		const inner = "SELECT ward AS ward__, COUNT(*) AS mme_inner__ FROM visits GROUP BY ward ORDER BY mme_inner__ DESC LIMIT 2"
 		const series = "SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits JOIN (" + inner + ") AS anon_1 ON ward = ward__ " +
 			"GROUP BY ward, dear ORDER BY s DESC LIMIT 10000"
-		r := w.record()
+		r := w.Record()
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: series})
-		w.check(err)
-		r.take()
-		a := w.mustAsk(series)
-		if calls := r.take(); len(r.charges) != 1 || !slices.Equal(calls,
+		w.Check(err)
+		r.Take()
+		a := w.MustAsk(series)
+		if calls := r.Take(); len(r.Charges) != 1 || !slices.Equal(calls,
 			[]string{"version", "recall", "charge", "run", "run", "version", "recall", "keep", "balances"}) {
 			t.Errorf("the order is %v", calls)
 		}
-		if a.Cost != e.Pay || len(e.Questions) != 2 || e.Questions[0].Cost.Add(e.Questions[1].Cost) != r.charges[0].Cost {
-			t.Errorf("cost %v, explained %+v, charged %v", a.Cost, e, r.charges)
+		if a.Cost != e.Pay || len(e.Questions) != 2 || e.Questions[0].Cost.Add(e.Questions[1].Cost) != r.Charges[0].Cost {
+			t.Errorf("cost %v, explained %+v, charged %v", a.Cost, e, r.Charges)
 		}
 		// The inner answer is kept, and so are all groups of the outer one.
 		share := e.Pay.Epsilon / 3
-		top, err := w.askAs("ana", inner, share)
-		w.check(err)
-		whole, err := w.askAs("ana", "SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits GROUP BY ward, dear", share)
-		w.check(err)
+		top, err := w.AskAs("ana", inner, share)
+		w.Check(err)
+		whole, err := w.AskAs("ana", "SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits GROUP BY ward, dear", share)
+		w.Check(err)
 		if !top.Receipt.Free || !whole.Receipt.Free || len(top.Rows) != 2 || len(a.Rows) != 4 {
 			t.Fatalf("%+v %+v %v", top.Receipt, whole.Receipt, a.Rows)
 		}
@@ -445,13 +359,13 @@ func TestSeriesLimit(t *testing.T) {
 		if !strings.Contains(strings.Join(a.Notes, "; "), "chosen by another noisy answer") {
 			t.Errorf("notes %v", a.Notes)
 		}
-		listed := w.mustAsk("SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits WHERE ward IN (SELECT ward FROM visits " +
+		listed := w.MustAsk("SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits WHERE ward IN (SELECT ward FROM visits " +
 			"GROUP BY ward ORDER BY COUNT(*) DESC, ward LIMIT 1) GROUP BY ward, dear")
 		if len(listed.Rows) != 2 || listed.Rows[0][0] != listed.Rows[1][0] {
 			t.Errorf("%v", listed.Rows)
 		}
 		// Keys alone are not exact where such an answer chooses among them.
-		keys := w.mustAsk("SELECT ward FROM visits WHERE ward IN (SELECT ward FROM visits GROUP BY ward HAVING COUNT(*) > 1) GROUP BY ward")
+		keys := w.MustAsk("SELECT ward FROM visits WHERE ward IN (SELECT ward FROM visits GROUP BY ward HAVING COUNT(*) > 1) GROUP BY ward")
 		if notes := strings.Join(keys.Notes, "; "); strings.Contains(notes, "exact") || !strings.Contains(notes, "noisy") {
 			t.Errorf("notes %q", notes)
 		}

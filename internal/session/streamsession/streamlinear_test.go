@@ -1,4 +1,4 @@
-package curator
+package streamsession_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/planner/cells"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
 
 // clinicPolicy has a stream over columns of every kind.
@@ -69,17 +70,17 @@ func clinic(n int, seed uint64) string {
 }
 
 // newClinic is a world of such people.
-func newClinic(t testing.TB, n int, neighbours, budget, alpha string) *world {
+func newClinic(t testing.TB, n int, neighbours, budget, alpha string) *curatortest.World {
 	t.Helper()
 	return clinicOf(t, clinic(n, 7), fmt.Sprintf(clinicPolicy, neighbours, budget, n, alpha), 1)
 }
 
-func clinicOf(t testing.TB, people, text string, seed byte) *world {
+func clinicOf(t testing.TB, people, text string, seed byte) *curatortest.World {
 	t.Helper()
-	dir := inMemory(t)
-	check(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
-	check(t, os.WriteFile(filepath.Join(dir, "data", "patients.csv"), []byte(people), 0o600))
-	return open(t, dir, text, seed, duckdb.Limits{})
+	dir := curatortest.MemoryDir(t)
+	curatortest.Check(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
+	curatortest.Check(t, os.WriteFile(filepath.Join(dir, "data", "patients.csv"), []byte(people), 0o600))
+	return curatortest.Open(t, dir, text, seed, duckdb.Limits{})
 }
 
 // Questions that are functions of the cells.
@@ -174,14 +175,14 @@ var otherQuestions = []string{
 // engine gives it itself.
 func TestLinearQuestionsAreExact(t *testing.T) {
 	for _, neighbours := range []string{"", "neighbours: substitute"} {
-		w := newClinic(t, 3000, neighbours, plenty, "0.01")
-		g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
-		w.check(err)
-		r, err := w.data.Run(ctx, g.Histogram())
-		w.check(err)
+		w := newClinic(t, 3000, neighbours, curatortest.Plenty, "0.01")
+		g, err := cells.NewGrid(w.Dataset, w.Dataset.Streams["clinic"])
+		w.Check(err)
+		r, err := w.Data.Run(ctx, g.Histogram())
+		w.Check(err)
 		cells, counts := r.Cells(g.Place)
 		table, err := histogram.Sparse(g.Domain, cells, counts)
-		w.check(err)
+		w.Check(err)
 		placed := int64(0)
 		for _, n := range counts.Open() {
 			placed += n
@@ -190,7 +191,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 			t.Fatalf("%d people are in cells", placed)
 		}
 		for _, text := range linearQuestions {
-			p, err := price(w, api.Question{Analyst: "ana", SQL: text})
+			p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue
@@ -201,11 +202,11 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 					t.Errorf("%s: not seen as linear", text)
 					continue
 				}
-				w.sameByCells(text, b.Query, terms, table)
+				sameByCells(w, text, b.Query, terms, table)
 			}
 		}
 		for _, text := range otherQuestions {
-			p, err := price(w, api.Question{Analyst: "ana", SQL: text})
+			p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue
@@ -220,10 +221,10 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 }
 
 // sameByCells compares what a question's cells add up to with what the engine says.
-func (w *world) sameByCells(text string, q *tree.Query, terms [][][]cells.Term, table *histogram.Table) {
-	w.t.Helper()
-	exactly, err := w.data.Run(ctx, q)
-	w.check(err)
+func sameByCells(w *curatortest.World, text string, q *tree.Query, terms [][][]cells.Term, table *histogram.Table) {
+	w.T.Helper()
+	exactly, err := w.Data.Run(ctx, q)
+	w.Check(err)
 	for m, groups := range terms {
 		for i, all := range groups {
 			var sum int64
@@ -231,7 +232,7 @@ func (w *world) sameByCells(text string, q *tree.Query, terms [][][]cells.Term, 
 				sum += x.Weight * table.Answer(x.Query).Open()[0]
 			}
 			if want := exactly.Measures[m].Open()[i]; sum != want {
-				w.t.Errorf("%s: measure %d of group %d is %d by cells, and %d", text, m, i, sum, want)
+				w.T.Errorf("%s: measure %d of group %d is %d by cells, and %d", text, m, i, sum, want)
 			}
 		}
 	}
@@ -248,14 +249,14 @@ func TestCellsRandom(t *testing.T) {
 		_, rest, _ := strings.Cut(lines[i], ",")
 		lines[i] = "," + rest
 	}
-	w := clinicOf(t, strings.Join(lines, "\n"), fmt.Sprintf(clinicPolicy, "", plenty, 3000, "0.01"), 1)
-	g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
-	w.check(err)
-	r, err := w.data.Run(ctx, g.Histogram())
-	w.check(err)
+	w := clinicOf(t, strings.Join(lines, "\n"), fmt.Sprintf(clinicPolicy, "", curatortest.Plenty, 3000, "0.01"), 1)
+	g, err := cells.NewGrid(w.Dataset, w.Dataset.Streams["clinic"])
+	w.Check(err)
+	r, err := w.Data.Run(ctx, g.Histogram())
+	w.Check(err)
 	cells, counts := r.Cells(g.Place)
 	table, err := histogram.Sparse(g.Domain, cells, counts)
-	w.check(err)
+	w.Check(err)
 	rnd := rand.New(rand.NewPCG(5, 5))
 	one := func(all ...string) string { return all[rnd.IntN(len(all))] }
 	num := func() string {
@@ -327,7 +328,7 @@ func TestCellsRandom(t *testing.T) {
 				"coalesce("+cond(0)+", true)")
 			text = "SELECT " + k + " AS k, " + agg() + " FROM patients WHERE " + cond(2) + " GROUP BY k"
 		}
-		p, err := price(w, api.Question{Analyst: "ana", SQL: text})
+		p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: text})
 		if err != nil {
 			continue
 		}
@@ -338,7 +339,7 @@ func TestCellsRandom(t *testing.T) {
 				continue
 			}
 			linear++
-			w.sameByCells(text, b.Query, terms, table)
+			sameByCells(w, text, b.Query, terms, table)
 		}
 	}
 	if linear < 300 {
@@ -393,13 +394,13 @@ func TestCellsKeyed(t *testing.T) {
 			text = strings.Replace(text, "        max_rows: 1\n", "", 1)
 		}
 		w := clinicOf(t, b.String(), text, 1)
-		g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
-		w.check(err)
-		r, err := w.data.Run(ctx, g.Histogram())
-		w.check(err)
+		g, err := cells.NewGrid(w.Dataset, w.Dataset.Streams["clinic"])
+		w.Check(err)
+		r, err := w.Data.Run(ctx, g.Histogram())
+		w.Check(err)
 		cells, counts := r.Cells(g.Place)
 		table, err := histogram.Sparse(g.Domain, cells, counts)
-		w.check(err)
+		w.Check(err)
 		atom := func() string {
 			switch rnd.IntN(8) {
 			case 0:
@@ -430,7 +431,7 @@ func TestCellsKeyed(t *testing.T) {
 				text = "SELECT " + k + " AS k, COUNT(*), SUM(CASE WHEN " + atom() + " THEN 1 ELSE 0 END) FROM patients WHERE " + atom() +
 					" GROUP BY " + k
 			}
-			p, err := price(w, api.Question{Analyst: "ana", SQL: text})
+			p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				continue
 			}
@@ -440,7 +441,7 @@ func TestCellsKeyed(t *testing.T) {
 					continue
 				}
 				linear++
-				w.sameByCells(text, b.Query, terms, table)
+				sameByCells(w, text, b.Query, terms, table)
 			}
 		}
 		if linear < 100 {

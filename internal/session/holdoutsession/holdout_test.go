@@ -1,4 +1,4 @@
-package curator
+package holdoutsession_test
 
 import (
 	"context"
@@ -23,77 +23,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/internal/session/holdoutsession"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// heldOut are holdouts of the hospital: labels, labels with identifiers, and the table of patients
-// with training rows.
-const heldOut = `      train_rows:
-        public: true
-        columns:
-          age:       {type: integer, bounds: [0, 110], nullable: false}
-          sex:       {type: text}
-          zip:       {type: text}
-          diagnosis: {type: text}
-          smoker:    {type: boolean}
-          cost:      {type: decimal, bounds: [0, 10000], granularity: 0.01}
-    holdouts:
-      trial: {labels: labels.csv, column: label, threshold: 0.1, noise: 0.004, answers: 3}
-      named: {labels: named.csv, column: label, id: id, threshold: 0.1, noise: 0.02, answers: 3, steps: 4}
-      rows:  {table: patients, train: train_rows, size: 200, threshold: 0.2, noise: 0.01, answers: 3}
-`
-
-// labelCount is how many labels there are.
-const labelCount = 1000
-
-// labelled returns a file of labels, of which the i-th is 1 where i is below ones.
-func labelled(ones int) string {
-	var b strings.Builder
-	b.WriteString("label\n")
-	for i := range labelCount {
-		fmt.Fprintln(&b, map[bool]int{true: 1}[i < ones])
-	}
-	return b.String()
-}
-
-// newHoldouts is a hospital with holdouts. The labels are 600 times 1 and then 400 times 0.
-func newHoldouts(t testing.TB, budget string, files map[string]string) *world {
-	t.Helper()
-	all := map[string]string{
-		"labels.csv": labelled(600),
-		"named.csv":  "id,label\na,1\nb,0.25\nc,0\n",
-		"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n40,M,1,flu,false,20\n50,F,1,flu,false,30\n60,F,1," +
-			"flu,true,40\n",
-	}
-	for name, text := range files {
-		all[name] = text
-	}
-	return build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget)+heldOut, 1, all)
-}
+var ctx = context.Background()
 
 // guesses are predictions of which the first n are 1 and the others 0.
 func guesses(n int) []string {
-	out := make([]string, labelCount)
+	out := make([]string, curatortest.LabelCount)
 	for i := range out {
 		out[i] = map[bool]string{true: "1", false: "0"}[i < n]
 	}
 	return out
-}
-
-func (w *world) score(q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
-	if q.Analyst == "" {
-		q.Analyst = "ana"
-	}
-	return w.Holdouts.Ask(ctx, q)
-}
-
-func (w *world) mustScore(q api.HoldoutQuestion) *api.HoldoutAnswer {
-	w.t.Helper()
-	a, err := w.score(q)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return a
 }
 
 func trial(predictions []string, training string) api.HoldoutQuestion {
@@ -102,7 +44,7 @@ func trial(predictions []string, training string) api.HoldoutQuestion {
 
 // Whoever submits predictions is told whether they come with identifiers.
 func TestHoldoutList(t *testing.T) {
-	all, err := newHoldouts(t, plenty, nil).Holdouts.List()
+	all, err := curatortest.NewHoldouts(t, curatortest.Plenty, nil).Holdouts.List()
 	if err != nil || len(all) != 3 {
 		t.Fatal(all, err)
 	}
@@ -116,30 +58,30 @@ func TestHoldoutList(t *testing.T) {
 // The first question of a round pays, what the holdout confirms is free and is what was claimed,
 // and what it contradicts comes with noise and ends the round.
 func TestHoldoutRounds(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
-	round := dp.Cost{Epsilon: amount("0.5")} // 2/(0.004 1000)
-	a := w.mustScore(trial(guesses(600), "1"))
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
+	round := dp.Cost{Epsilon: curatortest.Amount("0.5")} // 2/(0.004 1000)
+	a := w.MustScore(trial(guesses(600), "1"))
 	if a.Spent || a.Free || a.Score != "1" || a.Left != 3 || a.Cost.Epsilon != round.Epsilon || a.Receipt.Sequence == 0 || a.Error < 0.1 ||
 		a.Error > 0.4 {
 		t.Errorf("%+v", a)
 	}
-	if !contains(strings.Join(a.Notes, "\n"), "confirms", "first of a round", "3 of 3 answers") {
+	if !curatortest.ContainsAll(strings.Join(a.Notes, "\n"), "confirms", "first of a round", "3 of 3 answers") {
 		t.Error(a.Notes)
 	}
 	first := a.Receipt
-	if a = w.mustScore(trial(guesses(590), "0.99")); a.Spent || !a.Free || a.Score != "0.99" || a.Cost != (dp.Cost{}) ||
+	if a = w.MustScore(trial(guesses(590), "0.99")); a.Spent || !a.Free || a.Score != "0.99" || a.Cost != (dp.Cost{}) ||
 		a.Receipt.Sequence != first.Sequence || !a.Receipt.Free {
 		t.Errorf("%+v", a)
 	}
-	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(0), Training: "1"}); !a.Spent ||
+	if a = w.MustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(0), Training: "1"}); !a.Spent ||
 		!a.Free || a.Left != 2 {
 		t.Errorf("%+v", a)
 	}
 	if score, _ := strconv.ParseFloat(a.Score, 64); math.Abs(score-0.4) > 0.2 {
 		t.Errorf("a score of %s, and the mean is 0.4", a.Score)
 	}
-	if w.spent().Epsilon != round.Epsilon {
-		t.Errorf("spent %v", w.spent())
+	if w.Spent().Epsilon != round.Epsilon {
+		t.Errorf("spent %v", w.Spent())
 	}
 	paid := a.Score
 	// The same again, by somebody else and in other words: the same, free.
@@ -147,20 +89,20 @@ func TestHoldoutRounds(t *testing.T) {
 	for i := range same {
 		same[i] = "0.0"
 	}
-	if a = w.mustScore(trial(same, "1.00")); a.Score != paid || !a.Again || !a.Free || a.Left != 2 {
+	if a = w.MustScore(trial(same, "1.00")); a.Score != paid || !a.Again || !a.Free || a.Left != 2 {
 		t.Errorf("%+v", a)
 	}
 	// The next round is charged to whoever begins it.
-	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(600), Training: "0.98"}); a.Free ||
+	if a = w.MustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(600), Training: "0.98"}); a.Free ||
 		a.Spent || a.Receipt.Sequence <= first.Sequence {
 		t.Errorf("%+v", a)
 	}
-	if w.spent().Epsilon != 2*round.Epsilon {
-		t.Errorf("spent %v", w.spent())
+	if w.Spent().Epsilon != 2*round.Epsilon {
+		t.Errorf("spent %v", w.Spent())
 	}
 	var charges []*ledger.Record
-	for r, err := range w.books.Records(ctx, 1) {
-		w.check(err)
+	for r, err := range w.Ledger.Records(ctx, 1) {
+		w.Check(err)
 		if r.Kind == ledger.KindCharge {
 			charges = append(charges, r)
 		}
@@ -174,109 +116,109 @@ func TestHoldoutRounds(t *testing.T) {
 // A new process goes on where the last one was: the same round, the same answers, the same board,
 // and nothing is paid twice.
 func TestHoldoutRestart(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
-	a := w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(600), Training: "1", Name: "all right"})
-	b := w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "all wrong"})
-	c := w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(595), Training: "0.99", Name: "nearly"})
-	spent, board := w.spent(), w.mustBoard("trial")
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
+	a := w.MustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(600), Training: "1", Name: "all right"})
+	b := w.MustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "all wrong"})
+	c := w.MustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(595), Training: "0.99", Name: "nearly"})
+	spent, board := w.Spent(), mustBoard(w, "trial")
 	for range 2 {
-		w.reopen()
+		w.Reopen()
 		for i, q := range []api.HoldoutQuestion{trial(guesses(600), "1"), trial(guesses(0), "1"), trial(guesses(595), "0.99")} {
-			got, want := w.mustScore(q), []*api.HoldoutAnswer{a, b, c}[i]
+			got, want := w.MustScore(q), []*api.HoldoutAnswer{a, b, c}[i]
 			if got.Score != want.Score || got.Spent != want.Spent || !got.Again || !got.Free ||
 				got.Receipt.Sequence != want.Receipt.Sequence || got.Receipt.Hash != want.Receipt.Hash || got.Left != 2 {
 				t.Errorf("%+v, and was %+v", got, want)
 			}
 		}
-		if fmt.Sprint(w.mustBoard("trial")) != fmt.Sprint(board) {
-			t.Errorf("the board is %v, and was %v", w.mustBoard("trial"), board)
+		if fmt.Sprint(mustBoard(w, "trial")) != fmt.Sprint(board) {
+			t.Errorf("the board is %v, and was %v", mustBoard(w, "trial"), board)
 		}
 	}
 	// The round that was open is open: a new question is free.
-	if got := w.mustScore(trial(guesses(598), "0.99")); !got.Free || got.Spent {
+	if got := w.MustScore(trial(guesses(598), "0.99")); !got.Free || got.Spent {
 		t.Errorf("%+v", got)
 	}
-	if w.spent() != spent {
-		t.Errorf("spent %v, and before the restart %v", w.spent(), spent)
+	if w.Spent() != spent {
+		t.Errorf("spent %v, and before the restart %v", w.Spent(), spent)
 	}
 	// What was used up stays used up.
-	w.mustScore(trial(guesses(0), "0.99"))
-	w.mustScore(trial(guesses(1), "0.99"))
-	w.reopen()
-	_, err := w.score(trial(guesses(2), "0.99"))
-	if !errors.As(err, new(*api.Refusal)) || !contains(err.Error(), "used up", "all its 3 answers") {
+	w.MustScore(trial(guesses(0), "0.99"))
+	w.MustScore(trial(guesses(1), "0.99"))
+	w.Reopen()
+	_, err := w.Score(trial(guesses(2), "0.99"))
+	if !errors.As(err, new(*api.Refusal)) || !curatortest.ContainsAll(err.Error(), "used up", "all its 3 answers") {
 		t.Error(err)
 	}
-	if got := w.mustScore(trial(guesses(0), "1")); got.Score != b.Score || got.Left != 0 {
+	if got := w.MustScore(trial(guesses(0), "1")); got.Score != b.Score || got.Left != 0 {
 		t.Errorf("%+v", got)
 	}
 	// An owner who allows more goes on with the same holdout.
-	w.dataset.Holdouts["trial"].Answers = 4
-	w.reopen()
-	if got := w.mustScore(trial(guesses(600), "1")); !got.Again || got.Left != 1 {
+	w.Dataset.Holdouts["trial"].Answers = 4
+	w.Reopen()
+	if got := w.MustScore(trial(guesses(600), "1")); !got.Again || got.Left != 1 {
 		t.Errorf("%+v", got)
 	}
 	// Other labels are another holdout.
-	w.check(os.WriteFile(filepath.Join(w.dir, "labels.csv"), []byte(labelled(400)), 0o600))
+	w.Check(os.WriteFile(filepath.Join(w.Dir, "labels.csv"), []byte(curatortest.Labelled(400)), 0o600))
 	when := time.Now().Add(time.Hour)
-	w.check(os.Chtimes(filepath.Join(w.dir, "labels.csv"), when, when))
-	if got := w.mustScore(trial(guesses(400), "1")); got.Again || got.Free || got.Left != 4 || got.Spent {
+	w.Check(os.Chtimes(filepath.Join(w.Dir, "labels.csv"), when, when))
+	if got := w.MustScore(trial(guesses(400), "1")); got.Again || got.Free || got.Left != 4 || got.Spent {
 		t.Errorf("%+v", got)
 	}
-	if lines := w.mustBoard("trial"); len(lines) != 0 {
+	if lines := mustBoard(w, "trial"); len(lines) != 0 {
 		t.Errorf("the board of other labels: %v", lines)
 	}
 }
 
-func (w *world) mustBoard(name string) []api.BoardLine {
-	w.t.Helper()
+func mustBoard(w *curatortest.World, name string) []api.BoardLine {
+	w.T.Helper()
 	lines, err := w.Holdouts.Board(ctx, name)
-	w.check(err)
+	w.Check(err)
 	return lines
 }
 
 // Holdouts and other questions share the budgets.
 func TestHoldoutBudget(t *testing.T) {
-	w := newHoldouts(t, "{epsilon: 0.7, per_query: {default: 0.1, max: 0.5}}", nil)
-	w.mustScore(trial(guesses(600), "1"))
-	w.mustAsk("SELECT COUNT(*) FROM patients")
+	w := curatortest.NewHoldouts(t, "{epsilon: 0.7, per_query: {default: 0.1, max: 0.5}}", nil)
+	w.MustScore(trial(guesses(600), "1"))
+	w.MustAsk("SELECT COUNT(*) FROM patients")
 	// ben has half of the budget, and asks for one question of it.
-	if _, err := w.askAs("ben", "SELECT COUNT(*) FROM visits", 0); err != nil {
+	if _, err := w.AskAs("ben", "SELECT COUNT(*) FROM visits", 0); err != nil {
 		t.Fatal(err)
 	}
-	if a := w.mustScore(trial(guesses(0), "1")); !a.Spent || !a.Free {
+	if a := w.MustScore(trial(guesses(0), "1")); !a.Spent || !a.Free {
 		t.Errorf("%+v", a)
 	}
-	_, err := w.score(trial(guesses(599), "1"))
+	_, err := w.Score(trial(guesses(599), "1"))
 	var over *ledger.BudgetError
-	if !errors.As(err, &over) || !contains(err.Error(), "Nothing was spent", "a round of the holdout", "stay free") ||
+	if !errors.As(err, &over) || !curatortest.ContainsAll(err.Error(), "Nothing was spent", "a round of the holdout", "stay free") ||
 		strings.Contains(err.Error(), "Ask with an epsilon") {
 		t.Fatal(err)
 	}
-	if a := w.mustScore(trial(guesses(600), "1")); !a.Again {
+	if a := w.MustScore(trial(guesses(600), "1")); !a.Again {
 		t.Error("what was paid for is not free")
 	}
-	if _, err := w.ask("SELECT COUNT(*) FROM patients WHERE age > 3"); !errors.As(err, &over) {
+	if _, err := w.AskSQL("SELECT COUNT(*) FROM patients WHERE age > 3"); !errors.As(err, &over) {
 		t.Error(err)
 	}
-	w.mustAsk("SELECT COUNT(*) FROM patients")
-	if w.spent().Epsilon.String() != "0.7" {
-		t.Error(w.spent())
+	w.MustAsk("SELECT COUNT(*) FROM patients")
+	if w.Spent().Epsilon.String() != "0.7" {
+		t.Error(w.Spent())
 	}
 }
 
 // A budget that counts rho is charged the rho of a round.
 func TestHoldoutConcentrated(t *testing.T) {
-	w := newHoldouts(t, "{epsilon: 10, delta: 1e-6, per_query: {default: 0.1, max: 1}}", nil)
-	a := w.mustScore(trial(guesses(600), "1"))
-	if a.Cost.Rho == 0 || a.Cost.Rho >= a.Cost.Epsilon || w.spent().Rho != a.Cost.Rho {
-		t.Errorf("%+v, spent %v", a.Cost, w.spent())
+	w := curatortest.NewHoldouts(t, "{epsilon: 10, delta: 1e-6, per_query: {default: 0.1, max: 1}}", nil)
+	a := w.MustScore(trial(guesses(600), "1"))
+	if a.Cost.Rho == 0 || a.Cost.Rho >= a.Cost.Epsilon || w.Spent().Rho != a.Cost.Rho {
+		t.Errorf("%+v, spent %v", a.Cost, w.Spent())
 	}
 }
 
 // What is refused is refused by what is public, and costs nothing.
 func TestHoldoutRefusals(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	for _, c := range []struct {
 		q    api.HoldoutQuestion
 		want string
@@ -312,19 +254,19 @@ func TestHoldoutRefusals(t *testing.T) {
 		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients", Training: "1"}, "two training values"},
 		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients WHERE age > 40"}, "over all its people"},
 	} {
-		_, err := w.score(c.q)
+		_, err := w.Score(c.q)
 		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.100v: %v, want %s", c.q, err, c.want)
 		}
 	}
-	if w.records() != 0 {
+	if w.RecordCount() != 0 {
 		t.Error("something was charged")
 	}
-	if len(w.mustBoard("trial")) != 0 {
+	if len(mustBoard(w, "trial")) != 0 {
 		t.Error("something is on the board")
 	}
 	// The place of a refusal is one in the expression that was given.
-	_, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker AND nothing", Training: "1"})
+	_, err := w.Score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker AND nothing", Training: "1"})
 	var r *api.Refusal
 	if !errors.As(err, &r) || r.Position != len("smoker AND ") {
 		t.Errorf("%+v", r)
@@ -334,8 +276,8 @@ func TestHoldoutRefusals(t *testing.T) {
 // Labels that cannot be read are told to the owner with their lines, and to an analyst in one text.
 func TestHoldoutBrokenLabels(t *testing.T) {
 	for _, file := range []string{"label\nsecret\n\nsecret\n", "secret\n", "", "label,x\n,1\n"} {
-		w := newHoldouts(t, plenty, map[string]string{"labels.csv": file})
-		if _, err := w.score(trial(guesses(1), "1")); err != api.ErrLabels {
+		w := curatortest.NewHoldouts(t, curatortest.Plenty, map[string]string{"labels.csv": file})
+		if _, err := w.Score(trial(guesses(1), "1")); err != api.ErrLabels {
 			t.Error(err)
 		}
 		if _, err := w.Holdouts.List(); err != api.ErrLabels {
@@ -348,7 +290,7 @@ func TestHoldoutBrokenLabels(t *testing.T) {
 			strings.Contains(err.Error(), "secret") {
 			t.Error(err)
 		}
-		if w.records() != 0 {
+		if w.RecordCount() != 0 {
 			t.Error("something was charged")
 		}
 	}
@@ -356,7 +298,7 @@ func TestHoldoutBrokenLabels(t *testing.T) {
 
 // The table of patients as a holdout, in SQL and by its name, gives one answer to one question.
 func TestHoldoutTable(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	const text = "SELECT holdout_mean(smoker) FROM patients"
 	columns, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 	if err != nil || len(columns) != 1 || columns[0].Name != "holdout_mean" || !columns[0].Noisy {
@@ -364,43 +306,43 @@ func TestHoldoutTable(t *testing.T) {
 	}
 	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
 	if err != nil || e.Known || !e.Affordable || e.Pay != e.Cost || e.Cost.Epsilon != dp.One ||
-		!contains(e.Questions[0].Measures[0].Why, "Thresholdout", "training value 0.5", "3 answers") {
+		!curatortest.ContainsAll(e.Questions[0].Measures[0].Why, "Thresholdout", "training value 0.5", "3 answers") {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if w.records() != 0 {
+	if w.RecordCount() != 0 {
 		t.Error("explaining charges")
 	}
 	// The training value is that of the public rows: 2 of 4.
-	a := w.mustAsk(text)
+	a := w.MustAsk(text)
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || a.Cost.Epsilon != dp.One || *a.Errors[0][0] <= 0 || a.Columns[0] != columns[0] ||
 		a.Version.Number != 1 {
 		t.Errorf("%+v", a)
 	}
-	again := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 1 ELSE 0 END"})
-	if !again.Again || numbers(a) != fmt.Sprintf("[[%s]]", again.Score) || again.Training != "0.5" {
-		t.Errorf("%+v, and in SQL %s", again, numbers(a))
+	again := w.MustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 1 ELSE 0 END"})
+	if !again.Again || curatortest.Numbers(a) != fmt.Sprintf("[[%s]]", again.Score) || again.Training != "0.5" {
+		t.Errorf("%+v, and in SQL %s", again, curatortest.Numbers(a))
 	}
 	if e, err = w.Explain(ctx, api.Question{Analyst: "ben", SQL: text}); err != nil || !e.Known || e.Pay != (dp.Cost{}) ||
 		e.Questions[0].Record != again.Receipt.Sequence {
 		t.Errorf("%+v, %v", e, err)
 	}
 	// Of 200 people all are at least 0 years old.
-	if b := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(age >= 0, 1) FROM patients"}); b.Spent ||
+	if b := w.MustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(age >= 0, 1) FROM patients"}); b.Spent ||
 		b.Score != "1" {
 		t.Errorf("%+v", b)
 	}
 	c, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= 0, 0) AS share FROM patients",
 		Settings: api.Settings{Epsilon: dp.One, Confidence: 0.5}})
 	if err != nil || c.Columns[0].Name != "share" || c.Confidence != 0.5 ||
-		!contains(strings.Join(c.Notes, "\n"), "contradicts", "dp.epsilon") {
+		!curatortest.ContainsAll(strings.Join(c.Notes, "\n"), "contradicts", "dp.epsilon") {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, text := range []string{"SELECT holdout_mean(age >= 1, 0) FROM patients", "SELECT holdout_mean(age >= 2, 0) FROM patients",
 		"SELECT holdout_mean(age >= 3, 0) FROM patients"} {
-		w.ask(text) // until it is used up
+		w.AskSQL(text) // until it is used up
 	}
 	const more = "SELECT holdout_mean(age >= 4, 0) FROM patients"
-	_, asked := w.ask(more)
+	_, asked := w.AskSQL(more)
 	_, explained := w.Explain(ctx, api.Question{Analyst: "ana", SQL: more})
 	if !errors.As(asked, new(*api.Refusal)) || !strings.Contains(asked.Error(), "used up") || fmt.Sprint(explained) != asked.Error() {
 		t.Errorf("%v, and explained %v", asked, explained)
@@ -408,55 +350,49 @@ func TestHoldoutTable(t *testing.T) {
 	if e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text}); err != nil || !e.Known {
 		t.Error(e, err)
 	}
-	if _, err := w.ask("SELECT holdout_mean(age) FROM patients"); !errors.As(err, new(*api.Refusal)) {
+	if _, err := w.AskSQL("SELECT holdout_mean(age) FROM patients"); !errors.As(err, new(*api.Refusal)) {
 		t.Error(err)
 	}
-	if _, err := w.askAs("eve", text, 0); !errors.As(err, new(*api.Refusal)) {
+	if _, err := w.AskAs("eve", text, 0); !errors.As(err, new(*api.Refusal)) {
 		t.Error(err)
 	}
 }
 
 // An engine that fails ends the holdout for this process, with one text; what was answered stays.
 func TestHoldoutEngineFails(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
-	w.bear()
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
+	w.BearFailures()
 	q := api.HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
-	a := w.mustScore(q)
-	working := w.wire.Engine
-	w.wire.Engine = failing{working}
+	a := w.MustScore(q)
+	working := w.Wire.Engine
+	w.Wire.Engine = curatortest.FailingEngine{Engine: working}
 	for range 2 {
-		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
+		if _, err := w.Score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 	}
-	w.wire.Engine = working
-	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != api.ErrHoldoutRun {
+	w.Wire.Engine = working
+	if _, err := w.Score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != api.ErrHoldoutRun {
 		t.Error(err)
 	}
-	if b := w.mustScore(q); b.Score != a.Score || !b.Again {
+	if b := w.MustScore(q); b.Score != a.Score || !b.Again {
 		t.Errorf("%+v", b)
 	}
-	w.reopen()
-	if b := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "age > -1", Training: "1"}); b.Spent || !b.Free {
+	w.Reopen()
+	if b := w.MustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "age > -1", Training: "1"}); b.Spent || !b.Free {
 		t.Errorf("%+v", b)
 	}
-}
-
-type failing struct{ engine.Engine }
-
-func (failing) Run(context.Context, *tree.Query) (*engine.Result, error) {
-	return nil, errors.New("secret")
 }
 
 // The charge, whom it protects and the threshold are on stable storage before the data is looked
 // at.
 func TestHoldoutOrder(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	var seen []string
-	w.wire.Engine = watching{w.wire.Engine, func(q *tree.Query) {
+	w.Wire.Engine = watching{w.Wire.Engine, func(q *tree.Query) {
 		charges, notes := 0, 0
-		for r, err := range w.books.Records(ctx, 1) {
-			w.check(err)
+		for r, err := range w.Ledger.Records(ctx, 1) {
+			w.Check(err)
 			switch r.Kind {
 			case ledger.KindCharge:
 				charges++
@@ -466,7 +402,7 @@ func TestHoldoutOrder(t *testing.T) {
 		}
 		seen = append(seen, fmt.Sprintf("public %v: %d charges, %d notes", q.Public(), charges, notes))
 	}}
-	w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker"})
+	w.MustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker"})
 	if got := fmt.Sprint(seen); got != "[public true: 0 charges, 0 notes public false: 1 charges, 3 notes]" {
 		t.Error(got)
 	}
@@ -483,12 +419,12 @@ func (e watching) Run(c context.Context, q *tree.Query) (*engine.Result, error) 
 }
 
 func TestHoldoutBoard(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	w.SetClock(func() time.Time { at = at.Add(time.Hour); return at })
 	ask := func(analyst, name, training string, right int) {
 		t.Helper()
-		if _, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training,
+		if _, err := w.Score(api.HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training,
 			Name: name}); err != nil {
 			t.Fatal(err)
 		}
@@ -500,7 +436,7 @@ func TestHoldoutBoard(t *testing.T) {
 	ask("ben", "model 1", "0.9", 550)
 	ask("ana", "model 2", "0.99", 599)
 	show := func() (out []string) {
-		for _, l := range w.mustBoard("trial") {
+		for _, l := range mustBoard(w, "trial") {
 			out = append(out,
 				fmt.Sprintf("%d %s by %s: %s %v at %s", l.Rank, l.Name, l.Analyst, l.Score, l.Spent, l.Time.Format("15:04:05")))
 			if l.Error < 0.1 {
@@ -530,10 +466,10 @@ func TestHoldoutNeighbours(t *testing.T) {
 		charges []ledger.Charge
 	}
 	run := func(files map[string]string) transcript {
-		w := newHoldouts(t, plenty, files)
-		r := w.record()
+		w := curatortest.NewHoldouts(t, curatortest.Plenty, files)
+		r := w.Record()
 		var out transcript
-		w.noise.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
+		w.Noise.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
 		for _, q := range []api.HoldoutQuestion{
 			trial(guesses(600), "1"), trial(guesses(600)[1:], "1"), trial(guesses(3), ""), trial(guesses(0), "0.9"),
 			trial(guesses(900), "0.2"),
@@ -541,20 +477,20 @@ func TestHoldoutNeighbours(t *testing.T) {
 			{Holdout: "named", Predictions: []string{"1", "0", "x"}, IDs: []string{"a", "b", "c"}, Training: "0.5"},
 			{Holdout: "named", Predictions: []string{"1", "0", "0"}, IDs: []string{"a", "b", "d"}, Training: "0.5"},
 		} {
-			a, err := w.score(q)
+			a, err := w.Score(q)
 			if err != nil {
 				out.said = append(out.said, err.Error())
 				continue
 			}
 			out.said = append(out.said, fmt.Sprint(a.Spent, a.Free, a.Left))
 		}
-		out.charges = r.charges
+		out.charges = r.Charges
 		return out
 	}
 	one := run(nil)
 	for _, other := range []map[string]string{
-		{"labels.csv": labelled(601)},
-		{"labels.csv": strings.Replace(labelled(600), "0", "unheard-of", 1)},
+		{"labels.csv": curatortest.Labelled(601)},
+		{"labels.csv": strings.Replace(curatortest.Labelled(600), "0", "unheard-of", 1)},
 		{"named.csv": "id,label\na,0\nb,0.25\nc,0\n"},
 		{"named.csv": "id,label\na,1\nb,1\nc,0\n"},
 	} {
@@ -582,8 +518,8 @@ func TestHoldoutNeighbours(t *testing.T) {
 
 // Values with steps: the mean of an expression is that of its values, whatever lattice they are on.
 func TestHoldoutSteps(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
-	rows := w.dataset.Holdouts["rows"]
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
+	rows := w.Dataset.Holdouts["rows"]
 	rows.Steps, rows.Noise = 100, big.NewRat(1, 1000)
 	for _, c := range []struct {
 		expression string
@@ -597,12 +533,12 @@ func TestHoldoutSteps(t *testing.T) {
 		if c.want < 0.4 {
 			claim = "1"
 		}
-		a := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: c.expression, Training: claim})
+		a := w.MustScore(api.HoldoutQuestion{Holdout: "rows", SQL: c.expression, Training: claim})
 		if score, _ := strconv.ParseFloat(a.Score, 64); !a.Spent || math.Abs(score-c.want) > 0.02 {
 			t.Errorf("%s: %+v, want %v", c.expression, a, c.want)
 		}
 	}
-	_, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 0.001 END", Training: "0"})
+	_, err := w.Score(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 0.001 END", Training: "0"})
 	if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "multiples of 1/100") {
 		t.Error(err)
 	}
@@ -610,7 +546,7 @@ func TestHoldoutSteps(t *testing.T) {
 
 // Many who ask the same at once pay once and get one answer.
 func TestHoldoutTogether(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	var all sync.WaitGroup
 	scores := make([]string, 16)
 	for i := range scores {
@@ -631,8 +567,8 @@ func TestHoldoutTogether(t *testing.T) {
 			break
 		}
 	}
-	if w.spent().Epsilon != amount("0.5") || len(w.mustBoard("trial")) != 8 {
-		t.Errorf("spent %v, %d lines", w.spent(), len(w.mustBoard("trial")))
+	if w.Spent().Epsilon != curatortest.Amount("0.5") || len(mustBoard(w, "trial")) != 8 {
+		t.Errorf("spent %v, %d lines", w.Spent(), len(mustBoard(w, "trial")))
 	}
 	// Who stops waiting has paid nothing.
 	stopped, cancel := context.WithCancel(ctx)
@@ -641,17 +577,17 @@ func TestHoldoutTogether(t *testing.T) {
 	waits := &waiting{Turns: a.Turns}
 	a.Turns = waits
 	w.Holdouts = holdoutsession.New(a, 100, time.Now)
-	w.mustScore(api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(0), Training: "1"})
+	w.MustScore(api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(0), Training: "1"})
 	leave, err := a.Turns.WaitTurn(ctx, waits.keys...)
-	w.check(err)
+	w.Check(err)
 	cancel()
 	if _, err := w.Holdouts.Ask(stopped,
 		api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(1), Training: "1"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	leave()
-	if w.spent().Epsilon != amount("0.5") {
-		t.Errorf("spent %v", w.spent())
+	if w.Spent().Epsilon != curatortest.Amount("0.5") {
+		t.Errorf("spent %v", w.Spent())
 	}
 }
 
@@ -690,21 +626,21 @@ func (f *forgetful) NoteIf(ctx context.Context, session string, entry []byte, p 
 func TestHoldoutNoteFails(t *testing.T) {
 	for fails := 1; fails <= 3; fails++ { // the round, the answer, the board
 		for _, written := range []bool{false, true} {
-			w := newHoldouts(t, plenty, nil)
-			w.rewire(w.data, &forgetful{Ledger: w.books, fails: fails, written: written})
+			w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
+			w.Rewire(w.Data, &forgetful{Ledger: w.Ledger, fails: fails, written: written})
 			q := api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "model"}
-			if a, err := w.score(q); err == nil {
+			if a, err := w.Score(q); err == nil {
 				t.Errorf("note %d: %+v", fails, a)
 			}
-			a := w.mustScore(q)
-			if !a.Spent || a.Left != 2 || w.spent().Epsilon != amount("0.5") {
-				t.Errorf("note %d, written %v: %+v, spent %v", fails, written, a, w.spent())
+			a := w.MustScore(q)
+			if !a.Spent || a.Left != 2 || w.Spent().Epsilon != curatortest.Amount("0.5") {
+				t.Errorf("note %d, written %v: %+v, spent %v", fails, written, a, w.Spent())
 			}
-			w.reopen()
-			if b := w.mustScore(q); b.Score != a.Score || !b.Again {
+			w.Reopen()
+			if b := w.MustScore(q); b.Score != a.Score || !b.Again {
 				t.Errorf("note %d, written %v: %s, and then %s", fails, written, a.Score, b.Score)
 			}
-			if lines := w.mustBoard("trial"); len(lines) != 1 || lines[0].Score != a.Score {
+			if lines := mustBoard(w, "trial"); len(lines) != 1 || lines[0].Score != a.Score {
 				t.Errorf("note %d, written %v: %v", fails, written, lines)
 			}
 		}
@@ -722,18 +658,18 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 		"CASE WHEN pid = 7 THEN 1 END", "cost / 10000",
 	}
 	whole := hospital.New(200, 3)
-	for _, budget := range []string{plenty, plenty + "\n    neighbours: substitute"} {
+	for _, budget := range []string{curatortest.Plenty, curatortest.Plenty + "\n    neighbours: substitute"} {
 		run := func(h *hospital.Hospital) (said []string, calls []mech.Call, charges []ledger.Charge) {
-			w := build(t, h, hospital.Dataset("hospital", "data", budget)+heldOut, 1, map[string]string{
-				"labels.csv": labelled(600), "named.csv": "id,label\na,1\n",
+			w := curatortest.Build(t, h, hospital.Dataset("hospital", "data", budget)+curatortest.HeldOut, 1, map[string]string{
+				"labels.csv": curatortest.Labelled(600), "named.csv": "id,label\na,1\n",
 				"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n",
 			})
-			w.dataset.Holdouts["rows"].Steps, w.dataset.Holdouts["rows"].Threshold = 100, big.NewRat(9, 10)
-			r := w.record()
-			w.noise.Record(func(c mech.Call) { calls = append(calls, c) })
+			w.Dataset.Holdouts["rows"].Steps, w.Dataset.Holdouts["rows"].Threshold = 100, big.NewRat(9, 10)
+			r := w.Record()
+			w.Noise.Record(func(c mech.Call) { calls = append(calls, c) })
 			for _, text := range questions {
 				for _, claim := range []string{"", "0.5"} {
-					a, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: text, Training: claim})
+					a, err := w.Score(api.HoldoutQuestion{Holdout: "rows", SQL: text, Training: claim})
 					if err != nil {
 						said = append(said, err.Error())
 						continue
@@ -741,7 +677,7 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 					said = append(said, fmt.Sprint(a.Spent, a.Free, a.Left, a.Training))
 				}
 			}
-			return said, calls, r.charges
+			return said, calls, r.Charges
 		}
 		said, calls, charges := run(whole)
 		for _, gone := range []int{hospital.Target, 17} {
@@ -764,20 +700,20 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 
 // How many scores a holdout remembers is bounded, also where they cost nothing.
 func TestHoldoutRemembersSoMany(t *testing.T) {
-	w := newHoldouts(t, plenty, nil)
+	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	w.Holdouts = holdoutsession.New(w.Access(), 3, time.Now)
 	for i := range 3 {
-		w.mustScore(trial(guesses(600-i), "0.99"))
+		w.MustScore(trial(guesses(600-i), "0.99"))
 	}
 	for range 2 {
-		_, err := w.score(trial(guesses(590), "0.99"))
+		_, err := w.Score(trial(guesses(590), "0.99"))
 		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "has told 3 different scores") {
 			t.Error(err)
 		}
-		if a := w.mustScore(trial(guesses(600), "0.99")); !a.Again {
+		if a := w.MustScore(trial(guesses(600), "0.99")); !a.Again {
 			t.Errorf("%+v", a)
 		}
-		w.reopen()
+		w.Reopen()
 		w.Holdouts = holdoutsession.New(w.Access(), 3, time.Now)
 	}
 }

@@ -1,4 +1,4 @@
-package curator
+package sparsesession_test
 
 import (
 	"context"
@@ -18,26 +18,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/internal/session/sparsesession"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-const patients = "SELECT COUNT(*) FROM patients"
-
-// sparse opens a session as ana, about counts of people.
-func (w *world) sparse(change func(*api.SparseQuestion)) *sparsesession.Session {
-	w.t.Helper()
-	q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: freshID()}
-	if change != nil {
-		change(&q)
-	}
-	s, err := w.Sparse.Open(ctx, q)
-	w.check(err)
-	return s
-}
-
 // unpaid says what is wrong where the engine runs and the file does not say so much was charged.
-func (w *world) unpaid(cost dp.Cost) error {
-	got := w.onDisk()
+func unpaid(w *curatortest.World, cost dp.Cost) error {
+	got := w.OnDisk()
 	if got.Charges != 1 || got.Balances[0].Spent.Epsilon < cost.Epsilon {
 		return fmt.Errorf("when the engine runs the file says %+v; want a charge of %v", got, cost)
 	}
@@ -47,36 +34,36 @@ func (w *world) unpaid(cost dp.Cost) error {
 // The whole session is paid for, on disk, before its first question is computed, and nothing of a
 // question is looked up or kept.
 func TestSparseOrder(t *testing.T) {
-	w := newWorld(t, pure)
-	r := w.record()
-	s := w.sparse(nil)
-	if got := r.take(); !slices.Equal(got, []string{"version", "charge"}) {
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
+	s := w.OpenSparse(nil)
+	if got := r.Take(); !slices.Equal(got, []string{"version", "charge"}) {
 		t.Errorf("opening: %v", got)
 	}
-	if s.Cost.Epsilon != amount("0.1") || r.charges[0].Cost != s.Cost || s.Receipt.Sequence != 2 || s.Receipt.Hash == "" ||
-		!strings.Contains(r.charges[0].Mechanisms, "sparse(") {
-		t.Errorf("%+v, charged %+v", s, r.charges[0])
+	if s.Cost.Epsilon != curatortest.Amount("0.1") || r.Charges[0].Cost != s.Cost || s.Receipt.Sequence != 2 || s.Receipt.Hash == "" ||
+		!strings.Contains(r.Charges[0].Mechanisms, "sparse(") {
+		t.Errorf("%+v, charged %+v", s, r.Charges[0])
 	}
-	r.before["run"] = func() error { return w.unpaid(s.Cost) }
+	r.Before["run"] = func() error { return unpaid(w, s.Cost) }
 	for range 3 {
-		v, err := s.Ask(ctx, patients, "-1000000")
+		v, err := s.Ask(ctx, curatortest.Patients, "-1000000")
 		if v == nil && err != api.ErrSessionUsed {
 			t.Fatal(err)
 		}
 	}
-	if got := r.take(); !slices.Equal(got, []string{"version", "run", "version", "run"}) {
+	if got := r.Take(); !slices.Equal(got, []string{"version", "run", "version", "run"}) {
 		t.Errorf("asking: %v", got)
 	}
 	// The planted bug: a session that is charged after its first question.
-	late := newWorld(t, pure)
-	rl := late.record()
+	late := curatortest.New(t, curatortest.Pure)
+	rl := late.Record()
 	a := late.Access()
 	a.Cashier, a.Journal = chargesNothing{a.Cashier}, &forgetsOne{Journal: a.Journal}
 	late.Sparse = sparsesession.New(a)
-	unpaid := late.sparse(func(q *api.SparseQuestion) { q.Above = 1 })
+	lateSession := late.OpenSparse(func(q *api.SparseQuestion) { q.Above = 1 })
 	noticed := error(nil)
-	rl.before["run"] = func() error { noticed = late.unpaid(unpaid.Cost); return nil }
-	if _, err := unpaid.Ask(ctx, patients, "1"); !errors.Is(err, ledger.ErrUnpaid) {
+	rl.Before["run"] = func() error { noticed = unpaid(late, lateSession.Cost); return nil }
+	if _, err := lateSession.Ask(ctx, curatortest.Patients, "1"); !errors.Is(err, ledger.ErrUnpaid) {
 		t.Errorf("a session that was not paid for answers: %v", err)
 	}
 	if noticed == nil {
@@ -106,16 +93,16 @@ func (f *forgetsOne) Note(ctx context.Context, session string, entry []byte) err
 }
 
 func TestSparseAnswers(t *testing.T) {
-	w := build(t, hospital.New(2000, 1), hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 20, max: 50}}"), 3)
-	s := w.sparse(func(q *api.SparseQuestion) { q.Values = true })
-	v, err := s.Ask(ctx, patients, "4000")
-	w.check(err)
+	w := curatortest.Build(t, hospital.New(2000, 1), hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 20, max: 50}}"), 3)
+	s := w.OpenSparse(func(q *api.SparseQuestion) { q.Values = true })
+	v, err := s.Ask(ctx, curatortest.Patients, "4000")
+	w.Check(err)
 	if v.Above || v.Value != nil || v.Left != 2 || !(v.Error > 0 && v.Error < 10) {
 		t.Errorf("%+v", v)
 	}
 	first := v.Error
-	v, err = s.Ask(ctx, patients, "1000")
-	w.check(err)
+	v, err = s.Ask(ctx, curatortest.Patients, "1000")
+	w.Check(err)
 	if !v.Above || v.Value == nil || v.Left != 1 || v.Error < first {
 		t.Fatalf("%+v", v)
 	}
@@ -123,16 +110,16 @@ func TestSparseAnswers(t *testing.T) {
 	if _, err := fmt.Sscan(*v.Value, &value); err != nil || value < 1990 || value > 2010 {
 		t.Errorf("value %s", *v.Value)
 	}
-	if v, err = s.Ask(ctx, patients, "1000"); err != nil || !v.Above || v.Left != 0 {
+	if v, err = s.Ask(ctx, curatortest.Patients, "1000"); err != nil || !v.Above || v.Left != 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if _, err = s.Ask(ctx, patients, "1000"); err != api.ErrSessionUsed {
+	if _, err = s.Ask(ctx, curatortest.Patients, "1000"); err != api.ErrSessionUsed {
 		t.Error(err)
 	}
 	// Money is on a lattice of cents, and so is the session.
-	s = w.sparse(func(q *api.SparseQuestion) { q.Sensitivity, q.Step, q.Values = 10_000, "0.01", true })
+	s = w.OpenSparse(func(q *api.SparseQuestion) { q.Sensitivity, q.Step, q.Values = 10_000, "0.01", true })
 	v, err = s.Ask(ctx, "SELECT SUM(cost) FROM patients", "0.01")
-	w.check(err)
+	w.Check(err)
 	if !v.Above || v.Value == nil || len(*v.Value)-strings.IndexByte(*v.Value, '.') != 3 {
 		t.Errorf("%+v", v)
 	}
@@ -140,11 +127,11 @@ func TestSparseAnswers(t *testing.T) {
 
 // A question that the session is not for is refused, computes nothing, and the session goes on.
 func TestSparseRefuses(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
-	s := w.sparse(nil)
-	wide := w.sparse(func(q *api.SparseQuestion) { q.Sensitivity = 200 })
-	r.take()
+	w := curatortest.New(t, curatortest.Plenty)
+	r := w.Record()
+	s := w.OpenSparse(nil)
+	wide := w.OpenSparse(func(q *api.SparseQuestion) { q.Sensitivity = 200 })
+	r.Take()
 	for _, c := range []struct {
 		s                    *sparsesession.Session
 		sql, threshold, want string
@@ -167,11 +154,11 @@ func TestSparseRefuses(t *testing.T) {
 		{s, "SELECT n FROM (SELECT COUNT(*) AS n FROM patients) AS t", "1", "nothing around it"},
 		{s, "SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM patients", "1", "nothing around it"},
 		{s, "SELECT pid FROM patients", "1", ""},
-		{s, patients, "many", "not a number"},
-		{s, patients, "NaN", "not a number"},
-		{s, patients, "0.5", "lattice"},
-		{s, patients, "1e300", "lattice"},
-		{s, patients, "1e999999999", "not a number"},
+		{s, curatortest.Patients, "many", "not a number"},
+		{s, curatortest.Patients, "NaN", "not a number"},
+		{s, curatortest.Patients, "0.5", "lattice"},
+		{s, curatortest.Patients, "1e300", "lattice"},
+		{s, curatortest.Patients, "1e999999999", "not a number"},
 	} {
 		v, err := c.s.Ask(ctx, c.sql, c.threshold)
 		var refused *api.Refusal
@@ -179,17 +166,17 @@ func TestSparseRefuses(t *testing.T) {
 			t.Errorf("%s >= %s: %+v, %v", c.sql, c.threshold, v, err)
 		}
 	}
-	if got := r.take(); len(got) != 0 {
+	if got := r.Take(); len(got) != 0 {
 		t.Errorf("what was refused did %v", got)
 	}
 	if _, err := s.Ask(ctx, "SELECT COUNT(DISTINCT pid) FROM visits", "1"); err != nil {
 		t.Error(err)
 	}
-	signed := w.sparse(func(q *api.SparseQuestion) { q.Sensitivity, q.Signed = 200, true })
+	signed := w.OpenSparse(func(q *api.SparseQuestion) { q.Sensitivity, q.Signed = 200, true })
 	if _, err := signed.Ask(ctx, "SELECT SUM(age - 50) FROM patients", "1"); err != nil {
 		t.Error(err)
 	}
-	spent := w.spent()
+	spent := w.Spent()
 	for _, change := range []func(*api.SparseQuestion){
 		func(q *api.SparseQuestion) { q.Analyst = "nobody" },
 		func(q *api.SparseQuestion) { q.Above = 0 },
@@ -200,14 +187,14 @@ func TestSparseRefuses(t *testing.T) {
 		func(q *api.SparseQuestion) { q.Epsilon = 2 * dp.One },
 		func(q *api.SparseQuestion) { q.Epsilon = 1 },
 	} {
-		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: freshID()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: curatortest.FreshID()}
 		change(&q)
 		var refused *api.Refusal
 		if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	if w.spent() != spent {
+	if w.Spent() != spent {
 		t.Error("a refusal was charged for")
 	}
 }
@@ -215,13 +202,13 @@ func TestSparseRefuses(t *testing.T) {
 // What is charged is what the mechanism claims, in the currency of the budget, and never more than
 // was asked for.
 func TestSparseCharge(t *testing.T) {
-	for _, budget := range []string{plenty, rich} {
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
 		for _, above := range []int{1, 3, 40} {
 			for _, values := range []bool{false, true} {
-				w := newWorld(t, budget)
-				s := w.sparse(func(q *api.SparseQuestion) { q.Above, q.Values, q.Epsilon = above, values, dp.One/2 })
-				spent, claimed := w.spent(), s.Cost
-				if budget == plenty {
+				w := curatortest.New(t, budget)
+				s := w.OpenSparse(func(q *api.SparseQuestion) { q.Above, q.Values, q.Epsilon = above, values, dp.One/2 })
+				spent, claimed := w.Spent(), s.Cost
+				if budget == curatortest.Plenty {
 					if spent.Epsilon != dp.One/2 || spent.Epsilon != claimed.Epsilon {
 						t.Errorf("spent %v, claimed %v", spent, claimed)
 					}
@@ -235,7 +222,7 @@ func TestSparseCharge(t *testing.T) {
 			}
 		}
 	}
-	w := newWorld(t, pure)
+	w := curatortest.New(t, curatortest.Pure)
 	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: dp.One, Request: "a"}
 	if _, err := w.Sparse.Open(ctx, q); err != nil {
 		t.Fatal(err)
@@ -249,10 +236,10 @@ func TestSparseCharge(t *testing.T) {
 
 // One charge has one noise, before and after a restart, and at the same time.
 func TestSparseRequest(t *testing.T) {
-	w := newWorld(t, plenty)
+	w := curatortest.New(t, curatortest.Plenty)
 	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: "once"}
 	var opened atomic.Int32
-	together(8, func(int) {
+	curatortest.AtOnce(8, func(int) {
 		s, err := w.Sparse.Open(ctx, q)
 		var refused *api.Refusal
 		switch {
@@ -262,22 +249,22 @@ func TestSparseRequest(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if opened.Load() != 1 || w.spent().Epsilon != amount("0.1") {
-		t.Errorf("%d sessions for %v", opened.Load(), w.spent().Epsilon)
+	if opened.Load() != 1 || w.Spent().Epsilon != curatortest.Amount("0.1") {
+		t.Errorf("%d sessions for %v", opened.Load(), w.Spent().Epsilon)
 	}
-	w.reopen()
+	w.Reopen()
 	if s, err := w.Sparse.Open(ctx, q); s != nil || err == nil {
 		t.Error("a session was opened again after a restart")
 	}
 	var other *ledger.RequestError
-	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: "once"}); !errors.As(err, &other) {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: curatortest.Patients, Request: "once"}); !errors.As(err, &other) {
 		t.Errorf("a question in the name of a session: %v", err)
 	}
 	q.Above = 2
 	if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &other) {
 		t.Errorf("another session in its name: %v", err)
 	}
-	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: "asked"}); err != nil {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: curatortest.Patients, Request: "asked"}); err != nil {
 		t.Fatal(err)
 	}
 	q.Request = "asked"
@@ -288,109 +275,109 @@ func TestSparseRequest(t *testing.T) {
 
 // Answers of a session are not remembered, and answers that are do not become verdicts.
 func TestSparseRemembersNothing(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
-	w.mustAsk(patients)
-	s := w.sparse(func(q *api.SparseQuestion) { q.Above = 100 })
-	records := w.records()
-	r.take()
+	w := curatortest.New(t, curatortest.Plenty)
+	r := w.Record()
+	w.MustAsk(curatortest.Patients)
+	s := w.OpenSparse(func(q *api.SparseQuestion) { q.Above = 100 })
+	records := w.RecordCount()
+	r.Take()
 	for range 3 {
-		_, err := s.Ask(ctx, patients, "1")
-		w.check(err)
+		_, err := s.Ask(ctx, curatortest.Patients, "1")
+		w.Check(err)
 	}
-	if got := r.take(); slices.Contains(got, "recall") || slices.Contains(got, "keep") || w.records() != records {
+	if got := r.Take(); slices.Contains(got, "recall") || slices.Contains(got, "keep") || w.RecordCount() != records {
 		t.Errorf("a session does %v", got)
 	}
 	_, err := s.Ask(ctx, "SELECT COUNT(*) FROM patients WHERE age > 30", "1")
-	w.check(err)
-	if a := w.mustAsk("SELECT COUNT(*) FROM patients WHERE age > 30"); a.Receipt.Free {
+	w.Check(err)
+	if a := w.MustAsk("SELECT COUNT(*) FROM patients WHERE age > 30"); a.Receipt.Free {
 		t.Error("a question of a session was remembered as an answer")
 	}
 }
 
 // The first question that the engine does not finish is the last one, with one text.
 func TestSparseEngineFails(t *testing.T) {
-	w := newWorld(t, plenty)
-	w.bear()
-	r := w.record()
+	w := curatortest.New(t, curatortest.Plenty)
+	w.BearFailures()
+	r := w.Record()
 	for name, fail := range map[string]func(cancel func()) error{
 		"a failure":    func(func()) error { return errors.New("a cause") },
 		"a cancelling": func(cancel func()) error { cancel(); return nil },
 	} {
-		s := w.sparse(nil)
+		s := w.OpenSparse(nil)
 		cancelled, cancel := context.WithCancel(ctx)
-		r.before["run"] = func() error { return fail(cancel) }
-		if _, err := s.Ask(cancelled, patients, "1"); err != api.ErrSessionRun {
+		r.Before["run"] = func() error { return fail(cancel) }
+		if _, err := s.Ask(cancelled, curatortest.Patients, "1"); err != api.ErrSessionRun {
 			t.Errorf("%s: %v", name, err)
 		}
-		delete(r.before, "run")
-		if _, err := s.Ask(ctx, patients, "1"); err != api.ErrSessionRun {
+		delete(r.Before, "run")
+		if _, err := s.Ask(ctx, curatortest.Patients, "1"); err != api.ErrSessionRun {
 			t.Errorf("after %s: %v", name, err)
 		}
 		cancel()
 	}
 	// Who stops waiting for a turn, or comes too late, has computed nothing.
-	s := w.sparse(nil)
+	s := w.OpenSparse(nil)
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	running, finish, first := make(chan struct{}), make(chan struct{}), make(chan error)
-	r.before["run"] = func() error { close(running); <-finish; return nil }
+	r.Before["run"] = func() error { close(running); <-finish; return nil }
 	go func() {
-		_, err := s.Ask(ctx, patients, "1000000")
+		_, err := s.Ask(ctx, curatortest.Patients, "1000000")
 		first <- err
 	}()
 	<-running
-	if _, err := s.Ask(cancelled, patients, "1"); !errors.Is(err, context.Canceled) {
+	if _, err := s.Ask(cancelled, curatortest.Patients, "1"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	close(finish)
-	w.check(<-first)
-	delete(r.before, "run")
+	w.Check(<-first)
+	delete(r.Before, "run")
 	for range 20 { // which of the two is noticed first is chance
-		if _, err := s.Ask(cancelled, patients, "1"); !errors.Is(err, context.Canceled) {
+		if _, err := s.Ask(cancelled, curatortest.Patients, "1"); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
-	if _, err := s.Ask(ctx, patients, "1"); err != nil {
+	if _, err := s.Ask(ctx, curatortest.Patients, "1"); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestSparseDataChanges(t *testing.T) {
-	w := newWorld(t, plenty)
-	s := w.sparse(nil)
-	_, err := s.Ask(ctx, patients, "1000000")
-	w.check(err)
-	w.check(hospital.New(300, 2).Write(filepath.Join(w.dir, "data")))
+	w := curatortest.New(t, curatortest.Plenty)
+	s := w.OpenSparse(nil)
+	_, err := s.Ask(ctx, curatortest.Patients, "1000000")
+	w.Check(err)
+	w.Check(hospital.New(300, 2).Write(filepath.Join(w.Dir, "data")))
 	later := time.Now().Add(time.Hour)
-	w.check(os.Chtimes(filepath.Join(w.dir, "data", "patients.csv"), later, later))
+	w.Check(os.Chtimes(filepath.Join(w.Dir, "data", "patients.csv"), later, later))
 	for range 2 {
-		if _, err := s.Ask(ctx, patients, "1000000"); err != api.ErrSessionData {
+		if _, err := s.Ask(ctx, curatortest.Patients, "1000000"); err != api.ErrSessionData {
 			t.Errorf("got %v", err)
 		}
 	}
-	if _, err := w.sparse(nil).Ask(ctx, patients, "1000000"); err != nil {
+	if _, err := w.OpenSparse(nil).Ask(ctx, curatortest.Patients, "1000000"); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestSparseExpires(t *testing.T) {
-	w := newWorld(t, plenty)
-	s := w.sparse(nil)
-	w.dataset.Analysts["ana"].Expires = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := curatortest.New(t, curatortest.Plenty)
+	s := w.OpenSparse(nil)
+	w.Dataset.Analysts["ana"].Expires = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	w.SetClock(func() time.Time { return time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC) })
-	if _, err := s.Ask(ctx, patients, "1"); err == nil || !strings.Contains(err.Error(), "ended on") {
+	if _, err := s.Ask(ctx, curatortest.Patients, "1"); err == nil || !strings.Contains(err.Error(), "ended on") {
 		t.Error(err)
 	}
 }
 
 // Many ask at once, and no more than was paid for is above.
 func TestSparseAtOnce(t *testing.T) {
-	w := newWorld(t, plenty)
-	s := w.sparse(func(q *api.SparseQuestion) { q.Above = 5 })
+	w := curatortest.New(t, curatortest.Plenty)
+	s := w.OpenSparse(func(q *api.SparseQuestion) { q.Above = 5 })
 	var above, halted atomic.Int32
-	together(30, func(int) {
-		v, err := s.Ask(ctx, patients, "-1000000")
+	curatortest.AtOnce(30, func(int) {
+		v, err := s.Ask(ctx, curatortest.Patients, "-1000000")
 		switch {
 		case err == api.ErrSessionUsed:
 			halted.Add(1)
@@ -408,23 +395,89 @@ func TestSparseAtOnce(t *testing.T) {
 // A door that closes between the look at it and the note closes in time: the verdict is neither
 // noted nor told, and the session is there after the release.
 func TestSparseNoteBehindDoor(t *testing.T) {
-	w := newWorld(t, plenty)
-	r := w.record()
-	s := w.sparse(nil)
-	r.before["note"] = func() error {
-		delete(r.before, "note")
-		_, err := w.books.Fail(ctx,
+	w := curatortest.New(t, curatortest.Plenty)
+	r := w.Record()
+	s := w.OpenSparse(nil)
+	r.Before["note"] = func() error {
+		delete(r.Before, "note")
+		_, err := w.Ledger.Fail(ctx,
 			ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3})
 		return err
 	}
-	if v, err := s.Ask(ctx, patients, "100000"); !isShut(err) || v != nil {
+	if v, err := s.Ask(ctx, curatortest.Patients, "100000"); !curatortest.IsLockedOut(err) || v != nil {
 		t.Errorf("told behind a closed door: %+v, %v", v, err)
 	}
-	if differs, _ := w.replayed(); len(differs) > 0 {
+	if differs, _ := w.Replayed(); len(differs) > 0 {
 		t.Error(differs)
 	}
-	w.letIn("ana")
-	if v, err := s.Ask(ctx, patients, "100000"); err != nil || v.Above {
+	w.LetIn("ana")
+	if v, err := s.Ask(ctx, curatortest.Patients, "100000"); err != nil || v.Above {
 		t.Errorf("after the release: %+v, %v", v, err)
+	}
+}
+
+var ctx = context.Background()
+
+// A door that closes when a session has drawn an answer leaves the session as one that drew none:
+// afterwards nothing tells whether the question failed.
+func TestBehindDoorSparseDrawn(t *testing.T) {
+	var seen []string
+	for _, threshold := range []string{"-100000", "100000"} { // above, and not
+		w := curatortest.New(t, curatortest.Plenty)
+		r := w.Record()
+		s := w.OpenSparse(nil)
+		_, err := s.Ask(ctx, curatortest.Patients, "100000") // which notes that sessions run, too
+		w.Check(err)
+		r.Before["note"] = func() error {
+			delete(r.Before, "note")
+			w.LockOut()
+			return nil
+		}
+		if v, err := s.Ask(ctx, curatortest.Patients, threshold); !curatortest.IsLockedOut(err) || v != nil {
+			t.Errorf("told behind a closed door: %+v, %v", v, err)
+		}
+		w.LetIn("ana")
+		v, err := s.Ask(ctx, curatortest.Patients, "100000")
+		w.Check(err)
+		seen = append(seen, fmt.Sprintf("%+v, %d left", *v, s.Left()))
+	}
+	if seen[0] != seen[1] {
+		t.Errorf("told apart: %q", seen)
+	}
+}
+
+// TestSparseEndsWithItsWindow: a session that was opened in one window does not answer in the next.
+func TestSparseEndsWithItsWindow(t *testing.T) {
+	w := curatortest.NewTeam(t, curatortest.Monthly, curatortest.TwoAnalysts)
+	r := w.Record()
+	session := func() *sparsesession.Session {
+		s, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: curatortest.FreshID()})
+		w.Check(err)
+		_, err = s.Ask(ctx, curatortest.Patients, "100000")
+		w.Check(err)
+		return s
+	}
+	first, second := session(), session()
+	w.RenewNow()
+	r.Take()
+	for range 2 {
+		if v, err := first.Ask(ctx, curatortest.Patients, "100000"); err != api.ErrSessionWindow || v != nil {
+			t.Errorf("%+v, %v", v, err)
+		}
+	}
+	if calls := r.Take(); slices.Contains(calls, "run") {
+		t.Errorf("the engine was asked: %v", calls)
+	}
+	if v, err := second.Ask(ctx, curatortest.Patients, "-100000"); err != api.ErrSessionWindow || v != nil || second.Left() != 2 {
+		t.Errorf("%+v, %v, %d left", v, err, second.Left())
+	}
+	// Also where it ends while the engine runs, and nothing is told of what was drawn.
+	third := session()
+	r.Before["run"] = func() error { w.RenewNow(); return nil }
+	if v, err := third.Ask(ctx, curatortest.Patients, "-100000"); err != api.ErrSessionWindow || v != nil || third.Left() != 2 {
+		t.Errorf("%+v, %v, %d left", v, err, third.Left())
+	}
+	if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
+		t.Error(differs, doubts)
 	}
 }
