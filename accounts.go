@@ -25,7 +25,7 @@ type Accounts struct {
 
 // Promise says in sentences what the budget of a dataset promises to every person in the data.
 func (a *Accounts) Promise(ctx context.Context, dataset string) ([]string, error) {
-	c, err := a.datasets.books(dataset)
+	c, err := a.datasets.accounts(dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (a *Accounts) Promise(ctx context.Context, dataset string) ([]string, error
 
 // Remaining returns what an analyst can still spend. It does not open the data.
 func (a *Accounts) Remaining(ctx context.Context, dataset, analyst string) (api.Remaining, error) {
-	c, err := a.datasets.books(dataset)
+	c, err := a.datasets.accounts(dataset)
 	if err != nil {
 		return api.Remaining{}, err
 	}
@@ -44,7 +44,7 @@ func (a *Accounts) Remaining(ctx context.Context, dataset, analyst string) (api.
 // Renew begins the next window of a dataset. It is refused where the policy has no renewal, or no
 // more windows.
 func (a *Accounts) Renew(ctx context.Context, dataset, reason string) (api.Renewed, error) {
-	c, err := a.datasets.books(dataset)
+	c, err := a.datasets.accounts(dataset)
 	if err != nil {
 		return api.Renewed{}, err
 	}
@@ -53,10 +53,10 @@ func (a *Accounts) Renew(ctx context.Context, dataset, reason string) (api.Renew
 	return c.Renew(ctx, reason)
 }
 
-// RenewSigned does the same where the owner of the ledger signs for it, for doors that others can
+// RenewSigned does the same where the owner of the ledger signs for it, for entries that others can
 // reach: a renewal needs no signature by itself. See [ledger.Deferred] for signing elsewhere.
 func (a *Accounts) RenewSigned(ctx context.Context, dataset, reason string, signer crypto.Signer) (api.Renewed, error) {
-	c, err := a.datasets.books(dataset)
+	c, err := a.datasets.accounts(dataset)
 	if err != nil {
 		return api.Renewed{}, err
 	}
@@ -68,7 +68,7 @@ func (a *Accounts) RenewSigned(ctx context.Context, dataset, reason string, sign
 // Due returns the day on which the next window of a dataset is meant to begin, and false where
 // nothing was spent yet. It is a reminder: windows begin with Renew and not by themselves.
 func (a *Accounts) Due(ctx context.Context, dataset string) (time.Time, bool, error) {
-	c, err := a.datasets.books(dataset)
+	c, err := a.datasets.accounts(dataset)
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -79,7 +79,7 @@ func (a *Accounts) Due(ctx context.Context, dataset string) (time.Time, bool, er
 // owner; see SetOwner. Where that is elsewhere, the signer is a [ledger.Deferred]; one that has
 // nothing yet brings what would be, together with the [*ledger.DraftError] that says what to sign.
 func (a *Accounts) TopUp(ctx context.Context, dataset string, t api.TopUp) (*api.Raised, error) {
-	c, err := a.datasets.books(dataset)
+	c, err := a.datasets.accounts(dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func (a *Accounts) Owner(ctx context.Context) (ed25519.PublicKey, error) {
 	return owner, nil
 }
 
-// books returns a curator of a dataset that knows its ledger and not its data.
-func (d *datasets) books(name string) (*budgets.Books, error) {
+// accounts returns those of a dataset; they know its ledger and not its data.
+func (d *datasets) accounts(name string) (*budgets.DatasetAccounts, error) {
 	ds, err := d.find(name)
 	if err != nil {
 		return nil, err
@@ -160,9 +160,9 @@ func (a *Accounts) BudgetOf(ctx context.Context, name, analyst string) ([]api.Ac
 	return budgets.New(ds, a.datasets.ledger).Own(ctx, analyst)
 }
 
-// Door returns whether a dataset is closed to an analyst; where none is named, to everybody. It
+// Lockout returns whether a dataset is closed to an analyst; where none is named, to everybody. It
 // does not open the data.
-func (a *Accounts) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
+func (a *Accounts) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	ds, err := a.datasets.find(dataset)
 	if err != nil {
 		return ledger.Lockout{}, err
@@ -202,9 +202,9 @@ func (db *DB) crashed(ctx context.Context) error {
 			return err
 		}
 		if db.datasets.incident != nil {
-			door, err := db.datasets.ledger.Lockout(ctx, name, analyst)
+			lockout, err := db.datasets.ledger.Lockout(ctx, name, analyst)
 			db.datasets.incident(api.Incident{Analyst: analyst, Dataset: name, Failure: ledger.FailedCrash,
-				Closed: door.Closed || err != nil})
+				Closed: lockout.Closed || err != nil})
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-// Package discreet is the front door of the library: open a policy, ask a
+// Package discreet is the face of the library: open a policy, ask a
 // question, read the budget.
 //
 //	db, err := discreet.Open(ctx, "hospital.yaml")

@@ -111,8 +111,8 @@ func TestCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var door *ledger.LockoutError
-	if _, err := db.Ask(background, other); !errors.As(err, &door) {
+	var lockout *ledger.LockoutError
+	if _, err := db.Ask(background, other); !errors.As(err, &lockout) {
 		t.Fatal(err)
 	}
 	if a, err := db.Ask(background, q); err != nil || !a.Receipt.Free {
@@ -170,8 +170,8 @@ func TestCrashOfOne(t *testing.T) {
 		}
 	}
 	for name, shut := range map[string]bool{"ana": false, "ben": true} {
-		if door, err := db.Door(background, "hospital", name); err != nil || door.Closed != shut {
-			t.Errorf("%s: %+v %v", name, door, err)
+		if lockout, err := db.Lockout(background, "hospital", name); err != nil || lockout.Closed != shut {
+			t.Errorf("%s: %+v %v", name, lockout, err)
 		}
 	}
 }

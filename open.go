@@ -198,7 +198,7 @@ func WithProgress(tell func(what string, done, of int64)) Option {
 
 // WithIncidents tells of every question that failed after its charge, when that is in the ledger;
 // see [DB.Release]. One whose analyst was shut out before is told here and nowhere else. An
-// incident holds no data, and is for the owner alone: how many there are behind a closed door is a
+// incident holds no data, and is for the owner alone: how many there are under a lockout is a
 // secret.
 func WithIncidents(told func(api.Incident)) Option {
 	return func(db *DB) error {

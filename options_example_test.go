@@ -47,11 +47,11 @@ datasets:
 		log.Fatal(err)
 	}
 	version := func(context.Context) (store.Version, error) { return store.Version{State: "1"}, nil }
-	books, err := sqlite.Open(filepath.Join(dir, "books"))
+	opened, err := sqlite.Open(filepath.Join(dir, "ledger"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	db, err := discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithLedger(books),
+	db, err := discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithLedger(opened),
 		discreet.WithEngine("staff", store.Store{DB: data, Dialect: store.DuckDB, Version: version}))
 	if err != nil {
 		log.Fatal(err)

@@ -37,7 +37,7 @@ func brought(t *testing.T) (*policy.Policy, store.Store) {
 }
 
 // A database that was brought along is asked, whatever the source of the policy, and is closed with
-// the front door.
+// the library.
 func TestWithEngine(t *testing.T) {
 	for _, ask := range []bool{true, false} {
 		p, s := brought(t)

@@ -8,8 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/mechanism/learn"
-	"github.com/discreet-dp/discreet/internal/mechanism/stream"
 	"github.com/discreet-dp/discreet/internal/session/sparsesession"
 	"github.com/discreet-dp/discreet/internal/session/training"
 	"github.com/discreet-dp/discreet/ledger"
@@ -48,9 +46,9 @@ func (s StreamQuestions) QuoteStream(ctx context.Context, q api.StreamQuestion) 
 	return ds.Streams.Quote(ctx, q)
 }
 
-// StreamReport returns the books of a stream on the current data. It is for the owner: it counts
+// StreamReport returns the accounts of a stream on the current data. It is for the owner: it counts
 // answers as soon as they are there, also where these leave on a tick.
-func (s StreamQuestions) StreamReport(ctx context.Context, dataset, stream string) (*stream.Report, error) {
+func (s StreamQuestions) StreamReport(ctx context.Context, dataset, stream string) (*api.StreamReport, error) {
 	ds, err := s.datasets.dataset(dataset)
 	if err != nil {
 		return nil, err
@@ -206,7 +204,7 @@ func (t Trainings) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*
 
 // Train trains a model, or says why not: a [*api.Refusal] or a [*ledger.BudgetError] spent nothing.
 // The same question again is the same model, free. Progress may be nil.
-func (t Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress func(learn.Progress)) (*api.Training, error) {
+func (t Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress func(api.TrainingProgress)) (*api.Training, error) {
 	ds, err := t.datasets.dataset(q.Dataset)
 	if err != nil {
 		return nil, err

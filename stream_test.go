@@ -42,8 +42,8 @@ func streamDB(t testing.TB, dir string) *discreet.DB {
 	return db
 }
 
-// A stream through the front door: what it is, a price, an answer, the same again after a restart,
-// its books and its table.
+// A stream through the library: what it is, a price, an answer, the same again after a restart,
+// its accounts and its table.
 func TestStream(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db := streamDB(t, dir)

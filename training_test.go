@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
-	"github.com/discreet-dp/discreet/internal/mechanism/learn"
 )
 
 // schoolPolicy writes two hospitals of a thousand people and their policy.
@@ -47,7 +46,7 @@ func TestTraining(t *testing.T) {
 		t.Fatalf("%+v, %v", price, err)
 	}
 	stages := 0
-	trained, err := db.Train(background, q, func(learn.Progress) { stages++ })
+	trained, err := db.Train(background, q, func(api.TrainingProgress) { stages++ })
 	if err != nil || trained.Cost.Epsilon != 20*dp.One || trained.Receipt.Free || trained.Model.Receipt.Dataset != "hospital" ||
 		stages == 0 {
 		t.Fatalf("%+v, %v, %d stages", trained, err, stages)

@@ -20,6 +20,10 @@ type Training struct {
 	Notes     List[string] `json:"notes"`
 }
 
+// TrainingProgress is how far a training is. It is for the owner's terminal: how many steps a
+// training takes depends on the data.
+type TrainingProgress = model.Progress
+
 // TrainingQuestion asks for a model.
 type TrainingQuestion struct {
 	Dataset string // may be empty where the policy has only one

@@ -19,9 +19,9 @@ const maxTries = 5
 
 // cashier makes charges, and notes what is to be known of them before the engine runs.
 type cashier struct {
-	dataset *policy.Dataset
-	ledger  ledger.Ledger
-	books   *budgets.Books
+	dataset  *policy.Dataset
+	ledger   ledger.Ledger
+	accounts *budgets.DatasetAccounts
 
 	mu    sync.Mutex
 	noted bool // that questions of sessions reach the engine, by this process
@@ -40,7 +40,7 @@ func (c *cashier) Charge(ctx context.Context, analyst string, charge ledger.Char
 		}
 	}
 	for range maxTries {
-		charge.Accounts = append(c.books.Charged(analyst, charge.Window), beside...)
+		charge.Accounts = append(c.accounts.Charged(analyst, charge.Window), beside...)
 		var receipt ledger.Receipt
 		if receipt, err = c.chargeProtected(ctx, charge); err == nil {
 			return receipt, nil
@@ -51,7 +51,7 @@ func (c *cashier) Charge(ctx context.Context, analyst string, charge ledger.Char
 		}
 		charge.Window = other.Want
 	}
-	return ledger.Receipt{}, c.books.Advise(ctx, analyst, err)
+	return ledger.Receipt{}, c.accounts.Advise(ctx, analyst, err)
 }
 
 // chargeProtected makes a charge, and records with it whom it protects, where that is not in the
@@ -59,7 +59,7 @@ func (c *cashier) Charge(ctx context.Context, analyst string, charge ledger.Char
 func (c *cashier) chargeProtected(ctx context.Context, charge ledger.Charge) (ledger.Receipt, error) {
 	firsts, before := charge.Firsts, ""
 	for {
-		own, err := c.books.Protected(ctx)
+		own, err := c.accounts.Protected(ctx)
 		if err != nil {
 			return ledger.Receipt{}, err
 		}
@@ -78,7 +78,7 @@ func (c *cashier) chargeProtected(ctx context.Context, charge ledger.Charge) (le
 // may have been public.
 func (c *cashier) recordProtected(ctx context.Context) error {
 	for range maxTries {
-		own, err := c.books.Protected(ctx)
+		own, err := c.accounts.Protected(ctx)
 		if err != nil || len(own) == 0 {
 			return err
 		}
@@ -156,7 +156,7 @@ func (l pacedLedger) NoteIf(ctx context.Context, session string, entry []byte, p
 	return settleRefused(ctx, l.Ledger.NoteIf(ctx, session, entry, p))
 }
 
-// Fail implements [ledger.Ledger]. Behind a closed door what fails and what does not are told the
+// Fail implements [ledger.Ledger]. Under a lockout what fails and what does not are told the
 // same, and neither is written; how long it takes to find that out may differ, so neither leaves
 // before another tick.
 func (l pacedLedger) Fail(ctx context.Context, i ledger.Incident) (tell bool, err error) {

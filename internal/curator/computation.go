@@ -56,8 +56,8 @@ func (r *computation) note(read engine.ReadFrom) {
 	r.loose = r.loose || read.State == "" || !read.Copied
 }
 
-// takeRemainingTime lets a question that has failed take the time of what it did not get to: behind
-// a closed door what fails and what does not are told the same, and at the same time.
+// takeRemainingTime lets a question that has failed take the time of what it did not get to: under
+// a lockout what fails and what does not are told the same, and at the same time.
 func (r *computation) takeRemainingTime(ctx context.Context, buys []*pricing.Purchase) {
 	if all, err := r.states.runner.timeOfAll(ctx, buys); err == nil {
 		releaseclock.AddPublicTime(ctx, all-r.had)

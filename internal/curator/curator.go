@@ -25,8 +25,8 @@ import (
 
 // Curator answers questions about one dataset. It is safe for concurrent use.
 type Curator struct {
-	*budgets.Books
-	// Each has of the curator what package interactive says.
+	*budgets.DatasetAccounts
+	// Each has of the curator what package sessionhost says.
 	Sparse    *sparsesession.Sessions
 	Streams   *streamsession.Sessions
 	Holdouts  *holdoutsession.Sessions
@@ -54,10 +54,10 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 	l = pacedLedger{l}
 	accounts, run := budgets.New(ds, l), &runner{ds, e}
 	c := &Curator{
-		Books: accounts, dataset: ds, ledger: l, memory: answercache.New(l), runner: run, releaser: &releaser{r},
+		DatasetAccounts: accounts, dataset: ds, ledger: l, memory: answercache.New(l), runner: run, releaser: &releaser{r},
 		verifier:  &verifier{run, independentChecks},
 		states:    &dataStates{run, accounts, l},
-		cashier:   &cashier{dataset: ds, ledger: l, books: accounts},
+		cashier:   &cashier{dataset: ds, ledger: l, accounts: accounts},
 		incidents: &incidents{dataset: ds, ledger: l},
 	}
 	people := &peopleCounter{runner: run, verifier: c.verifier, states: c.states, cashier: c.cashier}
@@ -77,7 +77,7 @@ func (c *Curator) openSessions() {
 func (c *Curator) Access() sessionhost.Access {
 	return sessionhost.Access{
 		Planner: c.planner, Verifier: c.verifier, Turns: &c.turns, DataStates: c.states, Cashier: c.cashier, Runner: c.runner,
-		Incidents: c.incidents, Journal: c.ledger, Books: c.Books, Dataset: c.dataset, Releaser: c.releaser.noise,
+		Incidents: c.incidents, Journal: c.ledger, DatasetAccounts: c.DatasetAccounts, Dataset: c.dataset, Releaser: c.releaser.noise,
 	}
 }
 

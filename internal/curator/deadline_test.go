@@ -88,9 +88,9 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// What fails is written no sooner than what does not: behind a closed door both are told the same,
+// What fails is written no sooner than what does not: under a lockout both are told the same,
 // and when must not say which it was. Nor is anything read before that changes by itself, the state
-// of the data and of the door: what it was when the work was done would decide what becomes of it.
+// of the data and of the lockout: what it was when the work was done would decide what becomes of it.
 func TestFailsAtTheEnd(t *testing.T) {
 	const each = 100 * time.Millisecond
 	h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
@@ -116,7 +116,7 @@ func TestFailsAtTheEnd(t *testing.T) {
 				return nil
 			}
 			r.Before["run"], r.Before["fetch"] = look, look
-			for _, name := range []string{"fail", "keep", "note", "version", "door"} {
+			for _, name := range []string{"fail", "keep", "note", "version", "lockout"} {
 				r.Before[name] = write
 			}
 			p := releaseclock.New(func() {})
@@ -287,7 +287,7 @@ func TestPaced(t *testing.T) {
 	}
 }
 
-// Behind a door that closed meanwhile a question that failed leaves as one that did not: the
+// Under a lockout that began meanwhile a question that failed leaves as one that did not: the
 // incident takes a write, and the answer that is not kept takes none, so both wait for a tick after
 // it.
 func TestPacedBehindDoor(t *testing.T) {

@@ -39,13 +39,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer engine.Close()
-	books, err := sqlite.Open(p.Ledger)
+	opened, err := sqlite.Open(p.Ledger)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer books.Close()
+	defer opened.Close()
 
-	c := curator.New(p.Datasets["hospital"], engine, books, mech.NewReleaser(noise.NewSource()))
+	c := curator.New(p.Datasets["hospital"], engine, opened, mech.NewReleaser(noise.NewSource()))
 	for i, question := range []string{"SELECT COUNT(*) FROM patients", "select count(*) from patients where true",
 		"SELECT * FROM patients"} {
 		a, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: question, Request: fmt.Sprint("question ", i)})

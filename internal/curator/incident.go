@@ -20,15 +20,15 @@ type incidents struct {
 	tell    func(api.Incident) // who is told of incidents, or nil
 }
 
-// OnIncident says who is told of incidents, when they are on stable storage; also of those behind a
-// closed door, which are in no ledger. It is set before the curator is used.
+// OnIncident says who is told of incidents, when they are on stable storage; also of those under a
+// lockout, which are in no ledger. It is set before the curator is used.
 func (c *Curator) OnIncident(tell func(api.Incident)) { c.incidents.tell = tell }
 
 // Failed takes in what went wrong after a charge, and returns what is told: the error that it is
 // given, where nothing but a failure may be told.
 //
 // Whether an engine fails can depend on the data, and no noise is on it. So a failure is an
-// incident: it is in the ledger before anybody is told of it, and closes the door. Where the ledger
+// incident: it is in the ledger before anybody is told of it, and can lock out. Where the ledger
 // cannot take it, its error is told, which is the one that an answer would have got.
 //
 // A question that was stopped because whoever asked did not wait, by a cancel, by hanging up or by
@@ -50,11 +50,11 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 		return err
 	}
 	if n.tell != nil {
-		door, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
-		n.tell(api.Incident{Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
+		lockout, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+		n.tell(api.Incident{Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, Closed: lockout.Closed || err != nil})
 	}
 	if !tell {
-		// Behind a closed door what fails and what does not are told the same.
+		// Under a lockout what fails and what does not are told the same.
 		return &ledger.LockoutError{Dataset: n.dataset.Name, Charged: true}
 	}
 	return told
@@ -78,26 +78,26 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 	return ledger.FailedError, true
 }
 
-// Closed returns a [*ledger.LockoutError] where the door is closed to an analyst. Charges and
-// answers are refused by the ledger; this is for what is neither. Charged says that something was,
-// for this question. One that has looked at data waits: whether it was done when the door closed
-// must not decide what becomes of it.
+// Closed returns a [*ledger.LockoutError] where an analyst is locked out. Charges and answers
+// are refused by the ledger; this is for what is neither. Charged says that something was, for this
+// question. One that has looked at data waits: whether it was done when the lockout began must not
+// decide what becomes of it.
 func (n *incidents) Closed(ctx context.Context, analyst string, charged bool) error {
 	releaseclock.Settle(ctx)
-	door, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
+	lockout, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
 	if err != nil {
 		return err
 	}
-	if door.Closed {
+	if lockout.Closed {
 		return &ledger.LockoutError{Dataset: n.dataset.Name, Charged: charged}
 	}
 	return nil
 }
 
-// ClosedAt reports whether the door was closed at a moment; now, where that is zero. What closed
+// ClosedAt reports whether a lockout held at a moment; now, where that is zero. What closed
 // after the last tick has not been told yet, and a price that told it would tell when, to the
 // microsecond.
 func (n *incidents) ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
-	door, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
-	return door.Closed && (at.IsZero() || !door.Since.After(at)), err
+	lockout, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+	return lockout.Closed && (at.IsZero() || !lockout.Since.After(at)), err
 }

@@ -26,7 +26,7 @@ func wantIncidents(w *curatortest.World, want ...string) {
 	}
 }
 
-// A failure is in the ledger when it is told, by one text, and closes the door: to new questions,
+// A failure is in the ledger when it is told, by one text, and can lock out: to new questions,
 // also of a paid request, and to nothing else.
 func TestIncidentClosesTheDoor(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -198,7 +198,7 @@ func TestIncidentNeighbours(t *testing.T) {
 	}
 }
 
-// Questions that are with the engine when the door closes are told the same, those that fail and
+// Questions that are with the engine when a lockout begins are told the same, those that fail and
 // those that do not, and nothing of them is kept.
 func TestIncidentInFlight(t *testing.T) {
 	w := curatortest.New(t, curatortest.Plenty)
@@ -257,7 +257,7 @@ func TestIncidentInFlight(t *testing.T) {
 	if got := w.OnDisk(); got.Answers != 0 {
 		t.Errorf("%d answers were kept", got.Answers)
 	}
-	if door, err := w.Ledger.Lockout(ctx, "hospital", "ben"); err != nil || door.Closed {
+	if lockout, err := w.Ledger.Lockout(ctx, "hospital", "ben"); err != nil || lockout.Closed {
 		t.Error("failures that nobody was told of count for the dataset")
 	}
 }

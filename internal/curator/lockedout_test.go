@@ -23,7 +23,7 @@ func chain(w *curatortest.World) string {
 	return strings.Join(kinds, " ")
 }
 
-// failBehindDoor asks some questions, closes the door when all of them are with the engine, and
+// failBehindDoor asks some questions, locks her out when all of them are with the engine, and
 // lets so many fail. It returns the errors, what the owner was told, and the number of the next
 // receipt of somebody else.
 func failBehindDoor(w *curatortest.World, ask []func() error, fails int) (errs []error, told int, next uint64) {
@@ -65,7 +65,7 @@ func failBehindDoor(w *curatortest.World, ask []func() error, fails int) (errs [
 	return errs, told, a.Receipt.Sequence
 }
 
-// Behind a closed door what fails and what does not leave the same records, so that the number of
+// Under a lockout what fails and what does not leave the same records, so that the number of
 // nobody's next receipt tells how many failed. The owner is told of each.
 func TestBehindDoorChain(t *testing.T) {
 	const n = 9
@@ -141,7 +141,7 @@ func TestBehindDoorSessions(t *testing.T) {
 	}
 }
 
-// What streams and holdouts note is decided with the door: one that closes after the last look at
+// What streams and holdouts note is decided with the lockout: one that begins after the last look at
 // it lets nothing through, and the session goes on after the release.
 func TestBehindDoorNotes(t *testing.T) {
 	w := curatortest.NewStreams(t, curatortest.Plenty, "")
@@ -158,10 +158,10 @@ func TestBehindDoorNotes(t *testing.T) {
 		return nil
 	}
 	if err := ask("smoker AND diagnosis = 'flu'"); !curatortest.IsLockedOut(err) {
-		t.Errorf("answered behind a closed door: %v", err)
+		t.Errorf("answered under a lockout: %v", err)
 	}
 	if after := strings.TrimPrefix(chain(w), before); strings.Contains(after, "note") {
-		t.Errorf("noted behind a closed door:%s", after)
+		t.Errorf("noted under a lockout:%s", after)
 	}
 	w.LetIn("ana")
 	w.Check(ask("smoker AND diagnosis = 'flu'"))

@@ -62,7 +62,7 @@ func TestCancelled(t *testing.T) {
 	r.Before["run"] = func() error { cancel(); return nil }
 	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "once"}
 	if _, err := w.Ask(cancelled, q); err != sessionhost.ErrRun {
-		t.Errorf("got %v; want interactive.ErrRun", err)
+		t.Errorf("got %v; want sessionhost.ErrRun", err)
 	}
 	if got := w.Spent().Epsilon; got != curatortest.Amount("0.1") {
 		t.Errorf("spent %v; the charge must stay", got)

@@ -227,27 +227,27 @@ func expensive() map[string]string {
 	}
 }
 
-// TestExpensiveTexts: no text of 64 KB takes more than a moment to plan, at any door.
+// TestExpensiveTexts: no text of 64 KB takes more than a moment to plan, at any entry.
 func TestExpensiveTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector things take more time and memory")
 	}
-	d := newDoors(t, searchedPolicy)
+	d := newPlanners(t, searchedPolicy)
 	for name, text := range expensive() {
 		if len(text) > 64<<10 {
 			t.Errorf("%s has %d bytes", name, len(text))
 		}
-		for _, door := range []string{"describe", "explain", "rows", "parameters", "holdout"} {
+		for _, entry := range []string{"describe", "explain", "rows", "parameters", "holdout"} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			start := golden.CPUTime(t)
-			err := d.plan(door, text)
+			err := d.plan(entry, text)
 			took := golden.CPUTime(t) - start
 			runtime.ReadMemStats(&after)
 			bytes := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%-22s %-10s %6d bytes %8v %4d MB %.90s", name, door, len(text), took.Round(1e6), bytes>>20, fmt.Sprint(err))
+			t.Logf("%-22s %-10s %6d bytes %8v %4d MB %.90s", name, entry, len(text), took.Round(1e6), bytes>>20, fmt.Sprint(err))
 			if took > 2*mostTime || bytes > mostBytes { // a busy machine is slower
-				t.Errorf("%s takes %v and %d MB at the door %s: %v", name, took, bytes>>20, door, err)
+				t.Errorf("%s takes %v and %d MB at %s: %v", name, took, bytes>>20, entry, err)
 			}
 		}
 	}
@@ -257,7 +257,7 @@ func TestExpensiveTexts(t *testing.T) {
 // unless a part of the work was somebody else's.
 func TestRefusedForWork(t *testing.T) {
 	for _, name := range []string{"NOT in NOT", "padded and liked"} {
-		d := newDoors(t, searchedPolicy)
+		d := newPlanners(t, searchedPolicy)
 		q := api.Question{Analyst: "ana", SQL: expensive()[name]}
 		another := meter.With(ctx)
 		meter.Of(another).Work(1, meter.MostTime/2)
@@ -282,22 +282,22 @@ func TestRefusedForWork(t *testing.T) {
 	}
 }
 
-// Who is gone is not planned for, at any door: what would take a second ends at the first look at
+// Who is gone is not planned for, at any entry: what would take a second ends at the first look at
 // the context.
 func TestGoneWhilePlanned(t *testing.T) {
-	d := newDoors(t, searchedPolicy)
+	d := newPlanners(t, searchedPolicy)
 	gone, stop := context.WithCancel(ctx)
 	stop()
 	for _, name := range []string{"sets", "NOT in NOT", "wide expressions", "times", "names of names"} {
 		q := api.Question{Analyst: "ana", SQL: expensive()[name]}
-		for door, plan := range map[string]func(context.Context) error{
+		for entry, plan := range map[string]func(context.Context) error{
 			"explain":  func(ctx context.Context) error { _, err := d.Explain(ctx, q); return err },
 			"describe": func(ctx context.Context) error { _, err := d.Describe(ctx, q); return err },
 		} {
 			metered := meter.With(gone)
 			err := plan(metered)
 			if worked, _ := meter.Of(metered).Counted(); worked > 10*time.Millisecond || !errors.Is(err, context.Canceled) {
-				t.Errorf("%s of %s counted %v: %v", door, name, worked, err)
+				t.Errorf("%s of %s counted %v: %v", entry, name, worked, err)
 			}
 		}
 		if d.CachedRefusals() > 0 {

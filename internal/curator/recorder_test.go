@@ -59,7 +59,7 @@ func (c *callCounter) Window(ctx context.Context, dataset string) (uint64, error
 }
 
 func (c *callCounter) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
-	c.called("door")
+	c.called("lockout")
 	return c.Ledger.Door(ctx, dataset, analyst)
 }
 

@@ -114,7 +114,7 @@ func (r *runner) releaseTime(ctx context.Context, b *pricing.Purchase) (time.Dur
 	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.StepsTime(ctx, steps) })
 }
 
-// FitTime implements [interactive.Curator].
+// FitTime implements [sessionhost.Runner].
 func (r *runner) FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error) {
 	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.FitTime(ctx, t, models, parts) })
 }
@@ -173,12 +173,12 @@ func (r *runner) checkTime(ctx context.Context, buys []*pricing.Purchase) error 
 	return refuseBeyondLimit(ctx, func() (time.Duration, error) { return r.timeOfAll(ctx, buys) })
 }
 
-// CheckTime implements [interactive.Curator].
+// CheckTime implements [sessionhost.Runner].
 func (r *runner) CheckTime(ctx context.Context, q *tree.Query) error {
 	return refuseBeyondLimit(ctx, func() (time.Duration, error) { return r.publicTime(ctx, q) })
 }
 
-// CheckTrainingTime implements [interactive.Curator].
+// CheckTrainingTime implements [sessionhost.Runner].
 func (r *runner) CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error {
 	return refuseBeyondLimit(ctx, func() (time.Duration, error) {
 		if _, ok := r.engine.(timedEngine); !ok {
@@ -220,9 +220,9 @@ func sayTime(d time.Duration) string {
 
 // dataStates says in which state the data is, and whether it still is.
 type dataStates struct {
-	runner *runner
-	books  *budgets.Books
-	ledger ledger.Ledger
+	runner   *runner
+	accounts *budgets.DatasetAccounts
+	ledger   ledger.Ledger
 }
 
 // Data asks the engine for the state of its data, and the ledger for what it is called there. Every
@@ -231,7 +231,7 @@ type dataStates struct {
 // decide what becomes of it.
 func (s *dataStates) Data(ctx context.Context) (sessionhost.Data, error) {
 	releaseclock.Settle(ctx)
-	if _, err := s.books.Protected(ctx); err != nil {
+	if _, err := s.accounts.Protected(ctx); err != nil {
 		return sessionhost.Data{}, err
 	}
 	state, err := s.runner.engine.Version(ctx)

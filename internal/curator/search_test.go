@@ -28,7 +28,7 @@ import (
 
 var search = flag.Duration("search", 0, "for how long TestSearchCosts looks for texts that are expensive to plan; 0 means not at all")
 
-// What planning one text may take at one door, at most.
+// What planning one text may take at one entry, at most.
 const (
 	mostTime  = 2 * time.Second
 	mostBytes = 200 << 20
@@ -44,15 +44,15 @@ func TestSearchCosts(t *testing.T) {
 	}
 	s := &searcher{T: t, Rand: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))}
 	for _, p := range []string{searchedPolicy, searchedPlanner(t)} {
-		s.doors = append(s.doors, newDoors(t, p))
+		s.planners = append(s.planners, newPlanners(t, p))
 	}
 	for end := time.Now().Add(*search); time.Now().Before(end); {
 		s.try(s.next())
 	}
 	t.Logf("%d texts were tried, %d of them can be asked", s.tried, s.planned)
 	for _, w := range s.worst[:min(10, len(s.worst))] {
-		t.Logf("%v, %d MB, %d bytes of text, at the door %s, %.80s\n%.600s", w.time.Round(time.Millisecond), w.bytes>>20, len(w.text),
-			w.door, w.said, w.text)
+		t.Logf("%v, %d MB, %d bytes of text, at %s, %.80s\n%.600s", w.time.Round(time.Millisecond), w.bytes>>20, len(w.text),
+			w.entry, w.said, w.text)
 		if w.time > mostTime || w.bytes > mostBytes {
 			t.Errorf("%v and %d MB", w.time, w.bytes>>20)
 		}
@@ -114,8 +114,8 @@ func searchedPlanner(t *testing.T) string {
 	return string(text)
 }
 
-// doors are all ways by which a text is planned.
-type doors struct {
+// planners are all ways by which a text is planned.
+type planners struct {
 	*curator.Curator
 	dataset *policy.Dataset
 	columns map[string][]string // of the table of people, by kind
@@ -123,7 +123,7 @@ type doors struct {
 	others  []string // the other tables
 }
 
-func newDoors(t *testing.T, text string) *doors {
+func newPlanners(t *testing.T, text string) *planners {
 	folder := t.TempDir()
 	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(text))
 	if err != nil {
@@ -138,7 +138,7 @@ func newDoors(t *testing.T, text string) *doors {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	d := &doors{Curator: curator.New(made, e, memledger.New(), curatortest.Seeded(1)), dataset: made, columns: map[string][]string{}}
+	d := &planners{Curator: curator.New(made, e, memledger.New(), curatortest.Seeded(1)), dataset: made, columns: map[string][]string{}}
 	for column, c := range made.Tables[made.Unit.Table].Columns {
 		kind := map[policy.Type]string{policy.Integer: "number", policy.Decimal: "number", policy.Text: "text", policy.Boolean: "truth",
 			policy.Date: "time", policy.Timestamp: "time"}[c.Type]
@@ -161,13 +161,13 @@ func newDoors(t *testing.T, text string) *doors {
 	return d
 }
 
-// plan plans a text at a door.
-func (d *doors) plan(door, text string) (err error) {
+// plan plans a text at a entry.
+func (d *planners) plan(entry, text string) (err error) {
 	d.ForgetPlans() // each pays for itself
 	ctx, stop := context.WithTimeout(ctx, 5*time.Minute)
 	defer stop()
 	q := api.Question{Analyst: "ana", SQL: text}
-	switch door {
+	switch entry {
 	case "describe":
 		_, err = d.Describe(ctx, q)
 	case "explain":

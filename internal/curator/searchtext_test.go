@@ -17,7 +17,7 @@ import (
 type searcher struct {
 	*testing.T
 	*rand.Rand
-	doors          []*doors
+	planners       []*planners
 	worst          []cost
 	tried, planned int
 }
@@ -25,10 +25,10 @@ type searcher struct {
 // cost is what planning a text took.
 type cost struct {
 	draft
-	door, text string
-	said       string
-	time       time.Duration
-	bytes      uint64
+	entry, text string
+	said        string
+	time        time.Duration
+	bytes       uint64
 }
 
 func (c cost) score() float64 {
@@ -37,7 +37,7 @@ func (c cost) score() float64 {
 
 // draft is a text in fragments, which are changed and crossed.
 type draft struct {
-	on       *doors
+	on       *planners
 	from     string
 	keys     []fragment
 	sets     string // ROLLUP, CUBE or nothing
@@ -54,12 +54,12 @@ type fragment struct{ kind, text string }
 // next is a new draft, or a change of one that was expensive.
 func (s *searcher) next() draft {
 	if s.tried < len(searchSeeds) {
-		d := draft{on: s.doors[0], copies: 1, from: "t", measures: []fragment{{"measure", "COUNT(*)"}}}
+		d := draft{on: s.planners[0], copies: 1, from: "t", measures: []fragment{{"measure", "COUNT(*)"}}}
 		d.keys = []fragment{searchSeeds[s.tried]}
 		return d
 	}
 	if len(s.worst) == 0 || s.IntN(5) == 0 {
-		d := draft{on: s.doors[s.IntN(len(s.doors))], copies: 1}
+		d := draft{on: s.planners[s.IntN(len(s.planners))], copies: 1}
 		d.from = s.source(d.on)
 		d.keys, d.measures, d.where = s.some(d.on, 3, s.any), s.some(d.on, 3, s.measured), s.some(d.on, 3, s.condition)
 		return d
@@ -93,7 +93,7 @@ func (s *searcher) change(d draft) draft {
 	case 3:
 		d.copies = 1 + s.IntN(8)
 	case 4:
-		d.above = s.some(d.on, 3, func(on *doors, depth int) fragment {
+		d.above = s.some(d.on, 3, func(on *planners, depth int) fragment {
 			return fragment{"truth", s.measure(on, depth) + " > " + fmt.Sprint(s.IntN(99))}
 		})
 	case 5: // cross
@@ -115,7 +115,7 @@ func (s *searcher) change(d draft) draft {
 }
 
 // mutate changes a list: one more, one fewer, one many times, or one inside of another.
-func (s *searcher) mutate(on *doors, list []fragment, make func(*doors, int) fragment) []fragment {
+func (s *searcher) mutate(on *planners, list []fragment, make func(*planners, int) fragment) []fragment {
 	list = slices.Clone(list)
 	if len(list) == 0 {
 		return []fragment{make(on, 3)}
@@ -163,7 +163,7 @@ var aroundIt = map[string][]fragment{
 		{"number", "extract(year from age(DATE '2024-12-31', #))"}},
 }
 
-func (s *searcher) some(on *doors, most int, make func(*doors, int) fragment) (out []fragment) {
+func (s *searcher) some(on *planners, most int, make func(*planners, int) fragment) (out []fragment) {
 	for range 1 + s.IntN(most) {
 		out = append(out, make(on, 3))
 	}
@@ -172,7 +172,7 @@ func (s *searcher) some(on *doors, most int, make func(*doors, int) fragment) (o
 
 func (s *searcher) pick(from ...string) string { return from[s.IntN(len(from))] }
 
-func (s *searcher) source(on *doors) string {
+func (s *searcher) source(on *planners) string {
 	t, u := on.dataset.Unit.Table, s.pick(on.others...)
 	all := strings.Join(on.all, ", ")
 	switch s.IntN(9) {
@@ -192,14 +192,14 @@ func (s *searcher) source(on *doors) string {
 	return t
 }
 
-func (s *searcher) column(on *doors, kind string) string {
+func (s *searcher) column(on *planners, kind string) string {
 	if all := on.columns[kind]; len(all) > 0 {
 		return s.pick(all...)
 	}
 	return "NULL"
 }
 
-func (s *searcher) any(on *doors, depth int) fragment {
+func (s *searcher) any(on *planners, depth int) fragment {
 	switch s.IntN(4) {
 	case 0:
 		return fragment{"number", s.number(on, depth)}
@@ -211,21 +211,21 @@ func (s *searcher) any(on *doors, depth int) fragment {
 	return fragment{"time", s.time(on, depth)}
 }
 
-func (s *searcher) condition(on *doors, depth int) fragment {
+func (s *searcher) condition(on *planners, depth int) fragment {
 	return fragment{"truth", s.truth(on, depth)}
 }
 
-func (s *searcher) measured(on *doors, depth int) fragment {
+func (s *searcher) measured(on *planners, depth int) fragment {
 	return fragment{"measure", s.measure(on, depth)}
 }
 
-func (s *searcher) measure(on *doors, depth int) string {
+func (s *searcher) measure(on *planners, depth int) string {
 	return fmt.Sprintf(s.pick("COUNT(*)", "COUNT(DISTINCT %s)", "SUM(%s)", "AVG(%s)", "MEDIAN(%s)", "STDDEV(%s)", "MAX(%s)",
 		"COUNT(*) FILTER (WHERE %[2]s)", "PERCENTILE_CONT(0.7) WITHIN GROUP (ORDER BY %s)")+"%.0[1]s%.0[2]s",
 		s.number(on, depth-1), s.truth(on, depth-1))
 }
 
-func (s *searcher) number(on *doors, depth int) string {
+func (s *searcher) number(on *planners, depth int) string {
 	if depth <= 0 {
 		return s.column(on, "number")
 	}
@@ -238,7 +238,7 @@ func (s *searcher) number(on *doors, depth int) string {
 		s.time(on, depth-1))
 }
 
-func (s *searcher) text(on *doors, depth int) string {
+func (s *searcher) text(on *planners, depth int) string {
 	if depth <= 0 {
 		return s.column(on, "text")
 	}
@@ -253,7 +253,7 @@ func (s *searcher) text(on *doors, depth int) string {
 		s.truth(on, depth-1))
 }
 
-func (s *searcher) truth(on *doors, depth int) string {
+func (s *searcher) truth(on *planners, depth int) string {
 	if depth <= 0 {
 		return s.column(on, "truth")
 	}
@@ -271,7 +271,7 @@ func (s *searcher) truth(on *doors, depth int) string {
 		strings.Join(list, ", "), pattern, expression, s.time(on, depth-1))
 }
 
-func (s *searcher) time(on *doors, depth int) string {
+func (s *searcher) time(on *planners, depth int) string {
 	if depth <= 0 {
 		return s.column(on, "time")
 	}
@@ -290,10 +290,10 @@ func join(all []fragment, between string) string {
 }
 
 // write writes a draft down.
-func (d draft) write(door string) string {
+func (d draft) write(entry string) string {
 	keys := join(d.keys, ", ")
 	var b strings.Builder
-	switch door {
+	switch entry {
 	case "rows":
 		b.WriteString("SELECT " + join(append(slices.Clone(d.keys), fragment{text: "n"}), ", ") + " FROM " + d.from)
 	case "holdout":
@@ -304,7 +304,7 @@ func (d draft) write(door string) string {
 	if len(d.where) > 0 {
 		b.WriteString(" WHERE " + join(d.where, " AND "))
 	}
-	aggregated := door != "rows" && door != "holdout"
+	aggregated := entry != "rows" && entry != "holdout"
 	if len(d.keys) > 0 && aggregated {
 		if d.sets != "" {
 			keys = d.sets + " (" + keys + ")"
@@ -315,7 +315,7 @@ func (d draft) write(door string) string {
 		b.WriteString(" HAVING " + join(d.above, " AND ") + " ORDER BY " + join(d.above, ", "))
 	}
 	text := b.String()
-	if d.copies > 1 && door != "holdout" {
+	if d.copies > 1 && entry != "holdout" {
 		all := make([]string, d.copies)
 		for i := range all {
 			all[i] = "(" + strings.Replace(text, "7", fmt.Sprint(7+i), 1) + ") AS a" + fmt.Sprint(i)
@@ -323,7 +323,7 @@ func (d draft) write(door string) string {
 		text = "SELECT * FROM " + strings.Join(all, ", ")
 	}
 	for i := range d.around {
-		if door == "holdout" {
+		if entry == "holdout" {
 			break
 		}
 		text = fmt.Sprintf("SELECT *, 7 FROM (%s) AS o%d WHERE 7 > 1", text, i)
@@ -333,8 +333,8 @@ func (d draft) write(door string) string {
 
 // try plans a draft, and keeps it where it is among the worst.
 func (s *searcher) try(d draft) {
-	door := s.pick("describe", "explain", "explain", "rows", "parameters", "holdout")
-	text := d.write(door)
+	entry := s.pick("describe", "explain", "explain", "rows", "parameters", "holdout")
+	text := d.write(entry)
 	if len(text) > 64<<10 || len(d.keys)+len(d.measures)+len(d.where) > 200 {
 		return
 	}
@@ -342,18 +342,18 @@ func (s *searcher) try(d draft) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := golden.CPUTime(s)
-	err := d.on.plan(door, text)
-	c := cost{draft: d, door: door, text: text, said: fmt.Sprint(err), time: golden.CPUTime(s) - start}
+	err := d.on.plan(entry, text)
+	c := cost{draft: d, entry: entry, text: text, said: fmt.Sprint(err), time: golden.CPUTime(s) - start}
 	runtime.ReadMemStats(&after)
 	c.bytes = after.TotalAlloc - before.TotalAlloc
 	if err == nil {
 		s.planned++
 	}
 	if c.score() > 1 {
-		s.Logf("after %d texts: %v, %d MB, at %s, %d bytes: %.100s", s.tried, c.time, c.bytes>>20, door, len(text), c.said)
+		s.Logf("after %d texts: %v, %d MB, at %s, %d bytes: %.100s", s.tried, c.time, c.bytes>>20, entry, len(text), c.said)
 	}
 	alike := func(w cost) bool {
-		return w.door == door && w.said[:min(30, len(w.said))] == c.said[:min(30, len(c.said))]
+		return w.entry == entry && w.said[:min(30, len(w.said))] == c.said[:min(30, len(c.said))]
 	}
 	if i := slices.IndexFunc(s.worst, alike); i >= 0 && slices.ContainsFunc(s.worst, func(w cost) bool { return w.text == text }) {
 		return

@@ -85,7 +85,7 @@ func TestEitherSwitch(t *testing.T) {
 			}
 		}
 		if sum != w.Spent() {
-			t.Errorf("%v was spent, and the books say %v", sum, w.Spent())
+			t.Errorf("%v was spent, and the account says %v", sum, w.Spent())
 		}
 		if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
 			t.Error(differs, doubts)

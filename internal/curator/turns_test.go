@@ -183,10 +183,10 @@ func TestSameQuestionAtOnce(t *testing.T) {
 	if _, err := v.AskSQL(curatortest.ByAge(1)); err != nil { // the first charge is another: it notes whom it protects
 		t.Fatal(err)
 	}
-	books := &meeting{Ledger: v.Ledger, all: make(chan struct{})}
-	books.missing.Store(50)
+	charges := &meeting{Ledger: v.Ledger, all: make(chan struct{})}
+	charges.missing.Store(50)
 	if sameQuestion(v, func(i int) *curator.Curator {
-		return curator.New(v.Dataset, v.Data, books, curatortest.Seeded(byte(i)))
+		return curator.New(v.Dataset, v.Data, charges, curatortest.Seeded(byte(i)))
 	}) == nil {
 		t.Error("50 curators were not told from one")
 	}

@@ -1,3 +1,9 @@
+// Package fakedata makes up data that a policy could be about. It reads the policy and nothing else:
+// what it makes has the tables, the columns, the paths and the people that a policy speaks of, and
+// not a value of anybody's.
+//
+// [Schema] has the shape, and whoever makes rows brings the values: an audit those at which a
+// system may forget something, and [MakeTown] those that one would expect, for who tries SQL out.
 package fakedata
 
 import (
@@ -10,13 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// What follows makes up data that a policy could be about. It reads the policy and nothing else:
-// what it makes has the tables, the columns, the paths and the people that a policy speaks of, and
-// not a value of anybody's.
-//
-// [Schema] has the shape, and whoever makes rows brings the values: an audit those at which a
-// system may forget something, and [Town] those that one would expect, for who tries SQL out.
 
 // Null is how a row holds that there is no value. A CSV file cannot tell it from the empty text,
 // which is as well: neither can a policy about one.

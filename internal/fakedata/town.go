@@ -19,7 +19,7 @@ const (
 	townPublicRows  = 24
 )
 
-// Town makes ordinary people in a folder, the same for the same policy, and returns the dataset
+// MakeTown makes ordinary people in a folder, the same for the same policy, and returns the dataset
 // with them: values within their bounds, keys that the policy lists, some that are missing.
 func MakeTown(ds *policy.Dataset, folder string) (*policy.Dataset, error) {
 	t := townMaker{schema: SchemaOf(ds), dice: detrand.New("town", 1), ordinary: map[string]*policy.Column{}}

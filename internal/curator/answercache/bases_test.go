@@ -23,7 +23,7 @@ var ctx = context.Background()
 const sexAndCost = "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex"
 
 // A ladder of prices costs its last step, for vectors and for sums beside counts; what was paid for
-// stays free, with its numbers; and the books agree with a second opinion.
+// stays free, with its numbers; and the ledger agrees with a second opinion.
 func TestLadder(t *testing.T) {
 	for _, budget := range []string{curatortest.Pure, curatortest.EitherNoise} {
 		w := curatortest.New(t, budget)

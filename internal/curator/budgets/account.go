@@ -13,18 +13,20 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Books are the accounts of a dataset in a ledger.
-type Books struct {
+// DatasetAccounts are the accounts of a dataset in a ledger.
+type DatasetAccounts struct {
 	chart
 	ledger ledger.Ledger
 	check  protectionCheck
 }
 
-// New returns the books of a dataset.
-func New(ds *policy.Dataset, l ledger.Ledger) *Books { return &Books{chart: chart{ds}, ledger: l} }
+// New returns the accounts of a dataset.
+func New(ds *policy.Dataset, l ledger.Ledger) *DatasetAccounts {
+	return &DatasetAccounts{chart: chart{ds}, ledger: l}
+}
 
-// bookAccount is an account together with what it is.
-type bookAccount struct {
+// kindAccount is an account together with what it is.
+type kindAccount struct {
 	ledger.Account
 	kind    string // dataset, window, group or analyst
 	window  uint64 // 0 where the dataset is not renewed, and of the dataset's own account, which is that of all windows
@@ -52,7 +54,7 @@ type chart struct{ dataset *policy.Dataset }
 // of names what a question of an analyst is charged to: the dataset, which holds against
 // everybody colluding, the current window where there are windows, the groups of the analyst, and
 // the analyst's own quota.
-func (c chart) of(analyst string, window uint64) []bookAccount {
+func (c chart) of(analyst string, window uint64) []kindAccount {
 	all := c.common(window)
 	for _, g := range c.dataset.GroupsOf(analyst) {
 		all = append(all, c.group(g, window))
@@ -61,25 +63,25 @@ func (c chart) of(analyst string, window uint64) []bookAccount {
 }
 
 // common returns the accounts of everybody together.
-func (c chart) common(window uint64) []bookAccount {
+func (c chart) common(window uint64) []kindAccount {
 	name, ds := c.dataset.Name, c.dataset
-	all := []bookAccount{{Account: ledger.Account{Name: name, Filter: ds.TotalFilter()}, kind: "dataset"}}
+	all := []kindAccount{{Account: ledger.Account{Name: name, Filter: ds.TotalFilter()}, kind: "dataset"}}
 	if ds.Budget.Renews() {
 		all = append(all,
-			bookAccount{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window",
+			kindAccount{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window",
 				window: window})
 	}
 	return all
 }
 
-func (c chart) group(name string, window uint64) bookAccount {
+func (c chart) group(name string, window uint64) kindAccount {
 	quota, _ := c.dataset.GroupQuota(name)
-	return c.inWindow(bookAccount{Account: ledger.Account{Name: groupAccount(c.dataset.Name, name), Filter: quota}, kind: "group"}, window)
+	return c.inWindow(kindAccount{Account: ledger.Account{Name: groupAccount(c.dataset.Name, name), Filter: quota}, kind: "group"}, window)
 }
 
-func (c chart) analyst(name string, window uint64) bookAccount {
+func (c chart) analyst(name string, window uint64) kindAccount {
 	quota, _ := c.dataset.Quota(name)
-	p := bookAccount{Account: ledger.Account{Name: analystAccount(c.dataset.Name, name), Filter: quota}, kind: "analyst"}
+	p := kindAccount{Account: ledger.Account{Name: analystAccount(c.dataset.Name, name), Filter: quota}, kind: "analyst"}
 	if a := c.dataset.Analysts[name]; a != nil {
 		p.expires = LastDay(a)
 	}
@@ -87,7 +89,7 @@ func (c chart) analyst(name string, window uint64) bookAccount {
 }
 
 // inWindow makes a quota that of one window, where there are windows.
-func (c chart) inWindow(p bookAccount, window uint64) bookAccount {
+func (c chart) inWindow(p kindAccount, window uint64) kindAccount {
 	if c.dataset.Budget.Renews() {
 		p.Name, p.window = ledger.WindowName(p.Name, window), window
 	}
@@ -95,21 +97,21 @@ func (c chart) inWindow(p bookAccount, window uint64) bookAccount {
 }
 
 // toRaise returns the accounts that a top-up raises.
-func (c chart) toRaise(name string, window uint64) ([]bookAccount, error) {
+func (c chart) toRaise(name string, window uint64) ([]kindAccount, error) {
 	ds := c.dataset
 	group, isGroup := strings.CutPrefix(name, "group:")
 	switch {
 	case name == "":
 		return c.common(window), nil
 	case isGroup && ds.Groups[group] != nil:
-		return []bookAccount{c.group(group, window)}, nil
+		return []kindAccount{c.group(group, window)}, nil
 	case isGroup && len(ds.Groups) == 0:
 		return nil, api.Refuse("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
 	case isGroup:
 		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s",
 			strconv.Quote(group), ds.Name)
 	case ds.Analysts[name] != nil:
-		return []bookAccount{c.analyst(name, window)}, nil
+		return []kindAccount{c.analyst(name, window)}, nil
 	}
 	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s",
 		strconv.Quote(name), ds.Name)
@@ -124,11 +126,11 @@ func LastDay(a *policy.Analyst) string {
 }
 
 // Charged are the accounts that a question of an analyst is charged to in a window.
-func (s *Books) Charged(analyst string, window uint64) []ledger.Account {
+func (s *DatasetAccounts) Charged(analyst string, window uint64) []ledger.Account {
 	return accountsOf(s.chart.of(analyst, window))
 }
 
-func accountsOf(all []bookAccount) []ledger.Account {
+func accountsOf(all []kindAccount) []ledger.Account {
 	out := make([]ledger.Account, len(all))
 	for i, p := range all {
 		out[i] = p.Account
@@ -138,7 +140,7 @@ func accountsOf(all []bookAccount) []ledger.Account {
 
 // balances returns the accounts of an analyst in a window, in the current one where that is 0, and
 // what is in them.
-func (s *Books) balances(ctx context.Context, analyst string, window uint64) (_ []bookAccount, _ []ledger.Balance, err error) {
+func (s *DatasetAccounts) balances(ctx context.Context, analyst string, window uint64) (_ []kindAccount, _ []ledger.Balance, err error) {
 	if window == 0 {
 		if window, err = s.ledger.Window(ctx, s.dataset.Name); err != nil {
 			return nil, nil, err
@@ -152,7 +154,7 @@ func (s *Books) balances(ctx context.Context, analyst string, window uint64) (_ 
 // Takes returns which part of what an analyst has left each of some costs takes in a window (the
 // current one, where that is 0), in the account where that is most; infinite where one of them does
 // not admit it.
-func (s *Books) Takes(ctx context.Context, analyst string, window uint64, costs ...dp.Cost) ([]float64, error) {
+func (s *DatasetAccounts) Takes(ctx context.Context, analyst string, window uint64, costs ...dp.Cost) ([]float64, error) {
 	_, balances, err := s.balances(ctx, analyst, window)
 	if err != nil {
 		return nil, err
@@ -171,7 +173,7 @@ func (s *Books) Takes(ctx context.Context, analyst string, window uint64, costs 
 }
 
 // Affords reports whether all accounts of an analyst admit a cost now.
-func (s *Books) Affords(ctx context.Context, analyst string, cost dp.Cost) (bool, error) {
+func (s *DatasetAccounts) Affords(ctx context.Context, analyst string, cost dp.Cost) (bool, error) {
 	if cost == (dp.Cost{}) {
 		return true, nil
 	}

@@ -20,7 +20,7 @@ import (
 // within a factor but with probability delta: of Gaussian noise that would be false. What an
 // event's probability can grow by also bounds how often somebody guesses right who had an even
 // chance: (e^epsilon + delta) / (1 + e^epsilon).
-func (s *Books) Promise(ctx context.Context) ([]string, error) {
+func (s *DatasetAccounts) Promise(ctx context.Context) ([]string, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *Books) Promise(ctx context.Context) ([]string, error) {
 }
 
 // sentences are the promise of the accounts of everybody together, in a window.
-func (s *Books) sentences(ctx context.Context, window uint64, all []reading) ([]string, error) {
+func (s *DatasetAccounts) sentences(ctx context.Context, window uint64, all []reading) ([]string, error) {
 	// Another dataset has a budget of its own, also where it is about the same people.
 	whatever := "whatever analysts ask and whoever colludes, nothing that they may see of " + s.dataset.Name + " is more than "
 	than := " with one person's data as without it"
@@ -151,7 +151,7 @@ func thousands(n int64) string {
 
 // sinceBegun returns the account of a window with what the dataset spent in it while the policy had
 // no windows, which no account of a window has.
-func (s *Books) sinceBegun(ctx context.Context, window uint64, total, now reading) (reading, error) {
+func (s *DatasetAccounts) sinceBegun(ctx context.Context, window uint64, total, now reading) (reading, error) {
 	counted, err := s.countedInWindows(ctx, window)
 	if err != nil || counted == total.Spent && counted.Rho != dp.Unbounded {
 		return now, err // no account of a window lacks anything
@@ -173,12 +173,12 @@ func (s *Books) sinceBegun(ctx context.Context, window uint64, total, now readin
 	if window == 1 {
 		first = total.first
 	}
-	return s.read(bookAccount{kind: now.Kind, window: window},
+	return s.read(kindAccount{kind: now.Kind, window: window},
 		ledger.Balance{Account: now.Name, Limit: now.Limit.Add(before), Spent: now.Spent.Add(before), First: first})
 }
 
 // countedInWindows is what the accounts of all windows up to one have spent.
-func (s *Books) countedInWindows(ctx context.Context, window uint64) (dp.Cost, error) {
+func (s *DatasetAccounts) countedInWindows(ctx context.Context, window uint64) (dp.Cost, error) {
 	all := make([]ledger.Account, window)
 	for i := range all {
 		all[i] = ledger.Account{Name: ledger.WindowName(s.dataset.Name, uint64(i)+1), Filter: s.dataset.Filter()}
@@ -193,7 +193,7 @@ func (s *Books) countedInWindows(ctx context.Context, window uint64) (dp.Cost, e
 
 // spentIn is what the dataset spent since a window began, by the records: charges, and what a
 // recovery counted.
-func (s *Books) spentIn(ctx context.Context, window uint64) (dp.Cost, error) {
+func (s *DatasetAccounts) spentIn(ctx context.Context, window uint64) (dp.Cost, error) {
 	var in, all dp.Cost
 	at := uint64(1)
 	for r, err := range s.ledger.Records(ctx, 1) {

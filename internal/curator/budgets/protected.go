@@ -151,7 +151,7 @@ type protectionCheck struct {
 
 // Protected returns a [*ChangedError] where the policy protects others than charges of the dataset
 // did; and otherwise the notes that the next charge writes, of what was not recorded yet.
-func (s *Books) Protected(ctx context.Context) ([]ledger.First, error) {
+func (s *DatasetAccounts) Protected(ctx context.Context) ([]ledger.First, error) {
 	s.check.mu.Lock()
 	defer s.check.mu.Unlock()
 	if s.check.settled {

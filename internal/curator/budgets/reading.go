@@ -25,7 +25,7 @@ type reading struct {
 
 // Accounts returns the dataset's account, that of the current window where it is renewed, those of
 // the groups of the named analysts, and those of the analysts.
-func (s *Books) Accounts(ctx context.Context, analysts ...string) ([]api.Account, error) {
+func (s *DatasetAccounts) Accounts(ctx context.Context, analysts ...string) ([]api.Account, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
@@ -44,12 +44,12 @@ func (s *Books) Accounts(ctx context.Context, analysts ...string) ([]api.Account
 }
 
 // Own returns an analyst's own account, as of the current window.
-func (s *Books) Own(ctx context.Context, analyst string) ([]api.Account, error) {
+func (s *DatasetAccounts) Own(ctx context.Context, analyst string) ([]api.Account, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.readAll(ctx, []bookAccount{s.chart.analyst(analyst, window)})
+	all, err := s.readAll(ctx, []kindAccount{s.chart.analyst(analyst, window)})
 	return accounts(all), err
 }
 
@@ -64,7 +64,7 @@ func accounts(all []reading) []api.Account {
 
 // readAll reads the balances of accounts. What they promise is promised to the people whom charges
 // protected, or not at all.
-func (s *Books) readAll(ctx context.Context, all []bookAccount) ([]reading, error) {
+func (s *DatasetAccounts) readAll(ctx context.Context, all []kindAccount) ([]reading, error) {
 	if _, err := s.Protected(ctx); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Books) readAll(ctx context.Context, all []bookAccount) ([]reading, erro
 
 // Advise adds to a budget error what the analyst can do. The error names the account with least
 // left of those that refused; what can be paid is the least of what all of them admit.
-func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
+func (s *DatasetAccounts) Advise(ctx context.Context, analyst string, err error) error {
 	if !errors.As(err, new(*ledger.BudgetError)) {
 		return err
 	}
@@ -127,17 +127,17 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 }
 
 // Remaining returns what the analyst can still spend.
-func (s *Books) Remaining(ctx context.Context, analyst string) (api.Remaining, error) {
+func (s *DatasetAccounts) Remaining(ctx context.Context, analyst string) (api.Remaining, error) {
 	return s.RemainingIn(ctx, analyst, 0, dp.Cost{})
 }
 
 // RemainingAfter returns what the analyst could still spend after paying a cost.
-func (s *Books) RemainingAfter(ctx context.Context, analyst string, cost dp.Cost) (api.Remaining, error) {
+func (s *DatasetAccounts) RemainingAfter(ctx context.Context, analyst string, cost dp.Cost) (api.Remaining, error) {
 	return s.RemainingIn(ctx, analyst, 0, cost)
 }
 
 // RemainingIn does it for a window that is known; 0 stands for the current one.
-func (s *Books) RemainingIn(ctx context.Context, analyst string, window uint64, cost dp.Cost) (api.Remaining, error) {
+func (s *DatasetAccounts) RemainingIn(ctx context.Context, analyst string, window uint64, cost dp.Cost) (api.Remaining, error) {
 	all, balances, err := s.balances(ctx, analyst, window)
 	if err != nil {
 		return api.Remaining{}, err
@@ -164,7 +164,7 @@ func (s *Books) RemainingIn(ctx context.Context, analyst string, window uint64, 
 }
 
 // read turns a balance into what it means.
-func (s *Books) read(p bookAccount, b ledger.Balance) (reading, error) {
+func (s *DatasetAccounts) read(p kindAccount, b ledger.Balance) (reading, error) {
 	budget := s.dataset.Budget
 	a := reading{first: b.First, Account: api.Account{
 		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,
@@ -216,7 +216,7 @@ func (s *Books) read(p bookAccount, b ledger.Balance) (reading, error) {
 // raisedTo is what the limit of a balance promises with the conversion alone. The limit of the
 // first charge was fixed before the first answer, and one that is larger by now was not; nor was
 // one of which nothing is known but that something was spent before.
-func (s *Books) raisedTo(b ledger.Balance) (account.Reading, error) {
+func (s *DatasetAccounts) raisedTo(b ledger.Balance) (account.Reading, error) {
 	first, delta := b.First.Rho, s.dataset.Budget.RhoDelta()
 	most := max(b.Limit.Rho, b.Spent.Rho)
 	if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon <= b.Limit.Epsilon {

@@ -15,13 +15,13 @@ import (
 )
 
 // Renew ends the current window and begins the next one, where the policy has one more.
-func (s *Books) Renew(ctx context.Context, reason string) (api.Renewed, error) {
+func (s *DatasetAccounts) Renew(ctx context.Context, reason string) (api.Renewed, error) {
 	return s.RenewSigned(ctx, reason, nil)
 }
 
 // RenewSigned does the same where the owner signs for it. With a [ledger.Deferred] that has nothing
 // yet, it returns what would be, together with the [*ledger.DraftError].
-func (s *Books) RenewSigned(ctx context.Context, reason string, signer crypto.Signer) (api.Renewed, error) {
+func (s *DatasetAccounts) RenewSigned(ctx context.Context, reason string, signer crypto.Signer) (api.Renewed, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return api.Renewed{}, err
@@ -42,7 +42,7 @@ func (s *Books) RenewSigned(ctx context.Context, reason string, signer crypto.Si
 	return out, err
 }
 
-func (s *Books) refuseRenewal(window uint64) error {
+func (s *DatasetAccounts) refuseRenewal(window uint64) error {
 	b := s.dataset.Budget
 	if !b.Renews() {
 		return api.Refuse("write renewal: {every: month, windows: 12} into the budget first, which promises less: read what 'discreet "+
@@ -62,7 +62,7 @@ func (s *Books) refuseRenewal(window uint64) error {
 // this is a reminder, and what may be spent does not depend on it. One that lies ahead of now by
 // more than a day is of a clock that was wrong, and counts for nothing: a window that was begun by
 // it is as old as its first charge.
-func (s *Books) Due(ctx context.Context, now time.Time) (time.Time, bool, error) {
+func (s *DatasetAccounts) Due(ctx context.Context, now time.Time) (time.Time, bool, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return time.Time{}, false, err
@@ -98,7 +98,7 @@ var (
 // they are; where the dataset is renewed it is for the current window, and so are those of groups
 // and analysts: it ends with the window. With a [ledger.Deferred] that has nothing yet, it returns
 // what would be, together with the [*ledger.DraftError].
-func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
+func (s *DatasetAccounts) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 }
 
 // afterTopUp are accounts as they will be when so much was added to their limits.
-func (s *Books) afterTopUp(raised []bookAccount, before []reading, amount dp.Cost) ([]reading, error) {
+func (s *DatasetAccounts) afterTopUp(raised []kindAccount, before []reading, amount dp.Cost) ([]reading, error) {
 	out := make([]reading, len(before))
 	for i, a := range before {
 		var err error
@@ -178,7 +178,7 @@ func refuseUnbearable(after []reading) error {
 // grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an
 // (epsilon, delta) budget it is the difference between what is there and the rho of the larger
 // epsilon, and not the rho of the difference, which would be far less.
-func (s *Books) grant(a reading, t api.TopUp) (dp.Cost, error) {
+func (s *DatasetAccounts) grant(a reading, t api.TopUp) (dp.Cost, error) {
 	b := s.dataset.Budget
 	switch {
 	case t.Epsilon == 0 && t.Delta == 0:

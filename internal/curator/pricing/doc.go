@@ -1,7 +1,7 @@
 // Package pricing says what a question costs and how it is released: each of its measures gets a
 // mechanism that is calibrated to its sensitivity, and the price is the sum of what the mechanisms
-// claim. All of it follows from the text, the settings and the policy, and from nothing else: this
-// room sees neither an engine nor an exact value nor the ledger, which the test of the architecture
+// claim. All of it follows from the text, the settings and the policy, and from nothing else: it
+// sees neither an engine nor an exact value nor the ledger, which the test of the architecture
 // holds.
 //
 //   - [Settings] are those of a question, with its price.

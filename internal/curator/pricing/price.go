@@ -414,7 +414,7 @@ func Currencies(b policy.Budget, s api.Settings) []Currency {
 }
 
 // Sharper is the rule by which a question with two prices gets its noise, from what is public: the
-// prices, and for each of them the part of what is left that it takes (books.Takes). It reports
+// prices, and for each of them the part of what is left that it takes (budgets.Takes). It reports
 // whether the first price, in epsilon, is to be taken.
 //
 // What both would be for the same part of what is left is compared. The variance of Gaussian noise

@@ -244,7 +244,7 @@ func TestExplainedIsChargedBesideAStream(t *testing.T) {
 		Settings: api.Settings{Stream: "on"}})
 }
 
-// explainedIsCharged explains a question, asks it, and compares the two with the books.
+// explainedIsCharged explains a question, asks it, and compares the two with the accounts.
 func explainedIsCharged(w *curatortest.World, q api.Question) {
 	w.T.Helper()
 	e, err := w.Explain(ctx, q)
@@ -256,7 +256,7 @@ func explainedIsCharged(w *curatortest.World, q api.Question) {
 	after := w.Spent()
 	if !e.Affordable || a.Cost != e.Pay || a.Remaining != e.After || after.Rho-before.Rho != e.Pay.Rho ||
 		after.Delta-before.Delta != e.Pay.Delta {
-		w.T.Errorf("%s: explained %+v, to leave %+v, affordable %v; it cost %+v and left %+v; the books went from %+v to %+v", q.SQL, e.Pay,
+		w.T.Errorf("%s: explained %+v, to leave %+v, affordable %v; it cost %+v and left %+v; the accounts went from %+v to %+v", q.SQL, e.Pay,
 			e.After, e.Affordable, a.Cost, a.Remaining, before, after)
 	}
 	if pure := w.Dataset.Budget.Pure(); pure && after.Epsilon-before.Epsilon != e.Pay.Epsilon {

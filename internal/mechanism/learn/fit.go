@@ -13,13 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/learn/vector"
 )
 
-// Progress is how far a training is. It is for the owner's terminal: how many steps a training
-// takes depends on the data.
-type Progress struct {
-	Stage string // "training", "choosing", "evaluating"
-	Done  float64
-}
-
 // Fit trains. It is the only function that looks at the table, and what it returns is private at
 // plan's Cost. Its errors say nothing about the rows: [ErrFit], or that of the context.
 func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func(Progress)) (*Model, error) {

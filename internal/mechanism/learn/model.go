@@ -9,6 +9,7 @@ import (
 // What a training takes and makes, as documents: see package model.
 type (
 	Model      = model.Model
+	Progress   = model.Progress
 	Receipt    = model.Receipt
 	Spec       = model.Spec
 	Budget     = model.Budget

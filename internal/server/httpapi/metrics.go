@@ -127,7 +127,7 @@ func (s *serverState) Collect(c chan<- prometheus.Metric) {
 	gauge(sessionsDesc, float64(n.Sessions))
 	db := s.dispatcher.DB()
 	for _, name := range db.Policy().Names() {
-		if lockout, err := db.Door(context.Background(), name, ""); err == nil {
+		if lockout, err := db.Lockout(context.Background(), name, ""); err == nil {
 			gauge(incidentsDesc, float64(lockout.Incidents), name)
 			gauge(shutOutDesc, float64(lockout.ShutOut), name)
 			closed := 0.0

@@ -391,13 +391,13 @@ func (h *ownerHandler) incidents(ctx context.Context, u users.User, name string)
 	if err != nil {
 		return nil, err
 	}
-	all, err := db.Door(ctx, ds.Name, "")
+	all, err := db.Lockout(ctx, ds.Name, "")
 	if err != nil {
 		return nil, err
 	}
 	out := &Incidents{Dataset: ds.Name, Closed: all.Closed, ShutOut: []string{}, Incidents: []Incident{}}
 	for _, analyst := range ds.AnalystNames() {
-		one, err := db.Door(ctx, ds.Name, analyst)
+		one, err := db.Lockout(ctx, ds.Name, analyst)
 		if err != nil {
 			return nil, err
 		}
@@ -442,7 +442,7 @@ func (h *ownerHandler) release(ctx context.Context, u users.User, name string, i
 	if out.Sequence, err = db.Release(ctx, dataset, in.Analyst, in.Reason, signer); err != nil {
 		return out, err
 	}
-	after, err := db.Door(ctx, dataset, in.Analyst)
+	after, err := db.Lockout(ctx, dataset, in.Analyst)
 	out.Closed = after.Closed
 	return out, err
 }

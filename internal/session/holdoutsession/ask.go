@@ -88,7 +88,7 @@ func (c *Sessions) ask(ctx context.Context, q api.HoldoutQuestion, pays *session
 	return out, err
 }
 
-// askSession asks the session. What it remembers is told also behind a closed door.
+// askSession asks the session. What it remembers is told also under a lockout.
 func (c *Sessions) askSession(ctx context.Context, who *sessionhost.Payer, p *submission, known bool) (a *holdout.Answer, err error) {
 	if !known {
 		if err := c.Closed(ctx, who.Analyst, false); err != nil {
@@ -132,11 +132,11 @@ func (c *Sessions) failedHoldout(ctx context.Context, who *sessionhost.Payer, p 
 // was stopped has failed, and ends the holdout for them.
 func (c *Sessions) runHoldout(ctx context.Context, p *submission, who *sessionhost.Payer) (mech.Exact, error) {
 	ctx = context.WithoutCancel(ctx)
-	door, err := c.Lockout(ctx, c.Dataset.Name, who.Analyst)
+	lockout, err := c.Lockout(ctx, c.Dataset.Name, who.Analyst)
 	if err != nil {
 		return mech.Exact{}, err
 	}
-	if p.open.hasFailed(who.Analyst, door) {
+	if p.open.hasFailed(who.Analyst, lockout) {
 		return mech.Exact{}, api.ErrHoldoutRun
 	}
 	if err := c.NoteRun(ctx); err != nil {

@@ -34,7 +34,7 @@ type Sessions struct {
 	open map[string]*openHoldout
 }
 
-// New returns the room of a dataset. A holdout tells at most so many different scores; the clock is
+// New returns the sessions of a dataset. A holdout tells at most so many different scores; the clock is
 // for the board.
 func New(a sessionhost.Access, maxScores int, now func() time.Time) *Sessions {
 	return &Sessions{Access: a, maxScores: maxScores, now: now}
@@ -78,10 +78,10 @@ func (o *openHoldout) fail(analyst string) {
 	o.failed[analyst] = true
 }
 
-func (o *openHoldout) hasFailed(analyst string, door ledger.Lockout) bool {
+func (o *openHoldout) hasFailed(analyst string, lockout ledger.Lockout) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if door.Own == 0 {
+	if lockout.Own == 0 {
 		delete(o.failed, analyst)
 	}
 	return o.failed[analyst]

@@ -25,7 +25,7 @@ type Access struct {
 	Runner
 	Incidents
 	Journal
-	*budgets.Books
+	*budgets.DatasetAccounts
 	Dataset  *policy.Dataset
 	Releaser *mech.Releaser
 }

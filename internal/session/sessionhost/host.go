@@ -50,7 +50,7 @@ type Payer struct {
 	Free    bool // nothing is to be charged: every charge is refused with [ErrNotFree]
 	Charged bool // something was, for this question, so that no refusal may say that nothing was
 	// Unanswered says that the session has not answered the question before, so that nothing is
-	// noted for it where the door is closed to the analyst.
+	// noted for it where the analyst is locked out.
 	Unanswered bool
 	// Sequence is the last charge that was made or found for this question; 0 where the session had
 	// been paid for before.

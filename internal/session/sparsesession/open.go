@@ -21,7 +21,7 @@ import (
 // Sessions opens sessions of the sparse vector.
 type Sessions struct{ sessionhost.Access }
 
-// New returns the room of a dataset.
+// New returns the sessions of a dataset.
 func New(a sessionhost.Access) *Sessions { return &Sessions{a} }
 
 // Open charges for a session in full, on stable storage, and then opens it.

@@ -58,7 +58,7 @@ const sparseBeta = 0.05
 // reason, and with one text: it tells at most once, for a charge of a whole session, what engines
 // promise not to tell at all. A question whose time ran out or that was cancelled while the engine
 // ran is such a one. A question that is refused, or cancelled before, was never computed and
-// changes nothing. A session whose analyst is behind a closed door answers nothing, and is there
+// changes nothing. A session whose analyst is under a lockout answers nothing, and is there
 // after the release.
 //
 // Each answer is a record of the ledger, for ever, so a session has [api.MostSparseAnswers] of
@@ -167,7 +167,7 @@ func (s *Session) compute(ctx context.Context, q *tree.Query, at int64) (answer 
 	if len(exactly.Measures) != 1 {
 		return answer, fail(sessionhost.ErrShape)
 	}
-	// The door is looked at once more before noise is drawn. It can close after that, too: then the
+	// The lockout is looked at once more before noise is drawn. It can close after that, too: then the
 	// note is refused.
 	if err := s.c.Closed(ctx, s.analyst, true); err != nil {
 		return answer, err
@@ -218,7 +218,7 @@ func (s *Session) note(ctx context.Context, n sparseNote) error {
 		s.ended = api.ErrSessionWindow
 		return s.ended
 	case errors.As(err, new(*ledger.LockoutError)):
-		// The door closed after it was looked at. The answer is told to nobody, which is always
+		// The lockout began after it was looked at. The answer is told to nobody, which is always
 		// private, and the session is there after the release.
 		return err
 	}

@@ -392,7 +392,7 @@ func TestSparseAtOnce(t *testing.T) {
 	}
 }
 
-// A door that closes between the look at it and the note closes in time: the verdict is neither
+// A lockout that begins between the look at it and the note begins in time: the verdict is neither
 // noted nor told, and the session is there after the release.
 func TestSparseNoteBehindDoor(t *testing.T) {
 	w := curatortest.New(t, curatortest.Plenty)
@@ -405,7 +405,7 @@ func TestSparseNoteBehindDoor(t *testing.T) {
 		return err
 	}
 	if v, err := s.Ask(ctx, curatortest.Patients, "100000"); !curatortest.IsLockedOut(err) || v != nil {
-		t.Errorf("told behind a closed door: %+v, %v", v, err)
+		t.Errorf("told under a lockout: %+v, %v", v, err)
 	}
 	if differs, _ := w.Replayed(); len(differs) > 0 {
 		t.Error(differs)
@@ -418,7 +418,7 @@ func TestSparseNoteBehindDoor(t *testing.T) {
 
 var ctx = context.Background()
 
-// A door that closes when a session has drawn an answer leaves the session as one that drew none:
+// A lockout that begins when a session has drawn an answer leaves the session as one that drew none:
 // afterwards nothing tells whether the question failed.
 func TestBehindDoorSparseDrawn(t *testing.T) {
 	var seen []string
@@ -434,7 +434,7 @@ func TestBehindDoorSparseDrawn(t *testing.T) {
 			return nil
 		}
 		if v, err := s.Ask(ctx, curatortest.Patients, threshold); !curatortest.IsLockedOut(err) || v != nil {
-			t.Errorf("told behind a closed door: %+v, %v", v, err)
+			t.Errorf("told under a lockout: %+v, %v", v, err)
 		}
 		w.LetIn("ana")
 		v, err := s.Ask(ctx, curatortest.Patients, "100000")

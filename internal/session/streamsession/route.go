@@ -180,7 +180,7 @@ func (r *Route) quoteAll(asOf time.Time) (streamPrice, error) {
 		}
 	}
 	report := r.session.Report()
-	out.most = r.atMost(out.most, r.allowance(booking{different: report.Different, spent: r.amount(report.Spent)}, more+1))
+	out.most = r.atMost(out.most, r.allowance(streamBalance{different: report.Different, spent: r.amount(report.Spent)}, more+1))
 	return out, nil
 }
 

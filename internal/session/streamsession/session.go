@@ -39,7 +39,7 @@ type Sessions struct {
 	lessons map[string][]lesson // what streams have yet to learn, by the session
 }
 
-// New returns the room of a dataset.
+// New returns the sessions of a dataset.
 func New(a sessionhost.Access) *Sessions { return &Sessions{Access: a} }
 
 // streamPlan is what follows from the policy.
@@ -122,13 +122,13 @@ type openStream struct {
 	// answered says when a question was answered in this process, and is zero while that is being
 	// done.
 	answered map[string]time.Time
-	// books are what was answered and spent, and when that was so. The first is that of the
+	// balances are what was answered and spent, and when that was so. The first is that of the
 	// journal.
-	books []booking
+	balances []streamBalance
 }
 
-// booking is the books of a stream at a moment.
-type booking struct {
+// streamBalance is what a stream has answered and spent at a moment.
+type streamBalance struct {
 	at        time.Time
 	different int
 	spent     dp.Amount
@@ -265,7 +265,7 @@ func (o *openStream) ask(ctx context.Context, who *sessionhost.Payer, q *linear.
 	return a, err
 }
 
-// compute asks the session. What it remembers is told also behind a closed door.
+// compute asks the session. What it remembers is told also under a lockout.
 func (o *openStream) compute(
 	ctx context.Context, paid *stream.Session, who *sessionhost.Payer, way stream.Way, q *linear.Query,
 ) (a *stream.Answer, err error) {
@@ -328,11 +328,11 @@ func (o *openStream) answering(key string) (done func(answered bool)) {
 
 // book notes what was answered and spent. Of what is older than any tick the last is kept.
 func (o *openStream) book(now time.Time) {
-	for len(o.books) > 1 && now.Sub(o.books[1].at) > answercache.Memorable {
-		o.books = o.books[1:]
+	for len(o.balances) > 1 && now.Sub(o.balances[1].at) > answercache.Memorable {
+		o.balances = o.balances[1:]
 	}
 	r := o.session.Report()
-	o.books = append(o.books, booking{now, r.Different, o.amount(r.Spent)})
+	o.balances = append(o.balances, streamBalance{now, r.Different, o.amount(r.Spent)})
 }
 
 // maxAnswered bounds how many answers are remembered for quotes as of a moment.
@@ -352,8 +352,8 @@ func (o *openStream) quote(q *linear.Query, asOf time.Time) (stream.Way, dp.Cost
 	if at := o.answered[q.Key()]; !at.IsZero() && !at.After(asOf) {
 		return stream.Cached, dp.Cost{}, nil
 	}
-	then := o.books[0]
-	for _, b := range o.books {
+	then := o.balances[0]
+	for _, b := range o.balances {
 		if !b.at.After(asOf) {
 			then = b
 		}
@@ -363,7 +363,7 @@ func (o *openStream) quote(q *linear.Query, asOf time.Time) (stream.Way, dp.Cost
 }
 
 // allowance is what the stream may spend on so many new questions by its own rule.
-func (p *streamPlan) allowance(b booking, n int) dp.Amount {
+func (p *streamPlan) allowance(b streamBalance, n int) dp.Amount {
 	return p.tariff.Allowance(b.different + n).Sub(b.spent)
 }
 

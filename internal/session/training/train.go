@@ -105,7 +105,7 @@ type Trainings struct {
 	fit    fitter
 }
 
-// New returns the room of a dataset, which trains with learn.Fit; tests plant others.
+// New returns the trainings of a dataset, which trains with learn.Fit; tests plant others.
 func New(a sessionhost.Access, m *answercache.Memory, fit fitter) *Trainings {
 	return &Trainings{a, m, fit}
 }
@@ -198,7 +198,7 @@ func (c *Trainings) buyTraining(
 		text, model = encodeFailure(), nil
 	}
 	// A failure is kept first, so that no noise is drawn again because of it, and is an incident
-	// then. Behind a closed door neither is kept, whichever it is.
+	// then. Under a lockout neither is kept, whichever it is.
 	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, moved || model == nil)
 	if model == nil && (err == nil || errors.As(err, new(*ledger.LockoutError))) {
 		return nil, c.Failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, api.ErrTraining)

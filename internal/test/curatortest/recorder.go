@@ -114,7 +114,7 @@ func (r *Recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 }
 
 func (r *Recorder) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
-	if f := r.Before["door"]; f != nil {
+	if f := r.Before["lockout"]; f != nil {
 		if err := f(); err != nil {
 			return ledger.Lockout{}, err
 		}

@@ -276,7 +276,7 @@ func (w *World) LetIn(analyst string) {
 	w.Check(err)
 }
 
-// LockOut closes the door to ana, as a question of hers does that fails.
+// LockOut locks ana out, as a question of hers does that fails.
 func (w *World) LockOut() {
 	w.T.Helper()
 	_, err := w.Ledger.Fail(ctx,

@@ -244,7 +244,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	defer db.Close()
-	before, err := db.Door(ctx, c.Dataset, c.Analyst)
+	before, err := db.Lockout(ctx, c.Dataset, c.Analyst)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	after, err := db.Door(ctx, c.Dataset, c.Analyst)
+	after, err := db.Lockout(ctx, c.Dataset, c.Analyst)
 	if err != nil {
 		return err
 	}

@@ -140,3 +140,10 @@ var (
 	// ErrRow is returned for a row that nothing can be predicted from.
 	ErrRow = errors.New("nothing can be predicted from this row")
 )
+
+// Progress is how far a training is. It is for the owner's terminal: how many steps a training
+// takes depends on the data.
+type Progress struct {
+	Stage string // "training", "choosing", "evaluating"
+	Done  float64
+}

@@ -19,7 +19,7 @@ var ctx = context.Background()
 // shelf is a ledger whose policy changes. What is charged goes into the accounts that a question
 // would be charged to.
 type shelf struct {
-	*Books
+	*DatasetAccounts
 	t      testing.TB
 	ledger ledger.Ledger
 	path   string
@@ -59,7 +59,7 @@ func (s *shelf) protect(budget, unit string, tables ...string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.Books = New(p.Datasets["hospital"], s.ledger)
+	s.DatasetAccounts = New(p.Datasets["hospital"], s.ledger)
 }
 
 // charge spends a cost of ana's.
