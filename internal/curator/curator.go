@@ -34,7 +34,7 @@ type Curator struct {
 
 	dataset   *policy.Dataset
 	ledger    ledger.Ledger
-	memory    *answercache.Memory
+	memory    *answercache.Cache
 	turns     turns
 	planner   *questionPlanner
 	verifier  *verifier

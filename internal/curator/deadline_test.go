@@ -290,7 +290,7 @@ func TestPaced(t *testing.T) {
 // Under a lockout that began meanwhile a question that failed leaves as one that did not: the
 // incident takes a write, and the answer that is not kept takes none, so both wait for a tick after
 // it.
-func TestPacedBehindDoor(t *testing.T) {
+func TestPacedUnderLockout(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *curator.Curator) error{
 		"a question": func(ctx context.Context, c *curator.Curator) error {
 			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41", Request: curatortest.FreshID()})

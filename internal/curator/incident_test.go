@@ -28,7 +28,7 @@ func wantIncidents(w *curatortest.World, want ...string) {
 
 // A failure is in the ledger when it is told, by one text, and can lock out: to new questions,
 // also of a paid request, and to nothing else.
-func TestIncidentClosesTheDoor(t *testing.T) {
+func TestIncidentLocksOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail func() error
 		want string

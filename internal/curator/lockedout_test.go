@@ -23,10 +23,10 @@ func chain(w *curatortest.World) string {
 	return strings.Join(kinds, " ")
 }
 
-// failBehindDoor asks some questions, locks her out when all of them are with the engine, and
+// failLockedOut asks some questions, locks her out when all of them are with the engine, and
 // lets so many fail. It returns the errors, what the owner was told, and the number of the next
 // receipt of somebody else.
-func failBehindDoor(w *curatortest.World, ask []func() error, fails int) (errs []error, told int, next uint64) {
+func failLockedOut(w *curatortest.World, ask []func() error, fails int) (errs []error, told int, next uint64) {
 	r := w.Wire
 	var mu sync.Mutex
 	w.OnIncident(func(api.Incident) {
@@ -67,7 +67,7 @@ func failBehindDoor(w *curatortest.World, ask []func() error, fails int) (errs [
 
 // Under a lockout what fails and what does not leave the same records, so that the number of
 // nobody's next receipt tells how many failed. The owner is told of each.
-func TestBehindDoorChain(t *testing.T) {
+func TestLockedOutChain(t *testing.T) {
 	const n = 9
 	var chains []string
 	var nexts []uint64
@@ -77,7 +77,7 @@ func TestBehindDoorChain(t *testing.T) {
 		for i := range n {
 			ask = append(ask, func() error { _, err := w.AskSQL(curatortest.ByAge(i)); return err })
 		}
-		errs, told, next := failBehindDoor(w, ask, fails)
+		errs, told, next := failLockedOut(w, ask, fails)
 		for _, err := range errs {
 			if !curatortest.IsLockedOut(err) {
 				t.Errorf("%d of %d fail: %v", fails, n, err)
@@ -97,7 +97,7 @@ func TestBehindDoorChain(t *testing.T) {
 }
 
 // The same for every kind of session.
-func TestBehindDoorSessions(t *testing.T) {
+func TestLockedOutSessions(t *testing.T) {
 	for name, begin := range map[string]func(*testing.T) (*curatortest.World, func() error){
 		"sparse": func(t *testing.T) (*curatortest.World, func() error) {
 			w := curatortest.New(t, curatortest.Plenty)
@@ -127,7 +127,7 @@ func TestBehindDoorSessions(t *testing.T) {
 			var seen []string
 			for fails := range 2 {
 				w, ask := begin(t)
-				errs, told, next := failBehindDoor(w, []func() error{ask}, fails)
+				errs, told, next := failLockedOut(w, []func() error{ask}, fails)
 				if told != fails {
 					t.Errorf("the owner was told of %d", told)
 				}
@@ -143,7 +143,7 @@ func TestBehindDoorSessions(t *testing.T) {
 
 // What streams and holdouts note is decided with the lockout: one that begins after the last look at
 // it lets nothing through, and the session goes on after the release.
-func TestBehindDoorNotes(t *testing.T) {
+func TestLockedOutNotes(t *testing.T) {
 	w := curatortest.NewStreams(t, curatortest.Plenty, "")
 	r := w.Record()
 	ask := func(sql string) error {

@@ -22,16 +22,16 @@ import (
 // derivation is how the answer of a purchase is made of an earlier one: each group is the sum of
 // some of the source's.
 type derivation struct {
-	source *source
+	source *keptSource
 	of     [][]int // for each group, the groups of the source; nil where they are the same
 	at     []int   // for each measure, which of the source's it is
 	most   int     // groups of the source in one group
 	ratio  float64 // the largest variance, as a share of what the price would have bought
 }
 
-// lookPart is which part of what planning may take is for finding out of which earlier answers the
+// recallWorkPart is which part of what planning may take is for finding out of which earlier answers the
 // purchases of a question can be made.
-const lookPart = 4
+const recallWorkPart = 4
 
 // derive answers a purchase from an earlier one, where that is at least as exact as what the price
 // would buy, and returns nil where there is none.
@@ -48,7 +48,7 @@ const lookPart = 4
 // and group neither the variance nor the half width exceeds those that were asked for.
 //
 // Where there is none it returns the places of the next sources.
-func (m *Memory) derive(
+func (m *Cache) derive(
 	ctx context.Context, work *meter.Meter, b *pricing.Purchase, version string, beta float64, see Horizon,
 ) (r *answers.Released, missed []string, err error) {
 	if !b.Reusable() || slices.ContainsFunc(b.Noise, func(n pricing.Noise) bool { return n.Running != nil }) {
@@ -59,7 +59,7 @@ func (m *Memory) derive(
 		wanted[i] = variance(n)
 	}
 	var all []derivation
-	look := func(family string, most int, union func(*source) ([][]int, bool)) error {
+	look := func(family string, most int, union func(*keptSource) ([][]int, bool)) error {
 		for n := range most {
 			s, err := m.find(ctx, slot(family, n))
 			if err != nil {
@@ -82,7 +82,7 @@ func (m *Memory) derive(
 		return nil, nil, err
 	}
 	for _, from := range cells.Sources(work, b.Query) {
-		err := look(placed(version, "cells", from.Family), cellSlots, func(s *source) ([][]int, bool) {
+		err := look(placed(version, "cells", from.Family), cellSlots, func(s *keptSource) ([][]int, bool) {
 			if s.cells == nil {
 				return nil, false
 			}
@@ -116,7 +116,7 @@ func variance(n pricing.Noise) float64 {
 // noisier reports that a source is of no use, because it has more noise than is wanted. It is what
 // most sources of a question that was asked at many prices are, and it is quick. Equal noise, to
 // within rounding, is left to be compared exactly.
-func (s *source) noisier(names []string, wanted []float64) bool {
+func (s *keptSource) noisier(names []string, wanted []float64) bool {
 	for i, name := range names {
 		if at := slices.Index(s.measures, name); at >= 0 && at < len(s.variances) && s.variances[at] > wanted[i]*(1+1e-9) {
 			return true
@@ -127,7 +127,7 @@ func (s *source) noisier(names []string, wanted []float64) bool {
 
 // derivable reports how a purchase, whose measures have these names, can be made of a source; union
 // says of which groups, and is nil for the same question.
-func derivable(b *pricing.Purchase, s *source, names []string, union func(*source) ([][]int, bool)) (derivation, bool) {
+func derivable(b *pricing.Purchase, s *keptSource, names []string, union func(*keptSource) ([][]int, bool)) (derivation, bool) {
 	d := derivation{source: s, most: 1}
 	for i, name := range names {
 		at := slices.Index(s.measures, name)
@@ -241,7 +241,7 @@ type Asker struct {
 // charged in the same window, and no recovery came since, which may have lost what was charged. And
 // nothing else was made of it: whatever is, is noted before it is computed, and a base that has a
 // note is none, but for the request that noted it and has no answer yet, which gets no other.
-func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, see Horizon) (*Base, error) {
+func (m *Cache) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, see Horizon) (*Base, error) {
 	if !b.Reusable() || len(b.Twins) > 0 { // twins are paid for together, and a difference is of one sum
 		return nil, nil
 	}
@@ -280,7 +280,7 @@ func (m *Memory) FindBase(ctx context.Context, b *pricing.Purchase, who Asker, s
 }
 
 // base is how a purchase is made of a source, or nil.
-func (s *source) base(b *pricing.Purchase) *Base {
+func (s *keptSource) base(b *pricing.Purchase) *Base {
 	if len(s.values) != len(b.Noise) || !slices.Equal(s.measures, b.Names()) {
 		return nil
 	}
@@ -341,7 +341,7 @@ type use struct {
 
 // unused reports whether a base was charged in this window, and nothing was made of it yet; own,
 // whether it is noted for this request.
-func (m *Memory) unused(ctx context.Context, base *Base, who Asker) (ok, own bool, err error) {
+func (m *Cache) unused(ctx context.Context, base *Base, who Asker) (ok, own bool, err error) {
 	for r, err := range m.ledger.Records(ctx, base.Sequence) {
 		if err != nil {
 			return false, false, err
@@ -380,7 +380,7 @@ func (u use) encode() []byte {
 
 // Use is for a charge that was made before: it has noted that it makes something of a base, or
 // notes it now, and there is an error where something was made of it by another.
-func (m *Memory) Use(ctx context.Context, base *Base, charge uint64, request string) error {
+func (m *Cache) Use(ctx context.Context, base *Base, charge uint64, request string) error {
 	err := m.ledger.NoteIf(ctx, base.session, use{charge, request}.encode(), ledger.After(0))
 	if !errors.Is(err, ledger.ErrBehind) {
 		return err

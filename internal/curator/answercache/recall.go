@@ -32,9 +32,9 @@ type Recalled struct {
 // Recall returns, for each purchase, what was released for it. What one charge paid for is kept
 // together, and each part is found by its own name, whatever it was bought with. What was not
 // bought itself may be made of something that was.
-func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, see Horizon) (*Recalled, error) {
+func (m *Cache) Recall(ctx context.Context, p *pricing.Priced, version string, see Horizon) (*Recalled, error) {
 	out := &Recalled{Released: make([]*answers.Released, len(p.Purchases)), Paid: api.Receipt{Free: true}}
-	work := meter.Part(ctx, lookPart)
+	work := meter.Part(ctx, recallWorkPart)
 	for i, b := range p.Purchases {
 		if b.Query.ListsKeys() {
 			continue // which was never paid for
@@ -83,7 +83,7 @@ func onlyWhole(buys []*pricing.Purchase, all []*answers.Released) {
 }
 
 // CompleteReceipt puts the hash of the charge that paid for an answer into its receipt.
-func (m *Memory) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
+func (m *Cache) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
 	if paid.Sequence == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (m *Memory) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
 }
 
 // recallOne finds a purchase, or returns where it would be found.
-func (m *Memory) recallOne(
+func (m *Cache) recallOne(
 	ctx context.Context, work *meter.Meter, b *pricing.Purchase, version string, beta float64, see Horizon,
 ) (r *answers.Released, missed []string, err error) {
 	key := b.Key(version)
@@ -128,7 +128,7 @@ func (m *Memory) recallOne(
 
 // recallKept returns what was kept for a purchase under its key, or nil. What was found once is
 // read no more: the ledger gives what came first under a key, and what it keeps does not change.
-func (m *Memory) recallKept(ctx context.Context, b *pricing.Purchase, key string) (*answered, error) {
+func (m *Cache) recallKept(ctx context.Context, b *pricing.Purchase, key string) (*answered, error) {
 	if kept, ok := m.recalled.Get(key); ok {
 		return kept, nil
 	}
@@ -178,10 +178,10 @@ type arrival struct {
 // Memorable is how long it is known when an answer was kept. No tick is longer than half of it.
 const Memorable = 2 * time.Minute
 
-// lag is how much later than an answer says an answer of another server may be there: it says when
+// otherServerLag is how much later than an answer says an answer of another server may be there: it says when
 // it was to be kept, by that server's clock, and not when it could be read. Prices wait for so much
 // longer.
-const lag = 2 * time.Second
+const otherServerLag = 2 * time.Second
 
 // put notes an arrival, and forgets those that no tick is about any more.
 func (f *arrivals) put(sequence uint64, a arrival) {
@@ -229,7 +229,7 @@ func (f *arrivals) hides(sequence uint64, see Horizon) bool {
 	defer f.mu.Unlock()
 	a, known := f.kept[sequence]
 	if a.elsewhere && see.Spoken {
-		a.at = a.at.Add(lag)
+		a.at = a.at.Add(otherServerLag)
 	}
 	return known && (a.at.IsZero() || a.at.After(see.AsOf))
 }
@@ -241,25 +241,25 @@ func (f *arrivals) hidesSame(sequence uint64, see Horizon) bool {
 	return see.Spoken && f.hides(sequence, see)
 }
 
-// KeepText stores an answer of another kind under its key. It says when, for [Memory.Shows].
-func (m *Memory) KeepText(ctx context.Context, sequence uint64, key string, text []byte) error {
+// KeepText stores an answer of another kind under its key. It says when, for [Cache.Shows].
+func (m *Cache) KeepText(ctx context.Context, sequence uint64, key string, text []byte) error {
 	defer m.arrivals.note(sequence)()
 	return m.ledger.Keep(ctx, sequence, key, text)
 }
 
 // RecallText returns an answer of another kind, where it was kept.
-func (m *Memory) RecallText(ctx context.Context, key string) (text []byte, sequence uint64, found bool, err error) {
+func (m *Cache) RecallText(ctx context.Context, key string) (text []byte, sequence uint64, found bool, err error) {
 	return m.ledger.Recall(ctx, key)
 }
 
 // Shows reports whether an answer of another kind may be seen, which says that it was kept at a
 // moment.
-func (m *Memory) Shows(sequence uint64, kept time.Time, see Horizon) bool {
+func (m *Cache) Shows(sequence uint64, kept time.Time, see Horizon) bool {
 	m.arrivals.learn(sequence, kept)
 	return !m.arrivals.hidesSame(sequence, see)
 }
 
 // Answer returns what was kept for a request.
-func (m *Memory) Answer(ctx context.Context, request string) (text []byte, found bool, err error) {
+func (m *Cache) Answer(ctx context.Context, request string) (text []byte, found bool, err error) {
 	return m.ledger.Answer(ctx, request)
 }

@@ -21,18 +21,18 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Memory is what was released, in the ledger, and which of it is known here. What is in the slots
+// Cache is what was released, in the ledger, and which of it is known here. What is in the slots
 // of families stays, so it is read once. An answer that is found nowhere is looked for again.
-type Memory struct {
+type Cache struct {
 	ledger   ledger.Ledger
 	arrivals arrivals
 
 	taking   sync.Mutex      // one at a time takes slots
 	reserved map[string]bool // taken, and perhaps not kept yet
 
-	known    *lru.Map[string, *source]   // what is in slots
-	recalled *lru.Map[string, *answered] // what was kept for purchases, by their keys
-	hashes   *lru.Map[uint64, string]    // of charges
+	known    *lru.Map[string, *keptSource] // what is in slots
+	recalled *lru.Map[string, *answered]   // what was kept for purchases, by their keys
+	hashes   *lru.Map[uint64, string]      // of charges
 }
 
 // answered is what was released for a purchase. It was kept, so it stays as it is.
@@ -42,8 +42,8 @@ type answered struct {
 }
 
 // New returns the memory of a ledger.
-func New(l ledger.Ledger) *Memory {
-	return &Memory{ledger: l, known: lru.New[string, *source](maxRemembered),
+func New(l ledger.Ledger) *Cache {
+	return &Cache{ledger: l, known: lru.New[string, *keptSource](maxRemembered),
 		recalled: lru.New[string, *answered](maxRemembered), hashes: lru.New[uint64, string](maxHashes)}
 }
 
@@ -63,7 +63,7 @@ const (
 )
 
 // find returns what is in a slot, or nil.
-func (m *Memory) find(ctx context.Context, key string) (*source, error) {
+func (m *Cache) find(ctx context.Context, key string) (*keptSource, error) {
 	if s, ok := m.known.Get(key); ok {
 		return s, nil
 	}
@@ -73,7 +73,7 @@ func (m *Memory) find(ctx context.Context, key string) (*source, error) {
 	}
 	s, err := decodeSource(text, key)
 	if err != nil {
-		s = &source{} // the slot is taken, and by nothing that can be used
+		s = &keptSource{} // the slot is taken, and by nothing that can be used
 	}
 	s.sequence = sequence
 	m.arrivals.learn(sequence, s.kept)
@@ -95,7 +95,7 @@ func numbers(vectors [][]int64) int {
 
 // take returns the first free slot of each family, where there is one, and reserves it. Families
 // that are named twice get two.
-func (m *Memory) take(ctx context.Context, families [][]string) ([][]string, error) {
+func (m *Cache) take(ctx context.Context, families [][]string) ([][]string, error) {
 	m.taking.Lock()
 	defer m.taking.Unlock()
 	if len(m.reserved) > maxReserved || m.reserved == nil {
@@ -128,7 +128,7 @@ func (m *Memory) take(ctx context.Context, families [][]string) ([][]string, err
 }
 
 // giveBack frees slots in which nothing was kept.
-func (m *Memory) giveBack(where [][]string) {
+func (m *Cache) giveBack(where [][]string) {
 	m.taking.Lock()
 	defer m.taking.Unlock()
 	for _, all := range where {
@@ -141,7 +141,7 @@ func (m *Memory) giveBack(where [][]string) {
 // Keep stores what was bought, where it is found by itself and by questions that can be made of it.
 // made says what computed it, where all of it is known to be of this version of the data, and is
 // empty where that is not known; see FindBase.
-func (m *Memory) Keep(
+func (m *Cache) Keep(
 	ctx context.Context, sequence uint64, buys []*pricing.Purchase, bought []*answers.Released, version, made string,
 ) error {
 	releaseclock.Settle(ctx) // what is kept says when
@@ -172,7 +172,7 @@ func (m *Memory) Keep(
 // KeepForRequest stores what was released where only the request of a charge finds it: what is told
 // for it and was paid for by others, or what was computed while the data moved, so that nobody
 // knows which data it is of.
-func (m *Memory) KeepForRequest(
+func (m *Cache) KeepForRequest(
 	ctx context.Context, sequence uint64, buys []*pricing.Purchase, released []*answers.Released, moved bool,
 ) error {
 	releaseclock.Settle(ctx) // what is kept says when
@@ -207,9 +207,9 @@ func keyOf(buys []*pricing.Purchase, version string) string {
 	return ledger.JoinKeys(keys...)
 }
 
-// source is what was released for a purchase, with all that is needed to make other answers of it:
+// keptSource is what was released for a purchase, with all that is needed to make other answers of it:
 // the noise that is in the numbers, and what the groups are.
-type source struct {
+type keptSource struct {
 	sequence uint64
 	measures []string // their names
 	noise    []pricing.Noise

@@ -101,7 +101,7 @@ func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string
 
 // cellKeys are the keys of the groups as they are written, where others can be made of the groups.
 func cellKeys(b *pricing.Purchase) (family string, stored []storedCells, ok bool) {
-	family, keys, ok := cells.Family(meter.Part(context.Background(), lookPart), b.Query)
+	family, keys, ok := cells.Family(meter.Part(context.Background(), recallWorkPart), b.Query)
 	if !ok {
 		return "", nil, false
 	}
@@ -114,7 +114,7 @@ func cellKeys(b *pricing.Purchase) (family string, stored []storedCells, ok bool
 }
 
 // decodeSource finds what is in a place.
-func decodeSource(text []byte, place string) (*source, error) {
+func decodeSource(text []byte, place string) (*keptSource, error) {
 	var m memory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != memoryVersion {
 		return nil, ErrUnreadable
@@ -123,7 +123,7 @@ func decodeSource(text []byte, place string) (*source, error) {
 		if !slices.Contains(s.Places, place) {
 			continue
 		}
-		out := &source{measures: s.Names, values: s.Measures, made: s.Made, kept: time.UnixMicro(m.Kept)}
+		out := &keptSource{measures: s.Names, values: s.Measures, made: s.Made, kept: time.UnixMicro(m.Kept)}
 		if len(s.Names) != len(s.Measures) || len(s.Noise) != len(s.Names) {
 			return nil, ErrUnreadable
 		}

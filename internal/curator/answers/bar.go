@@ -331,14 +331,14 @@ func (s span) reach(x float64) float64 {
 	return math.Nextafter(max(s.hi-x, x-s.lo, 0), math.Inf(1))
 }
 
-// spread is a variance or a standard deviation, and where the exact one is.
-type spread struct {
+// deviation is a variance or a standard deviation, and where the exact one is.
+type deviation struct {
 	estimate float64
 	around   span
 }
 
 // variance estimates a variance from a noisy count, sum and sum of squares.
-func (r *row) variance(s tree.Stat) spread { return r.varianceWith(s, len(measuresOf(s))) }
+func (r *row) variance(s tree.Stat) deviation { return r.varianceWith(s, len(measuresOf(s))) }
 
 // varianceWith computes a variance around public centers:
 //
@@ -348,7 +348,7 @@ func (r *row) variance(s tree.Stat) spread { return r.varianceWith(s, len(measur
 // bounds that are R apart, so a variance is at most R^2/4 (Popoviciu), and the estimate is clamped
 // to that. The interval is made of those of the three noisy numbers by interval arithmetic; where
 // the count may be less than 1 (or 2) nothing but the limits is known.
-func (r *row) varianceWith(s tree.Stat, parts int) spread {
+func (r *row) varianceWith(s tree.Stat, parts int) deviation {
 	measures := r.f.plan.Query.Measures
 	t := s.Of.Type()
 	step, _ := t.Step.Float64()
@@ -388,9 +388,9 @@ func (r *row) varianceWith(s tree.Stat, parts int) spread {
 			around = exact.cutTo(span{0, most})
 		}
 	}
-	out := spread{estimate, around}
+	out := deviation{estimate, around}
 	if s.Root {
-		out = spread{math.Sqrt(estimate), span{math.Sqrt(math.Max(0, around.lo)), math.Sqrt(around.hi)}}
+		out = deviation{math.Sqrt(estimate), span{math.Sqrt(math.Max(0, around.lo)), math.Sqrt(around.hi)}}
 	}
 	out.around.lo = max(0, out.around.lo)
 	return out

@@ -16,18 +16,18 @@ import (
 
 var ctx = context.Background()
 
-// shelf is a ledger whose policy changes. What is charged goes into the accounts that a question
+// ledgerFixture is a ledger whose policy changes. What is charged goes into the accounts that a question
 // would be charged to.
-type shelf struct {
+type ledgerFixture struct {
 	*DatasetAccounts
 	t      testing.TB
 	ledger ledger.Ledger
 	path   string
 }
 
-func newShelf(t testing.TB, budget string) *shelf {
+func newShelf(t testing.TB, budget string) *ledgerFixture {
 	t.Helper()
-	s := &shelf{t: t, path: filepath.Join(t.TempDir(), "hospital.ledger")}
+	s := &ledgerFixture{t: t, path: filepath.Join(t.TempDir(), "hospital.ledger")}
 	l, err := sqlite.Open(s.path)
 	if err != nil {
 		t.Fatal(err)
@@ -39,13 +39,13 @@ func newShelf(t testing.TB, budget string) *shelf {
 }
 
 // policy changes the budget.
-func (s *shelf) policy(budget string) {
+func (s *ledgerFixture) policy(budget string) {
 	s.t.Helper()
 	s.protect(budget, "unit: row", "patients: {source: patients.csv, columns: {age: {type: integer, bounds: [0, 120]}}}")
 }
 
 // protect changes whom the policy protects too.
-func (s *shelf) protect(budget, unit string, tables ...string) {
+func (s *ledgerFixture) protect(budget, unit string, tables ...string) {
 	s.t.Helper()
 	p, err := policy.Parse("hospital.yaml", fmt.Appendf(nil, `datasets:
   hospital:
@@ -63,7 +63,7 @@ func (s *shelf) protect(budget, unit string, tables ...string) {
 }
 
 // charge spends a cost of ana's.
-func (s *shelf) charge(name string, cost dp.Cost) {
+func (s *ledgerFixture) charge(name string, cost dp.Cost) {
 	s.t.Helper()
 	firsts, err := s.Protected(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *shelf) charge(name string, cost dp.Cost) {
 	s.chargeWith(name, cost, firsts)
 }
 
-func (s *shelf) chargeWith(name string, cost dp.Cost, firsts []ledger.First) {
+func (s *ledgerFixture) chargeWith(name string, cost dp.Cost, firsts []ledger.First) {
 	s.t.Helper()
 	window, err := s.ledger.Window(ctx, "hospital")
 	if err == nil {
@@ -90,7 +90,7 @@ func laplace(epsilon string) dp.Cost {
 	return dp.Cost{Epsilon: e, Rho: dp.Amount(float64(dp.One) * dp.RhoOfPure(e.Float()))}
 }
 
-func (s *shelf) promise(want int, wants ...string) []string {
+func (s *ledgerFixture) promise(want int, wants ...string) []string {
 	s.t.Helper()
 	got, err := s.Promise(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *shelf) promise(want int, wants ...string) []string {
 }
 
 // account returns the dataset's.
-func (s *shelf) account() api.Account {
+func (s *ledgerFixture) account() api.Account {
 	s.t.Helper()
 	all, err := s.Accounts(ctx)
 	if err != nil {

@@ -111,7 +111,7 @@ func TestPromiseOfAnUnknownFirstLimit(t *testing.T) {
 	}
 	pure := newShelf(t, "{epsilon: 1}")
 	pure.charge("first", laplace("0.001"))
-	for name, s := range map[string]*shelf{"recovered": lost, "pure": pure} {
+	for name, s := range map[string]*ledgerFixture{"recovered": lost, "pure": pure} {
 		for _, steps := range []struct {
 			raises int
 			by     float64

@@ -25,10 +25,10 @@ type Cube struct {
 	name    string
 }
 
-// together reports whether numbers may be released in a way that is better for all of them: on a
+// sharesNoise reports whether numbers may be released in a way that is better for all of them: on a
 // budget that adds up rho, with Gaussian noise, for a price. An error that is asked for is found
 // for each number by itself, and streams answer each question by itself.
-func (p *Priced) together(ds *policy.Dataset) bool {
+func (p *Priced) sharesNoise(ds *policy.Dataset) bool {
 	s := p.Settings
 	return !p.Currency.Pure && s.Mechanism != "laplace" && s.Error == nil && (len(ds.Streams) == 0 || s.Stream == "off")
 }
@@ -83,7 +83,7 @@ func (c *Cube) calibrate(amount dp.Amount) bool {
 	share := amount / dp.Amount(len(c.Query.Measures))
 	for i, m := range c.Query.Measures {
 		n, err := mech.NewResiduals(c.marginals(m), share)
-		if err != nil || !c.better(i, n, share) {
+		if err != nil || !c.isBetter(i, n, share) {
 			return false
 		}
 		c.Noise, c.paid = append(c.Noise, n), c.paid.Add(n.Cost().Rho)
@@ -108,7 +108,7 @@ func (c *Cube) marginals(m tree.Measure) mech.ResidualsConfig {
 	return out
 }
 
-func (c *Cube) better(measure int, n *mech.Residuals, share dp.Amount) bool {
+func (c *Cube) isBetter(measure int, n *mech.Residuals, share dp.Amount) bool {
 	together, alone := 0.0, 0.0
 	for i, b := range c.Members {
 		cells := float64(b.Query.Groups())

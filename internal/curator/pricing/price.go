@@ -67,14 +67,14 @@ func Price(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Currency
 
 func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Currency) (*Priced, error) {
 	p := &Priced{Statement: st, Settings: s, Currency: c}
-	p.distinct()
+	p.addPurchases()
 	if len(p.Purchases) == 0 { // of public tables alone
 		return p, nil
 	}
-	if err := p.fits(); err != nil {
+	if err := p.refuseTooMany(); err != nil {
 		return nil, err
 	}
-	if p.paid() == 0 {
+	if p.paidCount() == 0 {
 		return p, nil
 	}
 	if p.Currency.Pure && s.Mechanism == "gaussian" {
@@ -85,7 +85,7 @@ func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Curr
 			"Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
 	}
 	if s.Error != nil {
-		return p, p.byError(ds)
+		return p, p.priceByError(ds)
 	}
 	if p.epsilon = s.Epsilon; p.epsilon == 0 {
 		p.epsilon = ds.Budget.DefaultEpsilon
@@ -94,37 +94,37 @@ func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Curr
 		return nil,
 			api.Refuse("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.epsilon)
 	}
-	if least := p.least(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
-		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.several())
+	if least := p.leastPrice(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
+		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.sayLeastOf())
 	}
-	if p.together(ds) {
+	if p.sharesNoise(ds) {
 		p.joinSets()
 		p.markRunning()
 	}
-	return p, p.share(ds, p.Currency.Amount(p.epsilon))
+	return p, p.divide(ds, p.Currency.Amount(p.epsilon))
 }
 
-// least is the smallest price of the statement: what its different questions would cost at least
+// leastPrice is the smallest price of the statement: what its different questions would cost at least
 // one by one. Some of them may be paid for already, and the others would be had for next to nothing
 // if they could share the price of one. The default is always enough.
-func (p *Priced) least(b policy.Budget) dp.Amount {
-	if p.paid() < 2 {
+func (p *Priced) leastPrice(b policy.Budget) dp.Amount {
+	if p.paidCount() < 2 {
 		return b.MinEpsilon
 	}
-	all := p.Currency.epsilon(p.Currency.Amount(b.MinEpsilon) * dp.Amount(p.paid()))
+	all := p.Currency.epsilon(p.Currency.Amount(b.MinEpsilon) * dp.Amount(p.paidCount()))
 	return max(b.MinEpsilon, min(all, b.DefaultEpsilon))
 }
 
-// several says what a least price is of.
-func (p *Priced) several() string {
-	if p.paid() < 2 {
+// sayLeastOf says what a least price is of.
+func (p *Priced) sayLeastOf() string {
+	if p.paidCount() < 2 {
 		return "a question"
 	}
-	return fmt.Sprintf("a statement of %d questions", p.paid())
+	return fmt.Sprintf("a statement of %d questions", p.paidCount())
 }
 
-// paid is how many purchases have a price. Lists of public keys have none.
-func (p *Priced) paid() int {
+// paidCount is how many purchases have a price. Lists of public keys have none.
+func (p *Priced) paidCount() int {
 	n := 0
 	for _, b := range p.Purchases {
 		if !b.Query.ListsKeys() {
@@ -134,8 +134,8 @@ func (p *Priced) paid() int {
 	return n
 }
 
-// distinct finds the different queries of a statement. Those that are the same are bought once.
-func (p *Priced) distinct() {
+// addPurchases finds the different queries of a statement. Those that are the same are bought once.
+func (p *Priced) addPurchases() {
 	hashes := []string{}
 	for _, one := range p.Statement.Plans {
 		hash := one.Query.Hash()
@@ -149,8 +149,8 @@ func (p *Priced) distinct() {
 	}
 }
 
-// fits refuses what the ledger could not keep.
-func (p *Priced) fits() error {
+// refuseTooMany refuses what the ledger could not keep.
+func (p *Priced) refuseTooMany() error {
 	cells := 0
 	for _, b := range p.Purchases {
 		cells += b.Cells() // each is at most 2^31
@@ -175,11 +175,11 @@ func (p *Priced) Room() int {
 	return room / max(1, private)
 }
 
-// share gives every purchase an equal share of an amount; those that are released together have
+// divide gives every purchase an equal share of an amount; those that are released together have
 // theirs together.
-func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
+func (p *Priced) divide(ds *policy.Dataset, amount dp.Amount) error {
 	for _, c := range p.cubes() {
-		if !c.calibrate(amount / dp.Amount(p.paid()) * dp.Amount(len(c.Members))) {
+		if !c.calibrate(amount / dp.Amount(p.paidCount()) * dp.Amount(len(c.Members))) {
 			for _, b := range c.Members {
 				b.Cube = nil
 			}
@@ -189,7 +189,7 @@ func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
 		if b.Query.ListsKeys() || b.Cube != nil {
 			continue
 		}
-		share := amount / dp.Amount(p.paid()) / dp.Amount(b.shares())
+		share := amount / dp.Amount(p.paidCount()) / dp.Amount(b.shares())
 		shares := make([]dp.Amount, b.shares())
 		for i := range shares {
 			shares[i] = share
@@ -290,7 +290,7 @@ func (p *Priced) Tag(buys []*Purchase) dp.Cost {
 	t := Cost(buys)
 	if !p.Currency.Pure && len(buys) > 0 {
 		t.Epsilon = p.epsilon
-		if len(buys) < p.paid() {
+		if len(buys) < p.paidCount() {
 			t.Epsilon = p.Currency.epsilon(t.Rho)
 		}
 	}
@@ -432,13 +432,13 @@ func Sharper(pure, concentrated *Priced, purePart, otherPart float64) bool {
 	case math.IsInf(purePart, 1):
 		return false
 	}
-	return pure.spread()+math.Log(purePart) <= concentrated.spread()+math.Log(otherPart)
+	return pure.meanLogVariance()+math.Log(purePart) <= concentrated.meanLogVariance()+math.Log(otherPart)
 }
 
-// spread is the mean logarithm of the variances of everything that is released: of noise its own,
+// meanLogVariance is the mean logarithm of the variances of everything that is released: of noise its own,
 // of quantiles and choices that of what their ranks and scores are told apart by, and of private
 // keys the square of how many people a key needs.
-func (p *Priced) spread() float64 {
+func (p *Priced) meanLogVariance() float64 {
 	sum, n := 0.0, 0
 	add := func(logarithm float64) { sum, n = sum+logarithm, n+1 }
 	for _, b := range p.Purchases {

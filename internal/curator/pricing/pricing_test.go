@@ -76,7 +76,7 @@ func TestErrorIsTheSmallestPrice(t *testing.T) {
 					if half > target {
 						t.Errorf("%s: an error of %v, and %v was asked for", c.sql, half, target)
 					}
-					share, err := p.smallest(ds, b.Query, i, Steps(c.s.Error, m), p.Currency.Amount(dp.One))
+					share, err := p.smallestShare(ds, b.Query, i, Steps(c.s.Error, m), p.Currency.Amount(dp.One))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -106,7 +106,7 @@ func TestLeastPriceOfAnError(t *testing.T) {
 			"SELECT sex, COUNT(*) FROM patients GROUP BY sex",
 		} {
 			p, ds := asked(t, budget, sql, api.Settings{Error: big.NewRat(1e15, 1)})
-			least := p.least(ds.Budget)
+			least := p.leastPrice(ds.Budget)
 			if p.epsilon != least || !p.raised {
 				t.Errorf("%s: %s: epsilon %v, and the least is %v", budget, sql, p.epsilon, least)
 			}

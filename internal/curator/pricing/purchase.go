@@ -196,7 +196,7 @@ func (b *Purchase) Reusable() bool {
 	return true
 }
 
-// byError finds the smallest price at which every count and sum of the statement has the error bar
+// priceByError finds the smallest price at which every count and sum of the statement has the error bar
 // that was asked for. The error of a mechanism falls as its share grows, so each share is found by
 // halving, and the price is their sum. Private keys get as much as the dearest measure of their
 // question. Where the sum is below the least that a question costs, that is paid, and everything is
@@ -204,8 +204,8 @@ func (b *Purchase) Reusable() bool {
 //
 // What has no error that is known beforehand cannot be asked for in this way: averages, variances,
 // quantiles and choices depend on what the answer is.
-func (p *Priced) byError(ds *policy.Dataset) error {
-	if err := p.knownErrors(); err != nil {
+func (p *Priced) priceByError(ds *policy.Dataset) error {
+	if err := p.refuseUnknownErrors(); err != nil {
 		return err
 	}
 	most := p.Currency.Amount(ds.Budget.MaxEpsilon)
@@ -221,13 +221,13 @@ func (p *Priced) byError(ds *policy.Dataset) error {
 			share, known := found[name]
 			if !known {
 				var err error
-				if share, err = p.smallest(ds, b.Query, j, k, most); err != nil {
+				if share, err = p.smallestShare(ds, b.Query, j, k, most); err != nil {
 					return err
 				}
 				found[name] = share
 			}
 			if share == 0 {
-				return p.tooExact(ds)
+				return p.refuseTooExact(ds)
 			}
 			dearest = max(dearest, share)
 			all[i] = append(all[i], share)
@@ -239,10 +239,10 @@ func (p *Priced) byError(ds *policy.Dataset) error {
 		}
 	}
 	if total > most {
-		return p.tooExact(ds)
+		return p.refuseTooExact(ds)
 	}
 	p.epsilon = p.Currency.epsilon(total)
-	if epsilon := p.least(ds.Budget); total < p.Currency.Amount(epsilon) {
+	if epsilon := p.leastPrice(ds.Budget); total < p.Currency.Amount(epsilon) {
 		p.epsilon, p.raised = epsilon, true
 		raise(all, total, p.Currency.Amount(epsilon))
 	}
@@ -266,7 +266,7 @@ func raise(all [][]dp.Amount, total, to dp.Amount) {
 	}
 }
 
-func (p *Priced) knownErrors() error {
+func (p *Priced) refuseUnknownErrors() error {
 	const instead = "name a price with dp.epsilon, or select COUNT and SUM, whose errors are known beforehand"
 	for _, one := range p.Statement.Plans {
 		if one.Query.ListsKeys() {
@@ -305,9 +305,9 @@ func isNoisy(p *tree.Plan, e tree.Expr) bool {
 	return noisy
 }
 
-// smallest is the smallest share at which a measure is within k steps; 0 where not even the most is
+// smallestShare is the smallest share at which a measure is within k steps; 0 where not even the most is
 // enough.
-func (p *Priced) smallest(ds *policy.Dataset, q *tree.Query, measure int, k int64, most dp.Amount) (dp.Amount, error) {
+func (p *Priced) smallestShare(ds *policy.Dataset, q *tree.Query, measure int, k int64, most dp.Amount) (dp.Amount, error) {
 	made := func(share dp.Amount) (mech.Mechanism, error) {
 		n, err := newNoise(q, q.Measures[measure], p.Currency, share, p.Settings.Mechanism)
 		return n.Mechanism, err
@@ -338,12 +338,12 @@ func (p *Priced) smallest(ds *policy.Dataset, q *tree.Query, measure int, k int6
 // Beta is the probability that an exact value is outside of its error bar.
 func (p *Priced) Beta() float64 { return 1 - p.Settings.Level() }
 
-// tooExact refuses an error that no allowed price has, and says which one can be had: that of equal
+// refuseTooExact refuses an error that no allowed price has, and says which one can be had: that of equal
 // shares of the most.
-func (p *Priced) tooExact(ds *policy.Dataset) error {
+func (p *Priced) refuseTooExact(ds *policy.Dataset) error {
 	most := ds.Budget.MaxEpsilon
 	p.epsilon = most
-	if err := p.share(ds, p.Currency.Amount(most)); err != nil {
+	if err := p.divide(ds, p.Currency.Amount(most)); err != nil {
 		return err
 	}
 	worst := 0.0

@@ -305,7 +305,7 @@ func (p *Priced) Split() string {
 	if p.Settings.Error != nil {
 		return fmt.Sprintf("each count and sum pays the least %s that has the error asked for", unit)
 	}
-	if p.paid() == 0 {
+	if p.paidCount() == 0 {
 		for _, one := range p.Statement.Plans {
 			if len(one.Query.Keys) == 0 {
 				return "nothing is released: what is public is free"
@@ -320,10 +320,10 @@ func (p *Priced) Split() string {
 	for _, b := range p.Purchases {
 		shares += b.shares()
 	}
-	if p.paid() > 1 {
-		text = fmt.Sprintf("%d %s share %s equally, and ", p.paid(), p.parts(), unit)
+	if p.paidCount() > 1 {
+		text = fmt.Sprintf("%d %s share %s equally, and ", p.paidCount(), p.parts(), unit)
 	}
-	if shares == p.paid() && text == "" {
+	if shares == p.paidCount() && text == "" {
 		return "one release takes the whole price"
 	}
 	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as "+
@@ -348,7 +348,7 @@ func (p *Priced) splitCubes(unit string) string {
 	}
 	text := fmt.Sprintf("%d groupings of %s: each of the residuals that they are made of has the share of %s that makes the variances of "+
 		"all numbers, added up, as small as they can be", together, of, unit)
-	if more := p.paid() - together; more > 0 {
+	if more := p.paidCount() - together; more > 0 {
 		text += fmt.Sprintf("; %s by themselves have as much of the price each as a grouping", count(int64(more), "question"))
 	}
 	return text

@@ -394,7 +394,7 @@ func TestSparseAtOnce(t *testing.T) {
 
 // A lockout that begins between the look at it and the note begins in time: the verdict is neither
 // noted nor told, and the session is there after the release.
-func TestSparseNoteBehindDoor(t *testing.T) {
+func TestSparseNoteUnderLockout(t *testing.T) {
 	w := curatortest.New(t, curatortest.Plenty)
 	r := w.Record()
 	s := w.OpenSparse(nil)
@@ -420,7 +420,7 @@ var ctx = context.Background()
 
 // A lockout that begins when a session has drawn an answer leaves the session as one that drew none:
 // afterwards nothing tells whether the question failed.
-func TestBehindDoorSparseDrawn(t *testing.T) {
+func TestSparseDrawnWhenLockedOut(t *testing.T) {
 	var seen []string
 	for _, threshold := range []string{"-100000", "100000"} { // above, and not
 		w := curatortest.New(t, curatortest.Plenty)

@@ -101,12 +101,12 @@ func (c *Trainings) trainOnce(
 // Trainings trains models on a dataset.
 type Trainings struct {
 	sessionhost.Access
-	memory *answercache.Memory
+	memory *answercache.Cache
 	fit    fitter
 }
 
 // New returns the trainings of a dataset, which trains with learn.Fit; tests plant others.
-func New(a sessionhost.Access, m *answercache.Memory, fit fitter) *Trainings {
+func New(a sessionhost.Access, m *answercache.Cache, fit fitter) *Trainings {
 	return &Trainings{a, m, fit}
 }
 

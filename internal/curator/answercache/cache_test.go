@@ -106,10 +106,10 @@ func TestDerivedErrorBars(t *testing.T) {
 }
 
 // from is how the only purchase of a statement is made of a source.
-func fromSource(p *pricing.Priced, s *source) (derivation, bool) {
+func fromSource(p *pricing.Priced, s *keptSource) (derivation, bool) {
 	b := p.Purchases[0]
 	for _, from := range cells.Sources(nil, b.Query) {
-		if d, ok := derivable(b, s, b.Names(), func(s *source) ([][]int, bool) { return cells.Unions(nil, b.Query, from, s.cells) }); ok {
+		if d, ok := derivable(b, s, b.Names(), func(s *keptSource) ([][]int, bool) { return cells.Unions(nil, b.Query, from, s.cells) }); ok {
 			return d, true
 		}
 	}
