@@ -81,8 +81,8 @@ func (c *Curator) Access() sessionhost.Access {
 	}
 }
 
-// SetClock says by which clock access expires and boards are dated, where that is not the machine's. It
-// is set while nobody asks.
+// SetClock says by which clock access expires and boards are dated, where that is not the
+// machine's. It is set while nobody asks.
 func (c *Curator) SetClock(now func() time.Time) { c.planner.now = now }
 
 // Admit refuses who may not ask.

@@ -47,7 +47,8 @@ func kindsOfQuestions(h, s *curatortest.World) map[string]struct {
 			return err
 		}},
 		"a sparse vector": {h, func(ctx context.Context, c *curator.Curator) error {
-			s, err := c.Sparse.Open(context.Background(), api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: curatortest.FreshID()})
+			s, err := c.Sparse.Open(context.Background(), api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1,
+				Request: curatortest.FreshID()})
 			if err == nil {
 				_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "10")
 			}
@@ -90,7 +91,8 @@ func TestTooLong(t *testing.T) {
 
 // What fails is written no sooner than what does not: under a lockout both are told the same,
 // and when must not say which it was. Nor is anything read before that changes by itself, the state
-// of the data and of the lockout: what it was when the work was done would decide what becomes of it.
+// of the data and of the lockout: what it was when the work was done would decide what becomes of
+// it.
 func TestFailsAtTheEnd(t *testing.T) {
 	const each = 100 * time.Millisecond
 	h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
@@ -121,7 +123,8 @@ func TestFailsAtTheEnd(t *testing.T) {
 			}
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, make(chan struct{}))
-			if err := k.ask(p.Set(ctx), curator.New(k.w.Dataset, curatortest.LastingEngine{Engine: r, Takes: each}, r, curatortest.Seeded(83))); (err != nil) != broken {
+			if err := k.ask(p.Set(ctx), curator.New(k.w.Dataset, curatortest.LastingEngine{Engine: r, Takes: each}, r,
+				curatortest.Seeded(83))); (err != nil) != broken {
 				t.Errorf("%s: %v", name, err)
 			}
 			if want := max(1, looks[name]) * each; wrote.Sub(began) < want-each/10 {
@@ -163,7 +166,8 @@ func TestLateOnCluster(t *testing.T) {
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 			before := len(k.w.Incidents())
-			err := k.ask(p.Set(ctx), curator.New(&elsewhere, working{curatortest.LastingEngine{Engine: k.w.Data, Takes: takes}, worked}, k.w.Ledger, curatortest.Seeded(84)))
+			err := k.ask(p.Set(ctx), curator.New(&elsewhere, working{curatortest.LastingEngine{Engine: k.w.Data, Takes: takes}, worked},
+				k.w.Ledger, curatortest.Seeded(84)))
 			added := k.w.Incidents()[before:]
 			switch late := worked == takes; {
 			case late && (err == nil || len(added) == 0 || added[0] != "ana time"):
@@ -293,7 +297,8 @@ func TestPaced(t *testing.T) {
 func TestPacedUnderLockout(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *curator.Curator) error{
 		"a question": func(ctx context.Context, c *curator.Curator) error {
-			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41", Request: curatortest.FreshID()})
+			_, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(cost) FROM patients WHERE age > 41",
+				Request: curatortest.FreshID()})
 			return err
 		},
 		"a model": func(ctx context.Context, c *curator.Curator) error {

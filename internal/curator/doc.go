@@ -31,9 +31,9 @@
 // incidents takes in what fails. A request is one question on its way through them.
 //
 // What follows from text and policy is package pricing's; what is made of released values is that
-// of answers, which see neither data nor the ledger; answercache keeps what was released, and budgets
-// reads the accounts. What a question needs comes from one of four sources, tried in order: answers
-// that were kept, public keys, a stream, and the engine ([answerSource]). What has no rows,
+// of answers, which see neither data nor the ledger; answercache keeps what was released, and
+// budgets reads the accounts. What a question needs comes from one of four sources, tried in order:
+// answers that were kept, public keys, a stream, and the engine ([answerSource]). What has no rows,
 // whatever the data is, needs none of them, and is answered by its columns after step 1.
 //
 // Sparse vectors, streams, holdouts and trainings are packages of their own (sparsesession,

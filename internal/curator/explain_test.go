@@ -68,7 +68,8 @@ func TestFree(t *testing.T) {
 					t.Errorf("%s: %s gets %v, %+v, and it was %v", sql, who, a, price, paid.Rows)
 				}
 			}
-			if _, price := freely(w, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One / 2, Request: curatortest.FreshID()}); price == nil {
+			if _, price := freely(w, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One / 2,
+				Request: curatortest.FreshID()}); price == nil {
 				t.Errorf("%s: a sharper one is free", sql)
 			}
 		}
@@ -96,7 +97,8 @@ func TestNobodyPaysForFree(t *testing.T) {
 		w       *curatortest.World
 		epsilon dp.Amount
 	}{
-		"plain": {curatortest.New(t, curatortest.Plenty), 0}, "sharper": {curatortest.New(t, curatortest.Plenty), dp.One / 2}, "stream": {curatortest.NewStreams(t, curatortest.Plenty, ""), 0},
+		"plain": {curatortest.New(t, curatortest.Plenty), 0}, "sharper": {curatortest.New(t, curatortest.Plenty),
+			dp.One / 2}, "stream": {curatortest.NewStreams(t, curatortest.Plenty, ""), 0},
 	} {
 		const sql = "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
 		if name == "sharper" {

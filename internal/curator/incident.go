@@ -51,7 +51,8 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 	}
 	if n.tell != nil {
 		lockout, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
-		n.tell(api.Incident{Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, Closed: lockout.Closed || err != nil})
+		n.tell(api.Incident{Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, Closed: lockout.Closed ||
+			err != nil})
 	}
 	if !tell {
 		// Under a lockout what fails and what does not are told the same.

@@ -141,8 +141,8 @@ func TestLockedOutSessions(t *testing.T) {
 	}
 }
 
-// What streams and holdouts note is decided with the lockout: one that begins after the last look at
-// it lets nothing through, and the session goes on after the release.
+// What streams and holdouts note is decided with the lockout: one that begins after the last look
+// at it lets nothing through, and the session goes on after the release.
 func TestLockedOutNotes(t *testing.T) {
 	w := curatortest.NewStreams(t, curatortest.Plenty, "")
 	r := w.Record()

@@ -104,9 +104,8 @@ func TestChargeFails(t *testing.T) {
 		fail func(*curatortest.World, *curatortest.Recorder)
 		want func(error) bool
 	}{
-		{"disk", func(_ *curatortest.World, r *curatortest.Recorder) { r.Before["charge"] = func() error { return full } }, func(err error) bool {
-			return errors.Is(err, full)
-		}},
+		{"disk", func(_ *curatortest.World, r *curatortest.Recorder) { r.Before["charge"] = func() error { return full } },
+			func(err error) bool { return errors.Is(err, full) }},
 		{"budget", func(w *curatortest.World, _ *curatortest.Recorder) {
 			if _, err := w.AskAs("ana", "SELECT COUNT(*) FROM visits", dp.One); err != nil {
 				t.Fatal(err)

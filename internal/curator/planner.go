@@ -30,7 +30,8 @@ type questionPlanner struct {
 // prepare checks who asks, the settings and the text, and the tree that is made of it once more.
 // A plan that follows from the text and the policy alone, and not from the values of a public
 // table, which can change, is made once for all who ask it in a while, and then it is shared.
-func (p *questionPlanner) prepare(ctx context.Context, q api.Question) (statement *planner.Statement, s api.Settings, shared bool, err error) {
+func (p *questionPlanner) prepare(ctx context.Context, q api.Question) (statement *planner.Statement, s api.Settings, shared bool,
+	err error) {
 	if err := p.Admit(q.Analyst); err != nil {
 		return nil, api.Settings{}, false, err
 	}

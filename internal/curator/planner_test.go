@@ -70,7 +70,8 @@ func TestPricedOnce(t *testing.T) {
 		w.Check(err)
 		return p, shared
 	}
-	others := []api.Settings{{}, {Epsilon: curatortest.Amount("0.2")}, {Epsilon: curatortest.Amount("0.3")}, {Confidence: 0.9}, {Mechanism: "laplace"},
+	others := []api.Settings{{}, {Epsilon: curatortest.Amount("0.2")}, {Epsilon: curatortest.Amount("0.3")}, {Confidence: 0.9},
+		{Mechanism: "laplace"},
 		{MaxGroups: 1},
 		{Error: big.NewRat(100, 1)}, {Error: big.NewRat(100, 3)}, {Counts: "nonnegative"}, {Errors: "columns"}, {Stream: "off"},
 		{Delta: curatortest.Amount("1e-9")}}

@@ -143,7 +143,8 @@ func TestOneDrawForOneAggregate(t *testing.T) {
 // seen, and so is one of which a residual is released twice.
 func TestJudgeSeesPlantedCubes(t *testing.T) {
 	for _, relation := range []string{"add-remove", "substitute"} {
-		dataset := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Rich), "    unit:", "    neighbours: "+relation+"\n    unit:", 1)
+		dataset := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Rich), "    unit:",
+			"    neighbours: "+relation+"\n    unit:", 1)
 		h := hospital.New(120, 1)
 		h.Patients[hospital.Target-1].Age = 105
 		other := h.Without(hospital.Target)

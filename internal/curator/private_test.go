@@ -54,10 +54,12 @@ func TestKeyOfOnePerson(t *testing.T) {
 		{"SELECT DISTINCT ward FROM visits", 0, "weights"},
 		{"SELECT DISTINCT ward FROM visits WHERE ward = 'attic' OR cost > 800", 1, "selection"},
 	} {
-		p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: api.Settings{MaxGroups: c.groups}})
+		p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One,
+			Settings: api.Settings{MaxGroups: c.groups}})
 		w.Check(err)
 		got := attic(w, p, n)
-		if !curatortest.ContainsAll(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": ": keys gaussian", "weights": "weighed keys",
+		if !curatortest.ContainsAll(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": ": keys gaussian",
+			"weights":   "weighed keys",
 			"selection": "key selection"}[c.rule]) {
 			t.Errorf("%s: %s", c.sql, pricing.Mechanisms(p.Purchases))
 		}
@@ -73,7 +75,8 @@ func TestKeyOfOnePerson(t *testing.T) {
 	p, err := curatortest.Price(w, api.Question{Analyst: "ana", Epsilon: dp.One,
 		SQL: "SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward"})
 	w.Check(err)
-	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One), Delta: curatortest.Amount("0.9")})
+	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One),
+		Delta: curatortest.Amount("0.9")})
 	w.Check(err)
 	free := pricing.Cost(p.Purchases)
 	free.Delta = 0

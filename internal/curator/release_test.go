@@ -90,7 +90,8 @@ func TestKeysKeepTheirValues(t *testing.T) {
 
 // Neighbours differ by what is paid for, also where people are in several days.
 func TestRunningNeighbours(t *testing.T) {
-	for _, dataset := range []string{hospital.Dataset("hospital", "data", curatortest.Rich), curatortest.Substitute(hospital.Dataset("hospital", "data", curatortest.Rich))} {
+	for _, dataset := range []string{hospital.Dataset("hospital", "data", curatortest.Rich),
+		curatortest.Substitute(hospital.Dataset("hospital", "data", curatortest.Rich))} {
 		calm, wild := hospital.New(60, 1), restless(60, 1)
 		if !strings.Contains(dataset, "substitute") {
 			calm = wild.Without(hospital.Target)
@@ -149,7 +150,8 @@ func TestAverageOfTwins(t *testing.T) {
 	}
 	t.Logf("error %.4f, covered %.4f", math.Sqrt(sum), hits)
 	// A sum and a count of everybody, as they were before.
-	old, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), COUNT(*) FROM patients", Epsilon: curatortest.Amount("0.5")})
+	old, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), COUNT(*) FROM patients",
+		Epsilon: curatortest.Amount("0.5")})
 	w.Check(err)
 	if len(old.Purchases[0].Twins) != 0 {
 		t.Error("a count that is shown is a release of its own")
@@ -316,7 +318,8 @@ func covered(t *testing.T, budget string, bar, noise dp.Amount, n int) [3]float6
 	h := hospital.New(400, 3)
 	w := curatortest.Build(t, h, hospital.Dataset("hospital", "data", budget), 5)
 	prepare := func(epsilon dp.Amount) *pricing.Priced {
-		p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
+		p, err := curatortest.Price(w, api.Question{Analyst: "ana",
+			SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
 		w.Check(err)
 		return p
 	}

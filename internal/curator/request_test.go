@@ -89,7 +89,8 @@ func TestChargedBesideAnswer(t *testing.T) {
 		first, err = other.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: "another name"})
 		return err
 	}
-	if a := w.MustAsk(text); !a.Receipt.Free || curatortest.Numbers(a) != curatortest.Numbers(first) || w.Spent().Epsilon != curatortest.Amount("0.1") {
+	if a := w.MustAsk(text); !a.Receipt.Free || curatortest.Numbers(a) != curatortest.Numbers(first) ||
+		w.Spent().Epsilon != curatortest.Amount("0.1") {
 		t.Errorf("%+v and %+v, for %v", a, first, w.Spent())
 	}
 }
@@ -120,8 +121,10 @@ func TestBoundToRequest(t *testing.T) {
 			w.Check(err)
 			again, err := w.Ask(ctx, q)
 			w.Check(err)
-			if curatortest.Numbers(here) != curatortest.Numbers(there) || curatortest.Numbers(again) != curatortest.Numbers(there) || curatortest.Bars(here) != curatortest.Bars(there) {
-				t.Errorf("told %v %s there, %v %s here, and then %v", there.Rows, curatortest.Bars(there), here.Rows, curatortest.Bars(here), again.Rows)
+			if curatortest.Numbers(here) != curatortest.Numbers(there) || curatortest.Numbers(again) != curatortest.Numbers(there) ||
+				curatortest.Bars(here) != curatortest.Bars(there) {
+				t.Errorf("told %v %s there, %v %s here, and then %v", there.Rows, curatortest.Bars(there), here.Rows,
+					curatortest.Bars(here), again.Rows)
 			}
 			if here.Cost.Epsilon != curatortest.Amount("0.1") || here.Receipt.Free || there.Cost != (dp.Cost{}) || !there.Receipt.Free {
 				t.Errorf("cost %v here and %v there", here.Cost, there.Cost)
@@ -190,7 +193,8 @@ func TestKeptOfOtherData(t *testing.T) {
 			}
 			again, err := w.Ask(ctx, q)
 			w.Check(err)
-			if curatortest.Numbers(again) != curatortest.Numbers(first) || !again.Receipt.Free || fmt.Sprint(again.Notes) != fmt.Sprint(first.Notes) {
+			if curatortest.Numbers(again) != curatortest.Numbers(first) || !again.Receipt.Free ||
+				fmt.Sprint(again.Notes) != fmt.Sprint(first.Notes) {
 				t.Errorf("the same request: %+v; want %+v", again, first)
 			}
 		})

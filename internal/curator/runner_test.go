@@ -33,8 +33,10 @@ func TestPeopleArePublic(t *testing.T) {
 			"SELECT COUNT(*) FROM (SELECT age + 1 AS x FROM patients) AS t"} {
 			a := w.MustAsk(text)
 			if got := fmt.Sprint(a.Rows); got != fmt.Sprintf("[[%d]]", len(h.Patients)) || !a.Receipt.Free || a.Cost != (dp.Cost{}) ||
-				w.RecordCount() != 0 || a.Columns[0].Noisy || !curatortest.ContainsAll(strings.Join(a.Notes, "\n"), "300, exactly") || a.Cut {
-				t.Errorf("%s: %s, receipt %+v, %d records, columns %+v, notes %q", text, got, a.Receipt, w.RecordCount(), a.Columns, a.Notes)
+				w.RecordCount() != 0 || a.Columns[0].Noisy || !curatortest.ContainsAll(strings.Join(a.Notes, "\n"), "300, exactly") ||
+				a.Cut {
+				t.Errorf("%s: %s, receipt %+v, %d records, columns %+v, notes %q", text, got, a.Receipt, w.RecordCount(), a.Columns,
+					a.Notes)
 			}
 			e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
 			w.Check(err)
@@ -86,7 +88,8 @@ func TestAverageOfEverybody(t *testing.T) {
 	}
 	// Before, half of the price went to a count, and this was above twice as much.
 	want := math.Sqrt2 * 110 / 300 / 0.5
-	p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients", Epsilon: curatortest.Amount("1")})
+	p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients",
+		Epsilon: curatortest.Amount("1")})
 	w.Check(err)
 	exactly, err := w.Data.Run(ctx, query(p))
 	w.Check(err)
@@ -122,7 +125,8 @@ func TestAverageOfEverybody(t *testing.T) {
 // People with many rows are counted once each, and an average of theirs divides by how many there
 // are.
 func TestPeopleWithManyRows(t *testing.T) {
-	text := strings.Replace(curatortest.CountedPeople(curatortest.Plenty), "        unique: pid\n", "        max_rows: 3\n        max_groups: 2\n", 1)
+	text := strings.Replace(curatortest.CountedPeople(curatortest.Plenty), "        unique: pid\n",
+		"        max_rows: 3\n        max_groups: 2\n", 1)
 	w := curatortest.Build(t, hospital.New(300, 1), text, 1)
 	if a := w.MustAsk("SELECT COUNT(DISTINCT pid) FROM patients"); fmt.Sprint(a.Rows) != "[[300]]" || w.RecordCount() != 0 {
 		t.Error(a.Rows)
@@ -296,7 +300,8 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 		}
 		hidden := []string{contents, identity, ledger.VersionID(identity, "hospital", contents)}
 		var shown strings.Builder
-		for _, text := range []string{curatortest.ByAge(1), curatortest.ByAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip", "SELECT nothing FROM patients",
+		for _, text := range []string{curatortest.ByAge(1), curatortest.ByAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip",
+			"SELECT nothing FROM patients",
 			"SELECT COUNT(*) FROM patients; SELECT 1"} {
 			q := api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}
 			a, err := w.Ask(ctx, q)

@@ -101,7 +101,8 @@ func TestStreamNeighbours(t *testing.T) {
 		t.Skip("nothing of it runs at once")
 	}
 	calm, wild := hospital.New(120, 1), restless(120, 1)
-	pure, gaussian := curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Plenty), curatortest.Crowd, "        alpha: 0.05\n"),
+	pure, gaussian := curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Plenty), curatortest.Crowd,
+		"        alpha: 0.05\n"),
 		curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Rich), curatortest.Crowd, "        alpha: 0.05\n")
 	for _, c := range []struct {
 		name    string
@@ -113,7 +114,8 @@ func TestStreamNeighbours(t *testing.T) {
 		{"restless", pure, wild, wild.Without(hospital.Target)},
 		{"substitute", curatortest.Substitute(pure), wild, calm},
 		{"substitute gaussian", curatortest.Substitute(gaussian), wild, calm},
-		{"rows", curatortest.WithStream(rowDataset(curatortest.Plenty), curatortest.Crowd, "        alpha: 0.05\n"), wild, wild.Without(hospital.Target)},
+		{"rows", curatortest.WithStream(rowDataset(curatortest.Plenty), curatortest.Crowd, "        alpha: 0.05\n"), wild,
+			wild.Without(hospital.Target)},
 	} {
 		n, err := judgeStream(newPair(t, c.dataset, c.x, c.y))
 		if err != nil {

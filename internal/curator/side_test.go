@@ -67,7 +67,8 @@ func TestEitherSwitch(t *testing.T) {
 		asked := 0
 		for _, mechanism := range steps {
 			for refused := false; !refused; asked++ {
-				_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, asked), Epsilon: curatortest.Amount("0.03"),
+				_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, asked),
+					Epsilon:  curatortest.Amount("0.03"),
 					Settings: api.Settings{Mechanism: mechanism}, Request: curatortest.FreshID()})
 				if refused = err != nil; err != nil && !errors.As(err, new(*ledger.BudgetError)) {
 					t.Fatal(err)
@@ -103,7 +104,8 @@ func TestEitherRemembers(t *testing.T) {
 		t.Fatalf("the first question has %s", m)
 	}
 	for i := range 3 { // in rho, which closes the other side
-		if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, 40+i), Epsilon: curatortest.Amount("0.05"),
+		if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf(curatortest.CountAges, 40+i),
+			Epsilon:  curatortest.Amount("0.05"),
 			Settings: api.Settings{Mechanism: "gaussian"}, Request: curatortest.FreshID()}); err != nil {
 			t.Fatal(err)
 		}

@@ -149,7 +149,8 @@ func sameQuestion(w *curatortest.World, pick func(i int) *curator.Curator) error
 	var failed atomic.Value
 	curatortest.AtOnce(len(answers), func(i int) {
 		a, err := pick(i).Ask(ctx,
-			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: curatortest.FreshID()})
+			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip",
+				Request: curatortest.FreshID()})
 		if err != nil {
 			failed.Store(err)
 			return

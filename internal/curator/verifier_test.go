@@ -120,7 +120,7 @@ var waysToAnEngine = map[string]string{
 	"curator/planner.go: planner.PrepareText(":                   "verifier.CheckTwice follows",
 	"session/sparsesession/session.go: planner.Prepare(":         "verifier.CheckTwice follows",
 	"session/training/price.go: planner.PrepareTable(":           "secondChecks.table follows",
-	"session/holdoutsession/prepare.go: planner.PrepareHoldout(": "secondChecks.holdout follows; where a holdout is looked for, nothing runs",
+	"session/holdoutsession/prepare.go: planner.PrepareHoldout(": "secondChecks.holdout follows; where one is looked for, nothing runs",
 	"session/holdoutsession/ask.go: planner.PrepareHoldout(":     "names and columns alone; what runs is Sessions.Ask's",
 	"session/streamsession/session.go: .Histogram()":             "secondChecks.cells, where the plan is made",
 	"session/streamsession/rehearse.go: .Histogram()":            "the same plan",

@@ -1,8 +1,8 @@
 // Package sandbox answers questions about people who do not exist, for who tries SQL out. The
-// tables are made of the policy (internal/fakedata), and so are the people, the noise and the ledger
-// that is charged: no file of the owner's is opened, the same question has the same answer whatever
-// the data is, and nothing is spent. A question goes the way of every other, so what is refused
-// here is refused there, in the same words and with the same price.
+// tables are made of the policy (internal/fakedata), and so are the people, the noise and the
+// ledger that is charged: no file of the owner's is opened, the same question has the same answer
+// whatever the data is, and nothing is spent. A question goes the way of every other, so what is
+// refused here is refused there, in the same words and with the same price.
 //
 // Streams and holdouts are left out: what they know comes of answers that were paid for.
 package sandbox

@@ -39,7 +39,8 @@ func TestLadder(t *testing.T) {
 			before = after
 			want, err := w.AskAs("ana", text, curatortest.Amount("0.4"))
 			w.Check(err)
-			if got, err := w.AskAs("ben", text, curatortest.Amount("0.4")); err != nil || curatortest.Numbers(got) != curatortest.Numbers(want) || !got.Receipt.Free {
+			if got, err := w.AskAs("ben", text, curatortest.Amount("0.4")); err != nil ||
+				curatortest.Numbers(got) != curatortest.Numbers(want) || !got.Receipt.Free {
 				t.Errorf("%v: %v, before %v", err, curatortest.Numbers(got), curatortest.Numbers(want))
 			}
 		}
@@ -75,7 +76,8 @@ func TestLadderGaussian(t *testing.T) {
 		got, err := w.AskAs("ben", text, curatortest.Amount("0.8"))
 		w.Check(err)
 		if curatortest.Numbers(got) != curatortest.Numbers(want) || !got.Receipt.Free || curatortest.Bars(got) != curatortest.Bars(want) {
-			t.Errorf("%v %v, before %v %v", curatortest.Numbers(got), curatortest.Bars(got), curatortest.Numbers(want), curatortest.Bars(want))
+			t.Errorf("%v %v, before %v %v", curatortest.Numbers(got), curatortest.Bars(got), curatortest.Numbers(want),
+				curatortest.Bars(want))
 		}
 		fresh := curatortest.New(t, gaussian).MustBeCharged("ana", text, curatortest.Amount("0.8"))
 		for i, wide := range want.Errors[0] {
@@ -106,7 +108,8 @@ func TestLadderExplained(t *testing.T) {
 	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: curatortest.Amount("0.3")})
 	w.Check(err)
 	a := w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients", curatortest.Amount("0.3"))
-	if e.Pay != a.Cost || e.Pay.Epsilon != curatortest.Amount("0.3")-curatortest.Amount("0.1") || e.Cost.Epsilon != curatortest.Amount("0.3") || e.Questions[0].Sharpens == 0 {
+	if e.Pay != a.Cost || e.Pay.Epsilon != curatortest.Amount("0.3")-curatortest.Amount("0.1") ||
+		e.Cost.Epsilon != curatortest.Amount("0.3") || e.Questions[0].Sharpens == 0 {
 		t.Errorf("explained %+v, paid %v", e, a.Cost)
 	}
 	// In rho the price has an epsilon too, and the error is that of the average.
@@ -130,7 +133,8 @@ func TestLadderNoise(t *testing.T) {
 	same := 0
 	for i := range n {
 		text := fmt.Sprintf(curatortest.CountAges, i)
-		if curatortest.Numbers(w.MustBeCharged("ana", text, curatortest.Amount("0.05"))) == curatortest.Numbers(w.MustBeCharged("ana", text, curatortest.Amount("0.1"))) {
+		if curatortest.Numbers(w.MustBeCharged("ana", text, curatortest.Amount("0.05"))) == curatortest.Numbers(w.MustBeCharged("ana",
+			text, curatortest.Amount("0.1"))) {
 			same++
 		}
 	}
@@ -237,7 +241,8 @@ func TestSharpenedLeast(t *testing.T) {
 	w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients", curatortest.Amount("0.1"))
 	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: curatortest.Amount("0.12")})
 	w.Check(err)
-	if a := w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients", curatortest.Amount("0.12")); a.Cost.Epsilon != curatortest.Amount("0.05") || e.Pay != a.Cost {
+	if a := w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients",
+		curatortest.Amount("0.12")); a.Cost.Epsilon != curatortest.Amount("0.05") || e.Pay != a.Cost {
 		t.Errorf("it costs %v, and %v was explained", a.Cost, e.Pay)
 	}
 	if spent := w.Spent().Epsilon; spent != curatortest.Amount("0.1")+curatortest.Amount("0.05") {
@@ -246,7 +251,8 @@ func TestSharpenedLeast(t *testing.T) {
 	// The same in rho.
 	w = curatortest.New(t, "{epsilon: 1, delta: 1e-6, noise: gaussian, keys_delta: 0, per_query: {min: 0.05, default: 0.1, max: 1}}")
 	first := w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients", curatortest.Amount("0.1")).Cost.Rho
-	if a := w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients", curatortest.Amount("0.101")); a.Cost.Rho >= first/2 || a.Cost.Rho < first/5 {
+	if a := w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients", curatortest.Amount("0.101")); a.Cost.Rho >= first/2 ||
+		a.Cost.Rho < first/5 {
 		t.Errorf("it costs %v, and the first %v", a.Cost, first)
 	}
 }
@@ -270,7 +276,8 @@ func TestLadderAtOnce(t *testing.T) {
 			all.Wait()
 			// Averages are rounded once more than what the next lower step asks for, which may be
 			// bought beside them.
-			if got := w.Spent().Epsilon - before; budget == curatortest.Plenty && got != curatortest.Amount("0.1")+8*curatortest.Amount("0.05") {
+			if got := w.Spent().Epsilon - before; budget == curatortest.Plenty &&
+				got != curatortest.Amount("0.1")+8*curatortest.Amount("0.05") {
 				t.Errorf("spent %v", got)
 			}
 		}

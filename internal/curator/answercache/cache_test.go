@@ -109,7 +109,8 @@ func TestDerivedErrorBars(t *testing.T) {
 func fromSource(p *pricing.Priced, s *keptSource) (derivation, bool) {
 	b := p.Purchases[0]
 	for _, from := range cells.Sources(nil, b.Query) {
-		if d, ok := derivable(b, s, b.Names(), func(s *keptSource) ([][]int, bool) { return cells.Unions(nil, b.Query, from, s.cells) }); ok {
+		unions := func(s *keptSource) ([][]int, bool) { return cells.Unions(nil, b.Query, from, s.cells) }
+		if d, ok := derivable(b, s, b.Names(), unions); ok {
 			return d, true
 		}
 	}

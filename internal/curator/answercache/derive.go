@@ -29,8 +29,8 @@ type derivation struct {
 	ratio  float64 // the largest variance, as a share of what the price would have bought
 }
 
-// recallWorkPart is which part of what planning may take is for finding out of which earlier answers the
-// purchases of a question can be made.
+// recallWorkPart is which part of what planning may take is for finding out of which earlier
+// answers the purchases of a question can be made.
 const recallWorkPart = 4
 
 // derive answers a purchase from an earlier one, where that is at least as exact as what the price

@@ -178,9 +178,9 @@ type arrival struct {
 // Memorable is how long it is known when an answer was kept. No tick is longer than half of it.
 const Memorable = 2 * time.Minute
 
-// otherServerLag is how much later than an answer says an answer of another server may be there: it says when
-// it was to be kept, by that server's clock, and not when it could be read. Prices wait for so much
-// longer.
+// otherServerLag is how much later than an answer says an answer of another server may be there: it
+// says when it was to be kept, by that server's clock, and not when it could be read. Prices wait
+// for so much longer.
 const otherServerLag = 2 * time.Second
 
 // put notes an arrival, and forgets those that no tick is about any more.

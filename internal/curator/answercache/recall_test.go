@@ -39,7 +39,8 @@ func TestRememberedFor(t *testing.T) {
 				q.Epsilon = curatortest.Amount(epsilon)
 			}
 			a, ok := w.Remembered(ctx, q)
-			if ok != want || ok && (curatortest.Numbers(a) != curatortest.Numbers(paid) || !a.Receipt.Free || a.Receipt.Sequence != paid.Receipt.Sequence) {
+			if ok != want || ok && (curatortest.Numbers(a) != curatortest.Numbers(paid) || !a.Receipt.Free ||
+				a.Receipt.Sequence != paid.Receipt.Sequence) {
 				t.Errorf("%s at %q: %v, %+v", who, epsilon, ok, a)
 			}
 		}
@@ -257,11 +258,13 @@ func TestBetterAnswer(t *testing.T) {
 			low := w.MustBeCharged("ana", text, curatortest.Amount("0.2"))
 			good := w.MustBeCharged("ana", text, curatortest.Amount("0.5"))
 			a := made(w, text, "0.1", good)
-			if curatortest.Numbers(a) != curatortest.Numbers(good) || *a.Errors[0][1] != *good.Errors[0][1] || *a.Errors[0][2] != *good.Errors[0][2] {
+			if curatortest.Numbers(a) != curatortest.Numbers(good) || *a.Errors[0][1] != *good.Errors[0][1] ||
+				*a.Errors[0][2] != *good.Errors[0][2] {
 				t.Errorf("%s: %v with %v; the better one is %v with %v", text, a.Rows, *a.Errors[0][1], good.Rows, *good.Errors[0][1])
 			}
 			w.MustBeFree(w.Record(), "ben", strings.Replace(text, "SELECT", "SELECT ALL", 1)+" ORDER BY 1", w.MustAsk(text)) // 0.1 again
-			if again, err := w.AskAs("ana", text, curatortest.Amount("0.2")); err != nil || curatortest.Numbers(again) != curatortest.Numbers(low) {
+			if again, err := w.AskAs("ana", text, curatortest.Amount("0.2")); err != nil ||
+				curatortest.Numbers(again) != curatortest.Numbers(low) {
 				t.Errorf("what was bought is not what is given again: %v, %v", again, err)
 			}
 			w.MustBeCharged("ana", text, curatortest.Amount("0.6"))
@@ -278,7 +281,8 @@ func TestBetterAnswer(t *testing.T) {
 func TestCells(t *testing.T) {
 	for _, budget := range []string{curatortest.Plenty, curatortest.Wealthy} {
 		w := curatortest.New(t, budget)
-		groups := w.MustBeCharged("ana", "SELECT sex, smoker, COUNT(*), SUM(age) FROM patients WHERE cost > 10 GROUP BY sex, smoker", curatortest.Amount("1"))
+		groups := w.MustBeCharged("ana", "SELECT sex, smoker, COUNT(*), SUM(age) FROM patients WHERE cost > 10 GROUP BY sex, smoker",
+			curatortest.Amount("1"))
 		cell := func(sex string, smoker any, column int) (n int64) {
 			for i, r := range groups.Rows {
 				if r[0] == sex && (smoker == nil || r[1] == smoker) {
@@ -330,7 +334,8 @@ func TestCells(t *testing.T) {
 			w.MustBeCharged("ana", text, curatortest.Amount("0.01"))
 		}
 		// What is made of six noises is less exact than one of them.
-		w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'M', 'X') AND smoker IS NOT NULL", curatortest.Amount("0.9"))
+		w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'M', 'X') AND smoker IS NOT NULL",
+			curatortest.Amount("0.9"))
 		// People with many rows are cut in each question differently.
 		w.MustBeCharged("ana", "SELECT ward, COUNT(*) FROM visits GROUP BY ward", curatortest.Amount("1"))
 		w.MustBeCharged("ana", "SELECT COUNT(*) FROM visits WHERE ward = 'surgery'", curatortest.Amount("0.01"))
@@ -469,7 +474,8 @@ func TestMaxSumIsRemembered(t *testing.T) {
 		t.Errorf("%+v %q", m, wide.Notes)
 	}
 	narrow, e := ask("300", "0.5")
-	if m := e.Questions[0].Measures[0]; m.Sensitivity != 600 || !curatortest.ContainsAll(m.Why, "adds at most 300.00 to a group") || narrow.Receipt.Free {
+	if m := e.Questions[0].Measures[0]; m.Sensitivity != 600 || !curatortest.ContainsAll(m.Why, "adds at most 300.00 to a group") ||
+		narrow.Receipt.Free {
 		t.Errorf("%+v", m)
 	}
 	if !curatortest.ContainsAll(strings.Join(narrow.Notes, "\n"), "one person adds at most 300 to a group (max_sum)") ||
@@ -508,7 +514,8 @@ func TestSharpenedOnServers(t *testing.T) {
 		failed := make([]error, 2)
 		for i, c := range servers {
 			all.Go(func() {
-				q := api.Question{Analyst: "ana", SQL: text, Epsilon: curatortest.Amount("0.3") + dp.Amount(i), Request: curatortest.FreshID()}
+				q := api.Question{Analyst: "ana", SQL: text, Epsilon: curatortest.Amount("0.3") + dp.Amount(i),
+					Request: curatortest.FreshID()}
 				_, failed[i] = c.Ask(ctx, q)
 			})
 		}

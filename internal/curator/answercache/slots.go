@@ -207,8 +207,8 @@ func keyOf(buys []*pricing.Purchase, version string) string {
 	return ledger.JoinKeys(keys...)
 }
 
-// keptSource is what was released for a purchase, with all that is needed to make other answers of it:
-// the noise that is in the numbers, and what the groups are.
+// keptSource is what was released for a purchase, with all that is needed to make other answers of
+// it: the noise that is in the numbers, and what the groups are.
 type keptSource struct {
 	sequence uint64
 	measures []string // their names

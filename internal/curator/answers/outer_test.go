@@ -124,7 +124,8 @@ func TestSeveralQuestions(t *testing.T) {
 		}
 		// One of them by itself, at its share of the price.
 		if budget == curatortest.Plenty {
-			if alone, err := w.AskAs("ben", "SELECT COUNT(*) FROM visits", curatortest.Amount("0.1")/2); err != nil || !alone.Receipt.Free ||
+			if alone, err := w.AskAs("ben", "SELECT COUNT(*) FROM visits", curatortest.Amount("0.1")/2); err != nil ||
+				!alone.Receipt.Free ||
 				alone.Rows[0][0] != a.Rows[0][1] {
 				t.Errorf("%+v, %v", alone, err)
 			}
@@ -137,7 +138,8 @@ func TestSeveralQuestions(t *testing.T) {
 	}())
 	spent := w.Spent()
 	var over *ledger.BudgetError
-	if _, err := w.AskSQL("SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(age) FROM patients WHERE age > 3"); !errors.As(err, &over) ||
+	if _, err := w.AskSQL("SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(age) FROM patients WHERE age > 3"); !errors.As(err,
+		&over) ||
 		w.Spent() != spent {
 		t.Errorf("got %v, spent %v", err, w.Spent())
 	}

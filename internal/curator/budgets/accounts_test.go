@@ -16,8 +16,8 @@ import (
 
 var ctx = context.Background()
 
-// ledgerFixture is a ledger whose policy changes. What is charged goes into the accounts that a question
-// would be charged to.
+// ledgerFixture is a ledger whose policy changes. What is charged goes into the accounts that a
+// question would be charged to.
 type ledgerFixture struct {
 	*DatasetAccounts
 	t      testing.TB

@@ -132,7 +132,8 @@ func TestRhoAddsUp(t *testing.T) {
 
 // What is set aside for private keys is part of the promise and not of the conversion.
 func TestKeysDelta(t *testing.T) {
-	dataset := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Concentrated), "delta: 1e-6", "delta: 1e-6, keys_delta: 4e-7", 1)
+	dataset := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Concentrated), "delta: 1e-6",
+		"delta: 1e-6, keys_delta: 4e-7", 1)
 	w := curatortest.Build(t, hospital.New(50, 1), dataset, 1)
 	w.MustAsk(curatortest.ByAge(1))
 	accounts, err := w.Accounts(ctx, "ana", "ben")
@@ -229,7 +230,8 @@ func TestPromiseAfterTopUps(t *testing.T) {
 
 	// What is raised before the first answer is the limit that was fixed before it.
 	topUp()
-	if a := dataset(); a.Total != alone(a) || a.Total.Delta != curatortest.Amount("1e-6") || a.Total.Epsilon < curatortest.Amount("1.1999") {
+	if a := dataset(); a.Total != alone(a) || a.Total.Delta != curatortest.Amount("1e-6") ||
+		a.Total.Epsilon < curatortest.Amount("1.1999") {
 		t.Errorf("before the first answer: %+v", a)
 	}
 	w.MustAsk(curatortest.ByAge(1))
@@ -251,7 +253,8 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	got, err := w.Promise(ctx)
 	w.Check(err)
 	if len(got) != 3 || !curatortest.ContainsAll(got[0], "epsilon "+rounded(want.Epsilon)+")", "(delta 2e-06)") ||
-		!curatortest.ContainsAll(got[2], "not the one that was fixed before the first answer", "epsilon "+rounded(alone(a).Epsilon)+" at delta 1e-06") {
+		!curatortest.ContainsAll(got[2], "not the one that was fixed before the first answer",
+			"epsilon "+rounded(alone(a).Epsilon)+" at delta 1e-06") {
 		t.Errorf("%q", got)
 	}
 	// What an analyst can still spend is counted with the limit by itself, as the charges are.
@@ -277,7 +280,8 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	topUp()
 	got, err = w.Promise(ctx)
 	w.Check(err)
-	if a := dataset(); a.Total != (api.Guarantee{Epsilon: curatortest.Amount("1.2")}) || len(got) != 2 || strings.Contains(got[0], "delta") {
+	if a := dataset(); a.Total != (api.Guarantee{Epsilon: curatortest.Amount("1.2")}) || len(got) != 2 ||
+		strings.Contains(got[0], "delta") {
 		t.Errorf("a pure budget: %+v, %q", a, got)
 	}
 }

@@ -80,7 +80,8 @@ func TestAccountsOfATeam(t *testing.T) {
 			{"hospital/ben", "analyst", concentrated(rho("0.3", "1e-6"), 0)}}},
 		{curatortest.Monthly, "ben", 1, []account{
 			{"hospital", "dataset", pure(3 * dp.One / 2)}, {"hospital#2", "window", pure(dp.One / 2)},
-			{"hospital/group:cardiology#2", "group", pure(curatortest.Amount("0.3"))}, {"hospital/ben#2", "analyst", pure(curatortest.Amount("0.3"))}}},
+			{"hospital/group:cardiology#2", "group", pure(curatortest.Amount("0.3"))}, {"hospital/ben#2", "analyst",
+				pure(curatortest.Amount("0.3"))}}},
 		{curatortest.MonthlyRho, "cyn", 2, []account{
 			{"hospital", "dataset", concentrated(12*whole, 12*keys)}, {"hospital#3", "window", concentrated(whole, keys)},
 			{"hospital/group:students#3", "group", concentrated(rho("0.2", rhoDelta), 0)},
@@ -125,7 +126,8 @@ func TestAccountsOfATeam(t *testing.T) {
 
 // TestGroupRefuses: where a group has no more, nothing is spent anywhere, for none of its analysts.
 func TestGroupRefuses(t *testing.T) {
-	w := curatortest.NewTeam(t, curatortest.Pure, "analysts: {ana: , ben: , cyn: }\n    groups: {few: {epsilon: 0.3, analysts: [ana, ben]}}")
+	w := curatortest.NewTeam(t, curatortest.Pure,
+		"analysts: {ana: , ben: , cyn: }\n    groups: {few: {epsilon: 0.3, analysts: [ana, ben]}}")
 	for i := range 3 {
 		_, err := w.AskAs([]string{"ana", "ben"}[i%2], curatortest.ByAge(i), 0)
 		w.Check(err)
@@ -235,7 +237,8 @@ func TestWindowEndsUnderACharge(t *testing.T) {
 	w := curatortest.NewTeam(t, curatortest.Monthly, curatortest.TwoAnalysts)
 	w.Curator = curator.New(w.Dataset, w.Data, &renewing{w.Ledger, 2}, curatortest.Seeded(1))
 	w.MustAsk(curatortest.ByAge(1))
-	for name, want := range map[string]dp.Amount{"hospital": curatortest.Amount("0.1"), "hospital#1": 0, "hospital#2": 0, "hospital#3": curatortest.Amount("0.1"),
+	for name, want := range map[string]dp.Amount{"hospital": curatortest.Amount("0.1"), "hospital#1": 0, "hospital#2": 0,
+		"hospital#3":     curatortest.Amount("0.1"),
 		"hospital/ana#3": curatortest.Amount("0.1"), "hospital/ana": 0} {
 		if got := balance(w, name).Epsilon; got != want {
 			t.Errorf("%s has spent %v; want %v", name, got, want)
@@ -284,7 +287,8 @@ func TestTopUp(t *testing.T) {
 		r, err := w.TopUp(ctx, api.TopUp{Account: name, Epsilon: curatortest.Amount("0.2"), Reason: "more", Signer: key})
 		w.Check(err)
 		a := r.After[0]
-		if len(r.After) != 1 || r.Amount != (dp.Cost{Epsilon: curatortest.Amount("0.2")}) || a.Limit.Epsilon != curatortest.Amount("0.3")+curatortest.Amount("0.2") ||
+		if len(r.After) != 1 || r.Amount != (dp.Cost{Epsilon: curatortest.Amount("0.2")}) ||
+			a.Limit.Epsilon != curatortest.Amount("0.3")+curatortest.Amount("0.2") ||
 			a.Granted != r.Amount ||
 			r.Before[0].Limit.Epsilon != curatortest.Amount("0.3") || a.Total.Epsilon != a.Limit.Epsilon ||
 			a.Kind != []string{"dataset", "group", "analyst"}[i] {
@@ -330,12 +334,14 @@ func TestTopUpOfWindows(t *testing.T) {
 	before := everything(w)
 	delta := w.Dataset.Budget.RhoDelta()
 	for i := range 2 {
-		r, err := w.TopUp(ctx, api.TopUp{Epsilon: curatortest.Amount("0.5"), Delta: curatortest.Amount("1e-7"), Reason: "more", Signer: key})
+		r, err := w.TopUp(ctx, api.TopUp{Epsilon: curatortest.Amount("0.5"), Delta: curatortest.Amount("1e-7"), Reason: "more",
+			Signer: key})
 		w.Check(err)
 		want, err := account.Rho(r.Before[1].Total.Epsilon+curatortest.Amount("0.5"), delta)
 		w.Check(err)
 		all, window := r.After[0], r.After[1]
-		if window.Name != "hospital#1" || window.Limit.Rho != want || window.Total.Epsilon > r.Before[1].Total.Epsilon+curatortest.Amount("0.5") ||
+		if window.Name != "hospital#1" || window.Limit.Rho != want ||
+			window.Total.Epsilon > r.Before[1].Total.Epsilon+curatortest.Amount("0.5") ||
 			window.Total.Epsilon < r.Before[1].Total.Epsilon+curatortest.Amount("0.4999999") {
 			t.Errorf("top-up %d: the window has %+v; want rho %v", i, window, want)
 		}
@@ -483,7 +489,8 @@ func TestExpiry(t *testing.T) {
 // and back between any two questions. All decisions are the same, and so is what was spent where.
 func TestClockJumps(t *testing.T) {
 	run := func(years ...int) string {
-		w := curatortest.NewTeam(t, curatortest.Monthly, strings.Replace(curatortest.Cardiology, "cyn: }", "cyn: {expires: 2999-01-01}}", 1))
+		w := curatortest.NewTeam(t, curatortest.Monthly, strings.Replace(curatortest.Cardiology, "cyn: }", "cyn: {expires: 2999-01-01}}",
+			1))
 		key := owner(w, 1)
 		var log strings.Builder
 		for i := range 30 {

@@ -104,9 +104,9 @@ func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Curr
 	return p, p.divide(ds, p.Currency.Amount(p.epsilon))
 }
 
-// leastPrice is the smallest price of the statement: what its different questions would cost at least
-// one by one. Some of them may be paid for already, and the others would be had for next to nothing
-// if they could share the price of one. The default is always enough.
+// leastPrice is the smallest price of the statement: what its different questions would cost at
+// least one by one. Some of them may be paid for already, and the others would be had for next to
+// nothing if they could share the price of one. The default is always enough.
 func (p *Priced) leastPrice(b policy.Budget) dp.Amount {
 	if p.paidCount() < 2 {
 		return b.MinEpsilon
@@ -435,9 +435,9 @@ func Sharper(pure, concentrated *Priced, purePart, otherPart float64) bool {
 	return pure.meanLogVariance()+math.Log(purePart) <= concentrated.meanLogVariance()+math.Log(otherPart)
 }
 
-// meanLogVariance is the mean logarithm of the variances of everything that is released: of noise its own,
-// of quantiles and choices that of what their ranks and scores are told apart by, and of private
-// keys the square of how many people a key needs.
+// meanLogVariance is the mean logarithm of the variances of everything that is released: of noise
+// its own, of quantiles and choices that of what their ranks and scores are told apart by, and of
+// private keys the square of how many people a key needs.
 func (p *Priced) meanLogVariance() float64 {
 	sum, n := 0.0, 0
 	add := func(logarithm float64) { sum, n = sum+logarithm, n+1 }

@@ -90,7 +90,8 @@ var leastAdvised = regexp.MustCompile(`at least ([0-9.e-]+)$`)
 // anything is charged, what the refusal says to write is enough, and hardly less is.
 func TestLeastPrice(t *testing.T) {
 	four := strings.Join([]string{curatortest.ByAge(1), curatortest.ByAge(2), curatortest.ByAge(3), curatortest.ByAge(4)}, " UNION ALL ")
-	for _, budget := range []string{curatortest.Pure, curatortest.Concentrated, curatortest.Plenty, curatortest.Rich, "{epsilon: 1, per_query: {min: 0.05, default: 0.1}}",
+	for _, budget := range []string{curatortest.Pure, curatortest.Concentrated, curatortest.Plenty, curatortest.Rich,
+		"{epsilon: 1, per_query: {min: 0.05, default: 0.1}}",
 		"{epsilon: 1, delta: 1e-6, per_query: {min: 0.1, default: 0.1}}", "{epsilon: 1, per_query: {min: 0.1, max: 0.1}}"} {
 		w := curatortest.New(t, budget)
 		records := w.RecordCount()
@@ -174,9 +175,11 @@ func TestLeastPriceOfASession(t *testing.T) {
 	for _, budget := range []string{curatortest.Pure, curatortest.Concentrated} {
 		w := curatortest.New(t, budget)
 		records := w.RecordCount()
-		q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.Dataset.Budget.MinEpsilon - 1, Request: curatortest.FreshID()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.Dataset.Budget.MinEpsilon - 1,
+			Request: curatortest.FreshID()}
 		_, err := w.Sparse.Open(ctx, q)
-		if found := leastAdvised.FindStringSubmatch(plainly(err)); found == nil || curatortest.Amount(found[1]) != w.Dataset.Budget.MinEpsilon {
+		if found := leastAdvised.FindStringSubmatch(plainly(err)); found == nil ||
+			curatortest.Amount(found[1]) != w.Dataset.Budget.MinEpsilon {
 			t.Errorf("%s: %v", budget, err)
 		}
 		if w.RecordCount() != records {
@@ -256,7 +259,8 @@ func explainedIsCharged(w *curatortest.World, q api.Question) {
 	after := w.Spent()
 	if !e.Affordable || a.Cost != e.Pay || a.Remaining != e.After || after.Rho-before.Rho != e.Pay.Rho ||
 		after.Delta-before.Delta != e.Pay.Delta {
-		w.T.Errorf("%s: explained %+v, to leave %+v, affordable %v; it cost %+v and left %+v; the accounts went from %+v to %+v", q.SQL, e.Pay,
+		w.T.Errorf("%s: explained %+v, to leave %+v, affordable %v; it cost %+v and left %+v; the accounts went from %+v to %+v", q.SQL,
+			e.Pay,
 			e.After, e.Affordable, a.Cost, a.Remaining, before, after)
 	}
 	if pure := w.Dataset.Budget.Pure(); pure && after.Epsilon-before.Epsilon != e.Pay.Epsilon {
@@ -276,7 +280,8 @@ func TestCostIsWhatWasAsked(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			epsilon := dp.Amount(rapid.Uint64Range(1<<20, uint64(dp.One)).Draw(r, "epsilon"))
 			picks := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 6).Draw(r, "aggregates")
-			p, err := curatortest.Price(c, api.Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
+			p, err := curatortest.Price(c, api.Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients",
+				Epsilon: epsilon})
 			if err != nil {
 				if !ds.Budget.Pure() && strings.Contains(err.Error(), "too small") || strings.Contains(err.Error(), "lattice step") {
 					return
@@ -414,9 +419,11 @@ func TestSettingsOfPrograms(t *testing.T) {
 	for _, s := range []api.Settings{
 		{Confidence: math.NaN()}, {Confidence: math.Inf(1)}, {Confidence: 0.2}, {Confidence: -1}, {Mechanism: "none"},
 		{Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
-		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: curatortest.Amount("0.1")}, {Epsilon: curatortest.Amount("2")},
+		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1),
+			Epsilon: curatortest.Amount("0.1")}, {Epsilon: curatortest.Amount("2")},
 	} {
-		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: curatortest.FreshID()})
+		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s,
+			Request: curatortest.FreshID()})
 		if refused := new(api.Refusal); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", s, err)
 		}

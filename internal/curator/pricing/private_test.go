@@ -31,7 +31,8 @@ func TestPrivateKeys(t *testing.T) {
 	if !slices.Equal(wards, []string{"emergency", "internal", "surgery"}) {
 		t.Errorf("the wards are %v", wards)
 	}
-	if a.Cost.Delta == 0 || a.Cost.Delta > curatortest.Amount("1e-6") || r.Charges[0].Cost.Delta != a.Cost.Delta || w.Spent().Delta != a.Cost.Delta {
+	if a.Cost.Delta == 0 || a.Cost.Delta > curatortest.Amount("1e-6") || r.Charges[0].Cost.Delta != a.Cost.Delta ||
+		w.Spent().Delta != a.Cost.Delta {
 		t.Errorf("cost %v, charged %v, spent %v", a.Cost, r.Charges[0].Cost, w.Spent())
 	}
 	if a.Remaining.KeysDelta != curatortest.Amount("1e-4")-a.Cost.Delta {
@@ -88,7 +89,8 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 		t.Errorf("more delta than there is: %v; spent %v of %v", err, w.Spent(), before)
 	}
 	// Pure budgets have no delta at all.
-	dataset := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Plenty), "ward: {type: text, keys: [emergency, internal, surgery]}",
+	dataset := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Plenty),
+		"ward: {type: text, keys: [emergency, internal, surgery]}",
 		"ward: {type: text, keys: private}", 1)
 	if _, err := curatortest.Build(t, hospital.New(20, 1), dataset, 1).AskSQL(text); !errors.As(err, &refused) {
 		t.Errorf("a pure budget: %v", err)

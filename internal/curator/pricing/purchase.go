@@ -196,9 +196,9 @@ func (b *Purchase) Reusable() bool {
 	return true
 }
 
-// priceByError finds the smallest price at which every count and sum of the statement has the error bar
-// that was asked for. The error of a mechanism falls as its share grows, so each share is found by
-// halving, and the price is their sum. Private keys get as much as the dearest measure of their
+// priceByError finds the smallest price at which every count and sum of the statement has the error
+// bar that was asked for. The error of a mechanism falls as its share grows, so each share is found
+// by halving, and the price is their sum. Private keys get as much as the dearest measure of their
 // question. Where the sum is below the least that a question costs, that is paid, and everything is
 // more exact in proportion.
 //
@@ -305,8 +305,8 @@ func isNoisy(p *tree.Plan, e tree.Expr) bool {
 	return noisy
 }
 
-// smallestShare is the smallest share at which a measure is within k steps; 0 where not even the most is
-// enough.
+// smallestShare is the smallest share at which a measure is within k steps; 0 where not even the
+// most is enough.
 func (p *Priced) smallestShare(ds *policy.Dataset, q *tree.Query, measure int, k int64, most dp.Amount) (dp.Amount, error) {
 	made := func(share dp.Amount) (mech.Mechanism, error) {
 		n, err := newNoise(q, q.Measures[measure], p.Currency, share, p.Settings.Mechanism)
@@ -338,8 +338,8 @@ func (p *Priced) smallestShare(ds *policy.Dataset, q *tree.Query, measure int, k
 // Beta is the probability that an exact value is outside of its error bar.
 func (p *Priced) Beta() float64 { return 1 - p.Settings.Level() }
 
-// refuseTooExact refuses an error that no allowed price has, and says which one can be had: that of equal
-// shares of the most.
+// refuseTooExact refuses an error that no allowed price has, and says which one can be had: that of
+// equal shares of the most.
 func (p *Priced) refuseTooExact(ds *policy.Dataset) error {
 	most := ds.Budget.MaxEpsilon
 	p.epsilon = most

@@ -21,7 +21,8 @@ import (
 func TestScoredOnOtherData(t *testing.T) {
 	w := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	was := hospital.New(200, 1)
-	w.Wire.Engine = &curatortest.LoadingEngine{Engine: w.Wire.Engine, Load: func() { w.WriteData(hospital.New(300, 2)) }, Back: func() { w.WriteData(was) }}
+	w.Wire.Engine = &curatortest.LoadingEngine{Engine: w.Wire.Engine, Load: func() { w.WriteData(hospital.New(300, 2)) },
+		Back: func() { w.WriteData(was) }}
 	q := api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.9"}
 	if a, err := w.Score(q); !errors.Is(err, api.ErrChanging) {
 		t.Fatalf("%+v, %v", a, err)

@@ -34,8 +34,8 @@ type Sessions struct {
 	open map[string]*openHoldout
 }
 
-// New returns the sessions of a dataset. A holdout tells at most so many different scores; the clock is
-// for the board.
+// New returns the sessions of a dataset. A holdout tells at most so many different scores; the
+// clock is for the board.
 func New(a sessionhost.Access, maxScores int, now func() time.Time) *Sessions {
 	return &Sessions{Access: a, maxScores: maxScores, now: now}
 }

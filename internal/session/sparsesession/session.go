@@ -167,8 +167,8 @@ func (s *Session) compute(ctx context.Context, q *tree.Query, at int64) (answer 
 	if len(exactly.Measures) != 1 {
 		return answer, fail(sessionhost.ErrShape)
 	}
-	// The lockout is looked at once more before noise is drawn. It can close after that, too: then the
-	// note is refused.
+	// The lockout is looked at once more before noise is drawn. It can close after that, too: then
+	// the note is refused.
 	if err := s.c.Closed(ctx, s.analyst, true); err != nil {
 		return answer, err
 	}

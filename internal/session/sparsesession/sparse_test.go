@@ -93,7 +93,8 @@ func (f *forgetsOne) Note(ctx context.Context, session string, entry []byte) err
 }
 
 func TestSparseAnswers(t *testing.T) {
-	w := curatortest.Build(t, hospital.New(2000, 1), hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 20, max: 50}}"), 3)
+	w := curatortest.Build(t, hospital.New(2000, 1), hospital.Dataset("hospital", "data",
+		"{epsilon: 100, per_query: {default: 20, max: 50}}"), 3)
 	s := w.OpenSparse(func(q *api.SparseQuestion) { q.Values = true })
 	v, err := s.Ask(ctx, curatortest.Patients, "4000")
 	w.Check(err)
@@ -418,8 +419,8 @@ func TestSparseNoteUnderLockout(t *testing.T) {
 
 var ctx = context.Background()
 
-// A lockout that begins when a session has drawn an answer leaves the session as one that drew none:
-// afterwards nothing tells whether the question failed.
+// A lockout that begins when a session has drawn an answer leaves the session as one that drew
+// none: afterwards nothing tells whether the question failed.
 func TestSparseDrawnWhenLockedOut(t *testing.T) {
 	var seen []string
 	for _, threshold := range []string{"-100000", "100000"} { // above, and not
@@ -451,7 +452,8 @@ func TestSparseEndsWithItsWindow(t *testing.T) {
 	w := curatortest.NewTeam(t, curatortest.Monthly, curatortest.TwoAnalysts)
 	r := w.Record()
 	session := func() *sparsesession.Session {
-		s, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: curatortest.FreshID()})
+		s, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1,
+			Request: curatortest.FreshID()})
 		w.Check(err)
 		_, err = s.Ask(ctx, curatortest.Patients, "100000")
 		w.Check(err)

@@ -143,8 +143,8 @@ func (c *Sessions) Quote(ctx context.Context, q api.StreamQuestion) (*api.Stream
 	return out, nil
 }
 
-// Report returns the accounts of a stream on the current data. They say what was asked, also what has
-// not left on its tick: they are for the owner.
+// Report returns the accounts of a stream on the current data. They say what was asked, also what
+// has not left on its tick: they are for the owner.
 func (c *Sessions) Report(ctx context.Context, name string) (*stream.Report, error) {
 	o, err := c.currentStream(ctx, name)
 	if err != nil {

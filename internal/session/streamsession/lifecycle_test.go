@@ -21,7 +21,8 @@ func TestStreamOfOtherData(t *testing.T) {
 	w := curatortest.NewStreams(t, curatortest.Plenty, "")
 	was := hospital.New(200, 1)
 	w.WriteData(was)
-	w.Wire.Engine = &curatortest.LoadingEngine{Engine: w.Wire.Engine, Load: func() { w.WriteData(hospital.New(5000, 2)) }, Back: func() { w.WriteData(was) }}
+	w.Wire.Engine = &curatortest.LoadingEngine{Engine: w.Wire.Engine, Load: func() { w.WriteData(hospital.New(5000, 2)) },
+		Back: func() { w.WriteData(was) }}
 	q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
 	if a, err := w.Streams.Ask(ctx, q); err == nil {
 		t.Errorf("%d people are counted in other data", a.Value)

@@ -38,7 +38,8 @@ func TestStreamOrder(t *testing.T) {
 	if got := r.Take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
 		t.Errorf("an explanation called %v", got)
 	}
-	if s := e.Questions[0].Stream; s == nil || s.Name != "people" || s.Known || s.Most.Epsilon == 0 || s.Most.Epsilon > curatortest.Amount("0.1") ||
+	if s := e.Questions[0].Stream; s == nil || s.Name != "people" || s.Known || s.Most.Epsilon == 0 ||
+		s.Most.Epsilon > curatortest.Amount("0.1") ||
 		e.Cost != s.Most || s.Ordinary.Epsilon != curatortest.Amount("0.1") || s.Error != curatortest.Crowd/20 {
 		t.Fatalf("explained %+v", e.Questions[0].Stream)
 	}
@@ -59,7 +60,8 @@ func TestStreamOrder(t *testing.T) {
 		t.Errorf("%+v cost %v, %+v", a.Through, a.Cost, a.Receipt)
 	}
 	exactly := countOf(curatortest.Large(), func(p hospital.Patient) bool { return p.Sex == "F" })
-	if got := number64(t, a.Rows[0][0]); got < exactly-curatortest.Crowd/20 || got > exactly+curatortest.Crowd/20 || *a.Errors[0][0] != curatortest.Crowd/20 {
+	if got := number64(t, a.Rows[0][0]); got < exactly-curatortest.Crowd/20 || got > exactly+curatortest.Crowd/20 ||
+		*a.Errors[0][0] != curatortest.Crowd/20 {
 		t.Errorf("%v ± %v, exactly %d", got, *a.Errors[0][0], exactly)
 	}
 	// The data is read once.
@@ -67,7 +69,8 @@ func TestStreamOrder(t *testing.T) {
 	w.MustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'M'")
 	again, err := w.Ask(ctx, q)
 	w.Check(err)
-	if curatortest.Numbers(again) != curatortest.Numbers(a) || !again.Receipt.Free || again.Cost != (dp.Cost{}) || again.Through[0].Free != 1 ||
+	if curatortest.Numbers(again) != curatortest.Numbers(a) || !again.Receipt.Free || again.Cost != (dp.Cost{}) ||
+		again.Through[0].Free != 1 ||
 		!curatortest.ContainsAll(strings.Join(again.Notes, " "), "stream people, free") {
 		t.Errorf("again %v, %+v, %v", again.Rows, again.Through, again.Notes)
 	}
@@ -92,7 +95,8 @@ func TestStreamManyWays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing of it runs at once")
 	}
-	w := curatortest.Build(t, curatortest.Large(), curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Plenty), curatortest.Crowd, "        alpha: 0.2\n"), 1)
+	w := curatortest.Build(t, curatortest.Large(), curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Plenty),
+		curatortest.Crowd, "        alpha: 0.2\n"), 1)
 	first := w.MustAsk("SELECT AVG(CASE WHEN sex = 'F' THEN 1 ELSE 0 END) FROM patients")
 	if len(first.Through) != 1 {
 		t.Fatalf("%+v", first)
@@ -279,7 +283,8 @@ func TestStreamSpent(t *testing.T) {
 	if refused+unchecked == 0 || report.Spent.Epsilon > curatortest.Amount("0.05") {
 		t.Errorf("refused %d, spent %v", refused, report.Spent)
 	}
-	if again := w.MustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'"); curatortest.Numbers(again) != curatortest.Numbers(first) || !again.Receipt.Free {
+	if again := w.MustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'"); curatortest.Numbers(again) != curatortest.Numbers(first) ||
+		!again.Receipt.Free {
 		t.Error("what was asked is not free")
 	}
 	a := w.MustAsk("SELECT COUNT(*) FROM patients WHERE diagnosis = 'hypertension' AND smoker AND sex = 'X' AND age >= 74")

@@ -45,7 +45,8 @@ func TestStreamAccountsEmpty(t *testing.T) {
 	if w.Spent() != spent {
 		t.Errorf("%v was spent by refusals", w.Spent())
 	}
-	if again := w.MustAsk("SELECT COUNT(*) FROM patients WHERE NOT (sex <> 'F')"); curatortest.Numbers(again) != curatortest.Numbers(first) || !again.Receipt.Free {
+	again := w.MustAsk("SELECT COUNT(*) FROM patients WHERE NOT (sex <> 'F')")
+	if curatortest.Numbers(again) != curatortest.Numbers(first) || !again.Receipt.Free {
 		t.Errorf("%+v", again)
 	}
 	// Asked itself, the stream says what it thinks, without a promise, or why not.

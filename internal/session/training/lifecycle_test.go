@@ -41,7 +41,8 @@ func TestLateTraining(t *testing.T) {
 	} {
 		w := curatortest.New(t, curatortest.Plenty)
 		q, fits := curatortest.Smokers("0.4"), 0
-		c := curator.New(w.Dataset, curatortest.LastingEngine{Engine: w.Data, Takes: 20 * time.Millisecond}, w.Ledger, curatortest.Seeded(85))
+		c := curator.New(w.Dataset, curatortest.LastingEngine{Engine: w.Data, Takes: 20 * time.Millisecond}, w.Ledger,
+			curatortest.Seeded(85))
 		c.Trainings = training.New(c.Access(), answercache.New(w.Ledger), func(
 			ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, progress func(learn.Progress),
 		) (*learn.Model, error) {
@@ -75,7 +76,8 @@ func TestTrainingRowsAtDeadline(t *testing.T) {
 	h := curatortest.NewHoldouts(t, curatortest.Plenty, nil)
 	for _, takes := range []time.Duration{each, time.Minute + 1} {
 		looked := 0
-		r := &curatortest.Recorder{Ledger: h.Ledger, Engine: h.Data, Before: map[string]func() error{"run": func() error { looked++; return nil }}}
+		r := &curatortest.Recorder{Ledger: h.Ledger, Engine: h.Data,
+			Before: map[string]func() error{"run": func() error { looked++; return nil }}}
 		c := curator.New(h.Dataset, curatortest.LastingEngine{Engine: r, Takes: takes}, r, curatortest.Seeded(82))
 		p := releaseclock.New(func() {})
 		p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)

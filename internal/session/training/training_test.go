@@ -450,7 +450,8 @@ func TestTrainingInWindows(t *testing.T) {
 	if _, err := w.Trainings.Train(ctx, curatortest.Smokers("0.9"), nil); !errors.As(err, &refused) {
 		t.Error(err)
 	}
-	if _, err := w.Trainings.Quote(ctx, curatortest.Smokers("0.9")); !errors.As(err, &refused) || w.Admit("ana") == nil || w.Admit("ben") != nil {
+	if _, err := w.Trainings.Quote(ctx, curatortest.Smokers("0.9")); !errors.As(err, &refused) || w.Admit("ana") == nil ||
+		w.Admit("ben") != nil {
 		t.Error(err)
 	}
 }

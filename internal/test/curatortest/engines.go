@@ -26,8 +26,8 @@ func Bars(a *api.Answer) (out string) {
 	return out
 }
 
-// LoadingEngine is an engine whose data changes right before a question runs, after it was priced and
-// charged.
+// LoadingEngine is an engine whose data changes right before a question runs, after it was priced
+// and charged.
 type LoadingEngine struct {
 	engine.Engine
 	Load func()
@@ -64,7 +64,8 @@ func (l *LoadingEngine) after() {
 	}
 }
 
-// WriteData puts other data there, and lets the engine find it, as the next question of anybody does.
+// WriteData puts other data there, and lets the engine find it, as the next question of anybody
+// does.
 func (w *World) WriteData(h *hospital.Hospital) {
 	w.Check(h.Write(filepath.Join(w.Dir, "data")))
 	_, err := w.Data.Version(ctx)

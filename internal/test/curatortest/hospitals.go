@@ -167,8 +167,8 @@ func (w *World) RenewNow() {
 	w.Check(err)
 }
 
-// NewPrivateKeys is a hospital whose wards are private, and of which one, the attic, one person alone
-// has seen.
+// NewPrivateKeys is a hospital whose wards are private, and of which one, the attic, one person
+// alone has seen.
 func NewPrivateKeys(t testing.TB, n int, keysDelta, delta dp.Amount) *World {
 	t.Helper()
 	h := hospital.New(n, 1)

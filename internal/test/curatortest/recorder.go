@@ -24,7 +24,8 @@ type Recorder struct {
 	Before  map[string]func() error // what to do before a call; its error is the call's
 }
 
-// Record returns the recorder between the curator and its engine and ledger, which has seen nothing.
+// Record returns the recorder between the curator and its engine and ledger, which has seen
+// nothing.
 func (w *World) Record() *Recorder {
 	w.Rewire(w.Data, w.Ledger)
 	w.Wire.Calls, w.Wire.Charges, w.Wire.Kept = nil, nil, nil

@@ -55,8 +55,8 @@ func New(t testing.TB, budget string) *World {
 	return Build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget), 1)
 }
 
-// Build writes a hospital, a dataset of a policy and files, and opens them. Its noise is that of the
-// seed.
+// Build writes a hospital, a dataset of a policy and files, and opens them. Its noise is that of
+// the seed.
 func Build(t testing.TB, h *hospital.Hospital, dataset string, seed byte, files ...map[string]string) *World {
 	t.Helper()
 	dir := MemoryDir(t)
