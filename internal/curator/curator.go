@@ -66,7 +66,6 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 	return c
 }
 
-// openSessions makes the packages of sessions.
 func (c *Curator) openSessions() {
 	c.Sparse, c.Streams = sparsesession.New(c.Access()), streamsession.New(c.Access())
 	c.Holdouts = holdoutsession.New(c.Access(), maxScores, func() time.Time { return c.planner.now() })
@@ -85,7 +84,6 @@ func (c *Curator) Access() sessionhost.Access {
 // machine's. It is set while nobody asks.
 func (c *Curator) SetClock(now func() time.Time) { c.planner.now = now }
 
-// Admit refuses who may not ask.
 func (c *Curator) Admit(analyst string) error { return c.planner.Admit(analyst) }
 
 // Ask answers a question. Errors: [*api.Refusal] when it cannot be asked, [*ledger.BudgetError]

@@ -33,7 +33,6 @@ func (c *Curator) AskAsFree(ctx context.Context, q api.Question) (*api.Answer, e
 	return c.ask(ctx, q, terms{free: true})
 }
 
-// Compute runs and releases purchases.
 func (c *Curator) Compute(ctx context.Context, buys []*pricing.Purchase) error {
 	_, err := (&computation{states: c.states, releaser: c.releaser}).compute(ctx, buys, bases{}, pricing.MaxBytes)
 	return err
@@ -89,7 +88,6 @@ func (c *Curator) ObjectTo(everything bool, found error) {
 	c.verifier.checks = checks
 }
 
-// ObjectToNothing takes that back.
 func (c *Curator) ObjectToNothing() { c.verifier.checks = independentChecks }
 
 // SetProgram says which program computes, until the function that it returns is called.
@@ -99,5 +97,4 @@ func SetProgram(name string) (restore func()) {
 	return func() { program = before }
 }
 
-// Program names what computes.
 func Program() string { return program() }

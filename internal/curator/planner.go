@@ -247,7 +247,6 @@ type roster struct {
 	now func() time.Time
 }
 
-// Admit refuses who may not ask.
 func (r *roster) Admit(analyst string) error {
 	if _, ok := r.dataset.Analysts[analyst]; !ok {
 		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s",

@@ -161,7 +161,6 @@ func listOf(n int, text, between string) string {
 	return strings.Join(all, between)
 }
 
-// nest puts something into itself.
 func nest(n int, around, in string) string {
 	for range n {
 		in = strings.ReplaceAll(around, "#", in)

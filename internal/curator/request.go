@@ -82,7 +82,6 @@ func (c *Curator) newRequest(ctx context.Context, q api.Question, see answercach
 	return a, err
 }
 
-// close gives the streams back.
 func (a *request) close() { streamsession.CloseAll(a.routes) }
 
 // keys name what nobody else may ask for at the same time.

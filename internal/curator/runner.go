@@ -114,7 +114,6 @@ func (r *runner) releaseTime(ctx context.Context, b *pricing.Purchase) (time.Dur
 	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.StepsTime(ctx, steps) })
 }
 
-// FitTime implements [sessionhost.Runner].
 func (r *runner) FitTime(ctx context.Context, t *tree.Table, models, parts int) (time.Duration, error) {
 	return r.timeOf(ctx, func(e timedEngine) (time.Duration, error) { return e.FitTime(ctx, t, models, parts) })
 }
@@ -173,12 +172,10 @@ func (r *runner) checkTime(ctx context.Context, buys []*pricing.Purchase) error 
 	return refuseBeyondLimit(ctx, func() (time.Duration, error) { return r.timeOfAll(ctx, buys) })
 }
 
-// CheckTime implements [sessionhost.Runner].
 func (r *runner) CheckTime(ctx context.Context, q *tree.Query) error {
 	return refuseBeyondLimit(ctx, func() (time.Duration, error) { return r.publicTime(ctx, q) })
 }
 
-// CheckTrainingTime implements [sessionhost.Runner].
 func (r *runner) CheckTrainingTime(ctx context.Context, t *tree.Table, models, parts int) error {
 	return refuseBeyondLimit(ctx, func() (time.Duration, error) {
 		if _, ok := r.engine.(timedEngine); !ok {

@@ -289,7 +289,6 @@ func join(all []fragment, between string) string {
 	return strings.Join(texts, between)
 }
 
-// write writes a draft down.
 func (d draft) write(entry string) string {
 	keys := join(d.keys, ", ")
 	var b strings.Builder

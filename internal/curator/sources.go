@@ -64,7 +64,6 @@ func (keptAnswers) claim(ctx context.Context, a *request) (err error) {
 	return err
 }
 
-// take is what was found.
 func (a *request) take(found *answercache.Recalled) {
 	a.released, a.paid, a.missed = found.Released, found.Paid, found.Missed
 }

@@ -130,7 +130,6 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	}
 }
 
-// asideWatch says when something runs aside.
 type asideWatch func()
 
 func (asideWatch) Give() {}

@@ -27,7 +27,6 @@ type Person [][][]string
 // Schema is the tables of a dataset as files of rows.
 type Schema []Sheet
 
-// Sheet is one table.
 type Sheet struct {
 	*policy.Table
 	// Header is the columns of the policy in their order, then those that it needs and does not

@@ -210,7 +210,6 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeReadsNothing has neither data nor ledger.
 func TestDescribeReadsNothing(t *testing.T) {
 	w := curatortest.New(t, curatortest.Pure)
 	c := curator.New(w.Dataset, nil, nil, nil)

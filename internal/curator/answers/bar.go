@@ -307,7 +307,6 @@ func (s span) isInside(t tree.Type) bool {
 	return false
 }
 
-// square is the span of squares.
 func (s span) square() (span, bool) {
 	out, ok := s.times(s)
 	if s.lo <= 0 && s.hi >= 0 {

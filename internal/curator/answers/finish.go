@@ -305,7 +305,6 @@ func (r *row) isChosen() bool {
 	return true
 }
 
-// values are those of some columns.
 func (m *members) values(columns []int) map[string]bool {
 	name := fmt.Sprint(columns)
 	if known, ok := m.in[name]; ok {

@@ -39,7 +39,6 @@ func made(t testing.TB, p *pricing.Priced, noisy [][]int64) *api.Answer {
 	return a
 }
 
-// small has keys of every type.
 const small = `  small:
     engine: duckdb
     source: small.csv

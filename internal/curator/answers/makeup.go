@@ -272,5 +272,4 @@ func described(m mech.Mechanism, cells int) (out api.NoisyNumber, ok bool) {
 	return out, true
 }
 
-// withoutNoise is a number without noise.
 func withoutNoise(n int64) api.NoisyNumber { return api.NoisyNumber{Value: n, Step: "1"} }

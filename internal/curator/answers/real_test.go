@@ -170,7 +170,6 @@ func groups(q *tree.Query) (out [][]policy.Value) {
 	return out
 }
 
-// fillReal makes the table in PostgreSQL.
 func fillReal(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	sql := "CREATE TABLE small (k text, f boolean, d date, n integer, m integer, c numeric)"

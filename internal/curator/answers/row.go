@@ -77,7 +77,6 @@ func (f *finisher) keys(group int) []policy.Value {
 	return append(q.Group(group%q.Groups()), f.released.Keys[group/q.Groups()]...)
 }
 
-// value computes one stat.
 func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 	f := r.f
 	switch s.Kind {

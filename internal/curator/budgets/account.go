@@ -48,7 +48,6 @@ func side(b ledger.Balance) string {
 	return "rho"
 }
 
-// chart says which accounts there are.
 type chart struct{ dataset *policy.Dataset }
 
 // of names what a question of an analyst is charged to: the dataset, which holds against

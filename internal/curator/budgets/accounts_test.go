@@ -38,7 +38,6 @@ func newShelf(t testing.TB, budget string) *ledgerFixture {
 	return s
 }
 
-// policy changes the budget.
 func (s *ledgerFixture) policy(budget string) {
 	s.t.Helper()
 	s.protect(budget, "unit: row", "patients: {source: patients.csv, columns: {age: {type: integer, bounds: [0, 120]}}}")
@@ -62,7 +61,6 @@ func (s *ledgerFixture) protect(budget, unit string, tables ...string) {
 	s.DatasetAccounts = New(p.Datasets["hospital"], s.ledger)
 }
 
-// charge spends a cost of ana's.
 func (s *ledgerFixture) charge(name string, cost dp.Cost) {
 	s.t.Helper()
 	firsts, err := s.Protected(ctx)
@@ -104,7 +102,6 @@ func (s *ledgerFixture) promise(want int, wants ...string) []string {
 	return got
 }
 
-// account returns the dataset's.
 func (s *ledgerFixture) account() api.Account {
 	s.t.Helper()
 	all, err := s.Accounts(ctx)

@@ -240,7 +240,6 @@ type Tally struct {
 	last     time.Time
 }
 
-// Add takes in the next charge.
 func (t *Tally) Add(at time.Time, accounts []string, cost dp.Cost, now time.Time) {
 	if t.accounts == nil {
 		t.accounts = map[string][]Spend{}

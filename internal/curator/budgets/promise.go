@@ -136,7 +136,6 @@ func upTo(a dp.Amount, digits int) string {
 	return strconv.FormatFloat(up, 'g', -1, 64)
 }
 
-// thousands writes a number with commas.
 func thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	var b strings.Builder

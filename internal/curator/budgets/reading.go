@@ -53,7 +53,6 @@ func (s *DatasetAccounts) Own(ctx context.Context, analyst string) ([]api.Accoun
 	return accounts(all), err
 }
 
-// accounts are what readings show.
 func accounts(all []reading) []api.Account {
 	out := make([]api.Account, len(all))
 	for i, r := range all {

@@ -21,7 +21,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// owner gives the ledger an owner.
 func owner(w *curatortest.World, seed byte) ed25519.PrivateKey {
 	w.T.Helper()
 	key := ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))

@@ -63,7 +63,6 @@ func (c *Cube) steps() (sum float64) {
 	return sum
 }
 
-// cubes are those of the purchases.
 func (p *Priced) cubes() []*Cube {
 	var out []*Cube
 	for _, b := range p.Purchases {

@@ -173,7 +173,6 @@ func Shorten(s string, n int) string {
 	return s
 }
 
-// Names are those of the measures.
 func (b *Purchase) Names() []string {
 	names := make([]string, len(b.Query.Measures))
 	for i, m := range b.Query.Measures {

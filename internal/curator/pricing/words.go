@@ -92,7 +92,6 @@ func appended(text string) string {
 	return "; " + text
 }
 
-// count writes a number of things.
 func count(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -185,7 +184,6 @@ func scaleOf(parameter *big.Rat, norm dp.Norm) float64 {
 	return f
 }
 
-// chosen explains a choice.
 func (p *Priced) chosen(b *Purchase) api.Measurement {
 	m, each := b.Query.Measures[0], b.Choice.Top.Selector()
 	step, _ := m.Step().Float64()
@@ -265,7 +263,6 @@ func publicRule(k tree.Key) string {
 	return "those that WHERE names"
 }
 
-// Inquiry explains one purchase.
 func (p *Priced) Inquiry(b *Purchase) api.Inquiry {
 	q := b.Query
 	out := api.Inquiry{
@@ -354,7 +351,6 @@ func (p *Priced) splitCubes(unit string) string {
 	return text
 }
 
-// parts says what shares a price.
 func (p *Priced) parts() string {
 	for _, one := range p.Statement.Plans[1:] {
 		if !one.Continues {

@@ -22,7 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 )
 
-// answer says what a session answered.
 func (p *submission) answer(a *holdout.Answer) *api.HoldoutAnswer {
 	out := &api.HoldoutAnswer{
 		Dataset: p.open.board.host.Dataset.Name, Holdout: p.of.Name, Score: showScore(a.Score), Spent: a.Spent,

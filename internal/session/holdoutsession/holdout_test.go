@@ -591,7 +591,6 @@ func TestHoldoutTogether(t *testing.T) {
 	}
 }
 
-// waiting knows what was waited for.
 type waiting struct {
 	sessionhost.Turns
 	keys []string

@@ -29,7 +29,6 @@ func newAttacker(size int) *attacker {
 	return &attacker{random: rand.New(rand.NewChaCha8([32]byte{8})), votes: make([]float64, size)}
 }
 
-// guess makes up predictions.
 func (a *attacker) guess() []int {
 	out := make([]int, len(a.votes))
 	for i := range out {
@@ -57,7 +56,6 @@ func side(score float64) float64 {
 	return 0
 }
 
-// vote is what all together predict.
 func (a *attacker) vote() []int {
 	out := make([]int, len(a.votes))
 	for i, v := range a.votes {
@@ -78,7 +76,6 @@ func right(guess, labels []int) float64 {
 	return float64(n) / float64(len(labels))
 }
 
-// coins are labels.
 func coins(size int) []int {
 	random := rand.New(rand.NewChaCha8([32]byte{7}))
 	out := make([]int, size)

@@ -87,7 +87,6 @@ func (o *openHoldout) hasFailed(analyst string, lockout ledger.Lockout) bool {
 	return o.failed[analyst]
 }
 
-// tell notes what was told.
 func (o *openHoldout) tell(key string, a *holdout.Answer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -40,7 +40,6 @@ type submission struct {
 	name     string        // on the board
 }
 
-// prepareHoldout does what costs nothing.
 func (c *Sessions) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*submission, error) {
 	ctx = meter.With(ctx)
 	if err := c.Admit(q.Analyst); err != nil {
@@ -108,7 +107,6 @@ func trainingOf(text string) (*big.Rat, error) {
 
 var errNoTraining = api.Refuse("give it, such as 0.81: how well the same does on your training data", "the training value is missing")
 
-// prepareLabels checks predictions.
 func (c *Sessions) prepareLabels(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case q.SQL != "":
@@ -136,7 +134,6 @@ func (c *Sessions) prepareLabels(ctx context.Context, p *submission, q api.Holdo
 	return c.openFor(ctx, p, all)
 }
 
-// prepareTable checks an expression.
 func (c *Sessions) prepareTable(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case len(q.Predictions) > 0 || len(q.IDs) > 0:

@@ -82,7 +82,6 @@ func (h *Host) named(parts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Charge implements [session.Host].
 func (h *Host) Charge(ctx context.Context, charge session.Charge) (session.Receipt, error) {
 	who := h.Payer
 	if who == nil {
@@ -170,12 +169,10 @@ func (h *Host) note(ctx context.Context, entry []byte, p ledger.Provided) error 
 	return h.NoteIf(context.WithoutCancel(ctx), h.named("journal"), entry, p)
 }
 
-// Entries implements [session.Host].
 func (h *Host) Entries(ctx context.Context) ([][]byte, error) {
 	return h.Notes(ctx, h.named("journal"))
 }
 
-// EntriesAfter implements [session.Shared].
 func (h *Host) EntriesAfter(ctx context.Context, entries int) ([][]byte, error) {
 	return h.NotesAfter(ctx, h.named("journal"), entries)
 }

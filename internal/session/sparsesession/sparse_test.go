@@ -71,7 +71,6 @@ func TestSparseOrder(t *testing.T) {
 	}
 }
 
-// chargesNothing says that it has charged.
 type chargesNothing struct{ sessionhost.Cashier }
 
 func (chargesNothing) Charge(context.Context, string, ledger.Charge) (ledger.Receipt, error) {

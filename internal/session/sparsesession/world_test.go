@@ -124,7 +124,6 @@ func restless(n int, seed uint64) *hospital.Hospital {
 	return h
 }
 
-// substitute makes neighbours replace a person.
 func substitute(dataset string) string {
 	return strings.Replace(dataset, "    budget:", "    neighbours: substitute\n    budget:", 1)
 }

@@ -141,7 +141,6 @@ func Smokers(epsilon string) api.TrainingQuestion {
 	return q
 }
 
-// PlantFit trains with something else.
 func (w *World) PlantFit(fit func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)) {
 	w.Trainings = training.New(w.Access(), answercache.New(w.Wire), fit)
 }
@@ -236,7 +235,6 @@ func (w *World) ChargesOf(l ledger.Ledger) (all []*ledger.Record) {
 	return all
 }
 
-// Substitute makes neighbours replace a person.
 func Substitute(dataset string) string {
 	return strings.Replace(dataset, "    budget:", "    neighbours: substitute\n    budget:", 1)
 }

@@ -160,7 +160,6 @@ func Seeded(seed byte) *mech.Releaser {
 	return mech.NewReleaser(detrand.Noise("curator", uint64(seed)))
 }
 
-// Price checks and prices a question.
 func Price(c interface{ Access() sessionhost.Access }, q api.Question) (*pricing.Priced, error) {
 	a := c.Access()
 	if err := a.Admit(q.Analyst); err != nil {
@@ -186,7 +185,6 @@ func Price(c interface{ Access() sessionhost.Access }, q api.Question) (*pricing
 // Numbers shows the rows of an answer, for comparisons.
 func Numbers(a *api.Answer) string { return fmt.Sprint(a.Rows) }
 
-// Amount reads a decimal number.
 func Amount(text string) dp.Amount {
 	a, err := dp.Parse(text)
 	if err != nil {
