@@ -119,7 +119,7 @@ func TestWindowEndsMeanwhile(t *testing.T) {
 // TestPolicyProtectsOthers: after a charge, or after something was told exactly, no question is
 // answered or explained under a policy that protects others, and nothing is promised. Put back, all
 // is as it was.
-func TestPolicyProtectsOthers(t *testing.T) {
+func TestPolicyProtectsOthersThanAsked(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		before, after dp.Neighbours

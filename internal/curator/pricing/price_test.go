@@ -153,7 +153,7 @@ func TestLeastPriceOfParts(t *testing.T) {
 }
 
 // dp.error at less than the least price pays that, and is more exact.
-func TestLeastPriceOfAnError(t *testing.T) {
+func TestLeastAdvisedOfAnError(t *testing.T) {
 	for _, budget := range []string{curatortest.Pure, curatortest.Concentrated, curatortest.Plenty, curatortest.Rich} {
 		w := curatortest.New(t, budget)
 		for _, sql := range []string{"SELECT COUNT(*), SUM(age) FROM patients", curatortest.ByAge(1) + " UNION ALL " + curatortest.ByAge(2),
