@@ -88,7 +88,7 @@ func TestAverageOfEverybody(t *testing.T) {
 	}
 	// Before, half of the price went to a count, and this was above twice as much.
 	want := math.Sqrt2 * 110 / 300 / 0.5
-	p, err := curatortest.Price(w, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients",
+	p, _, err := w.Prepared(ctx, api.Question{Analyst: "ana", SQL: "SELECT AVG(age), VAR_POP(age) FROM patients",
 		Epsilon: curatortest.Amount("1")})
 	w.Check(err)
 	exactly, err := w.Data.Run(ctx, query(p))
