@@ -74,7 +74,7 @@ func TestTooLong(t *testing.T) {
 			before := k.w.Spent()
 			c := curator.New(k.w.Dataset, curatortest.LastingEngine{Engine: r, Takes: takes}, r, curatortest.Seeded(82))
 			var refusal *api.Refusal
-			if err := k.ask(p.Set(ctx), c); !errors.As(err, &refusal) {
+			if err := k.ask(p.WithClock(ctx), c); !errors.As(err, &refusal) {
 				t.Errorf("%s of %v: %v", name, takes, err)
 			}
 			if looked > 0 || name != "a sparse vector" && k.w.Spent() != before {
@@ -123,7 +123,7 @@ func TestFailsAtTheEnd(t *testing.T) {
 			}
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, make(chan struct{}))
-			if err := k.ask(p.Set(ctx), curator.New(k.w.Dataset, curatortest.LastingEngine{Engine: r, Takes: each}, r,
+			if err := k.ask(p.WithClock(ctx), curator.New(k.w.Dataset, curatortest.LastingEngine{Engine: r, Takes: each}, r,
 				curatortest.Seeded(83))); (err != nil) != broken {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -166,7 +166,7 @@ func TestLateOnCluster(t *testing.T) {
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 			before := len(k.w.Incidents())
-			err := k.ask(p.Set(ctx), curator.New(&elsewhere, working{curatortest.LastingEngine{Engine: k.w.Data, Takes: takes}, worked},
+			err := k.ask(p.WithClock(ctx), curator.New(&elsewhere, working{curatortest.LastingEngine{Engine: k.w.Data, Takes: takes}, worked},
 				k.w.Ledger, curatortest.Seeded(84)))
 			added := k.w.Incidents()[before:]
 			switch late := worked == takes; {
@@ -188,12 +188,12 @@ func TestReleaseTime(t *testing.T) {
 		c := curator.New(w.Dataset, curatortest.LastingEngine{Engine: w.Data, Takes: each}, w.Ledger, curatortest.Seeded(82))
 		p := releaseclock.New(func() {})
 		p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
-		x, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: text})
+		x, err := c.Explain(p.WithClock(ctx), api.Question{Analyst: "ana", SQL: text})
 		if err != nil || x.Deadline == nil || *x.Deadline != (times*each).Seconds() {
 			t.Errorf("%s: %v, %v", text, x.Deadline, err)
 		}
 		began := time.Now()
-		if _, err := c.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}); err != nil {
+		if _, err := c.Ask(p.WithClock(ctx), api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < times*each {
@@ -219,7 +219,7 @@ func paces(w *curatortest.World, ask func(context.Context, *curator.Curator) err
 		r.Before[name] = happens(name, nil)
 	}
 	p := releaseclock.New(func() { events = append(events, "tick") })
-	if err := ask(p.Set(ctx), curator.New(w.Dataset, r, r, curatortest.Seeded(81))); (err != nil) != broken {
+	if err := ask(p.WithClock(ctx), curator.New(w.Dataset, r, r, curatortest.Seeded(81))); (err != nil) != broken {
 		w.T.Error(err)
 	}
 	return events, p.Settled()
@@ -320,7 +320,7 @@ func TestPacedUnderLockout(t *testing.T) {
 			}
 			r.Before["fetch"] = r.Before["run"]
 			p := releaseclock.New(func() {})
-			err := ask(p.Set(ctx), curator.New(w.Dataset, r, r, curatortest.Seeded(82)))
+			err := ask(p.WithClock(ctx), curator.New(w.Dataset, r, r, curatortest.Seeded(82)))
 			if !errors.As(err, new(*ledger.LockoutError)) {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -63,13 +63,13 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 
 // failureOf says how a question failed, and false where whoever asked stopped it.
 func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
-	stopped := engine.HowOf(cause) == engine.Stopped || cause == context.Canceled || cause == context.DeadlineExceeded
+	stopped := engine.EndingOf(cause) == engine.Stopped || cause == context.Canceled || cause == context.DeadlineExceeded
 	switch {
 	case errors.Is(cause, sessionhost.ErrPanic):
 		return ledger.FailedPanic, true
 	case errors.Is(cause, releaseclock.ErrLate):
 		return ledger.FailedTime, true
-	case engine.HowOf(cause) == engine.Memory:
+	case engine.EndingOf(cause) == engine.Memory:
 		return ledger.FailedMemory, true
 	case stopped && errors.Is(context.Cause(ctx), api.ErrTimeLimit):
 		return ledger.FailedTime, true

@@ -35,8 +35,8 @@ func TestIncidentLocksOut(t *testing.T) {
 	}{
 		"error":          {func() error { return errors.New("cannot cast Xanthippe") }, "ana error"},
 		"panic":          {func() error { panic("Xanthippe") }, "ana panic"},
-		"memory":         {func() error { return &engine.Failure{How: engine.Memory, Err: errors.New("x")} }, "ana memory"},
-		"says stopped":   {func() error { return &engine.Failure{How: engine.Stopped, Err: errors.New("x")} }, "ana error"},
+		"memory":         {func() error { return &engine.Failure{Ending: engine.Memory, Err: errors.New("x")} }, "ana memory"},
+		"says stopped":   {func() error { return &engine.Failure{Ending: engine.Stopped, Err: errors.New("x")} }, "ana error"},
 		"canceled by it": {func() error { return context.Canceled }, "ana error"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestIncidentLocksOut(t *testing.T) {
 // Who does not wait has not failed, and an engine that fails by itself has, whoever cancels
 // afterwards.
 func TestIncidentAndCancel(t *testing.T) {
-	stopped := &engine.Failure{How: engine.Stopped, Err: errors.New("x")}
+	stopped := &engine.Failure{Ending: engine.Stopped, Err: errors.New("x")}
 	cancel, own, limit := error(nil), context.DeadlineExceeded, fmt.Errorf("server: %w", api.ErrTimeLimit)
 	for name, c := range map[string]struct {
 		cause, err error
@@ -107,7 +107,7 @@ func TestIncidentAndCancel(t *testing.T) {
 		"the owner's limit, Go's word": {limit, context.DeadlineExceeded, []string{"ana time"}},
 		"canceled after a failure":     {cancel, errors.New("a cause"), []string{"ana error"}},
 		"canceled after a panic":       {cancel, sessionhost.ErrPanic, []string{"ana panic"}},
-		"canceled after no memory":     {cancel, &engine.Failure{How: engine.Memory, Err: errors.New("x")}, []string{"ana memory"}},
+		"canceled after no memory":     {cancel, &engine.Failure{Ending: engine.Memory, Err: errors.New("x")}, []string{"ana memory"}},
 		"an error that says both":      {cancel, errors.Join(context.Canceled, errors.New("a cause")), []string{"ana error"}},
 		"own timeout after a failure":  {own, errors.New("a cause"), []string{"ana error"}},
 		"failed at the owner's limit":  {limit, errors.New("a cause"), []string{"ana error"}},

@@ -121,7 +121,7 @@ func TestNobodyWaitsForOuterQueries(t *testing.T) {
 	}))
 	for range 2 { // new, and free
 		const text = "SELECT MAX(n) FROM (SELECT zip, COUNT(*) AS n FROM patients GROUP BY zip) t"
-		if _, err := w.Ask(p.Set(ctx), api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}); err != nil {
+		if _, err := w.Ask(p.WithClock(ctx), api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -89,16 +89,16 @@ func (r *Result) Cells(place func([]policy.Value) (int, bool)) (cells, counts se
 // Failure is an error of a run that says, in one word, how it ended. Its text is that of the error
 // inside, which is the same for all of them: the word is for the owner.
 type Failure struct {
-	How How
-	Err error
+	Ending Ending
+	Err    error
 }
 
 // ErrRun is returned when a question could not be computed. The cause is not told, because it could
 // depend on the data.
 var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
 
-// How a run ended.
-type How string
+// Ending a run ended.
+type Ending string
 
 // The ways to end that differ from others. Whatever is none of them has simply failed.
 const (
@@ -106,17 +106,17 @@ const (
 	// engine that failed by itself says so, also where the context has ended by then. Whoever could
 	// turn a failure into a cancel, by canceling just after it, would be told of failures that
 	// nobody counts.
-	Stopped How = "stopped"
-	Memory  How = "memory" // there was not enough
+	Stopped Ending = "stopped"
+	Memory  Ending = "memory" // there was not enough
 )
 
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// HowOf returns how a run ended, or nothing where its error does not say.
-func HowOf(err error) How {
+// EndingOf returns how a run ended, or nothing where its error does not say.
+func EndingOf(err error) Ending {
 	if f := (*Failure)(nil); errors.As(err, &f) {
-		return f.How
+		return f.Ending
 	}
 	return ""
 }
@@ -148,7 +148,7 @@ func SealMembers(q *tree.Query, keys [][]policy.Value, places []int32, ends []in
 	// spelt once and not for each.
 	names, salt := make([]uint64, len(keys)), q.Hash()
 	for i, k := range keys {
-		names[i] = nameOf(salt, k)
+		names[i] = hashCombination(salt, k)
 	}
 	type person struct {
 		from, to int
@@ -176,8 +176,8 @@ func SealMembers(q *tree.Query, keys [][]policy.Value, places []int32, ends []in
 	return sealed.SealMembers(sorted, ends)
 }
 
-// nameOf is a hash of a combination.
-func nameOf(salt string, keys []policy.Value) uint64 {
+// hashCombination is a hash of a combination.
+func hashCombination(salt string, keys []policy.Value) uint64 {
 	h := fnv.New64a()
 	text := []byte(salt)
 	for _, k := range keys {

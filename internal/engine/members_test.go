@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// sealed seals who is in which keys, of which there are those that somebody has.
+// sealMembers seals who is in which keys, of which there are those that somebody has.
 func sealMembers(people [][]string) (sealed.Members, []string) {
 	var names []string
 	for _, own := range people {

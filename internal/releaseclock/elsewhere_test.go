@@ -32,10 +32,10 @@ func TestElsewhere(t *testing.T) {
 		"late, nobody says":           {3 * second / 2, -1, true, 2 * second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
+			s := busySchedule(1)
 			p := New(func() {})
 			p.SetSchedule(s, 10*second, nil)
-			err := RunElsewhere(p.Set(t.Context()), second, func(ctx context.Context) error {
+			err := RunElsewhere(p.WithClock(t.Context()), second, func(ctx context.Context) error {
 				began := time.Now()
 				for time.Since(began) < c.took {
 					select {
@@ -64,8 +64,8 @@ func TestElsewhereAnew(t *testing.T) {
 	for _, anew := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			p := New(func() {})
-			p.SetSchedule(busy(1), time.Minute, nil)
-			err := RunElsewhere(p.Set(t.Context()), time.Second, func(ctx context.Context) error {
+			p.SetSchedule(busySchedule(1), time.Minute, nil)
+			err := RunElsewhere(p.WithClock(t.Context()), time.Second, func(ctx context.Context) error {
 				for _, statement := range []string{"first", "second", "third"} {
 					time.Sleep(400 * time.Millisecond)
 					WorkOf(ctx).Worked(statement, 200*time.Millisecond)
@@ -102,11 +102,11 @@ func TestOnce(t *testing.T) {
 		"hardly done too late":    {0.98, 103 * second / 100, true, 2 * second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(c.part)
+			s := busySchedule(c.part)
 			p := New(func() {})
 			p.SetSchedule(s, time.Hour, nil)
-			runs, work := 0, takes(c.took)
-			err := RunOnce(p.Set(t.Context()), second, func(ctx context.Context) error {
+			runs, work := 0, workFor(c.took)
+			err := RunOnce(p.WithClock(t.Context()), second, func(ctx context.Context) error {
 				runs++
 				return work(ctx)
 			})

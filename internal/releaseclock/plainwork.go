@@ -18,42 +18,42 @@ import (
 // Begin opens the work on what is public, which goes on until the question looks at private data.
 // The calling goroutine keeps its thread until End.
 //
-// With ticks alone there is no schedule to put it on. Then it is counted, see [Pace.Planned].
-func (p *Pace) Begin() {
+// With ticks alone there is no schedule to put it on. Then it is counted, see [Clock.Planned].
+func (c *Clock) Begin() {
 	runtime.LockOSThread()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.thread = thisThread()
-	p.openPublic()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.thread = thisThread()
+	c.openPublic()
 }
 
 // openPublic puts an open job on the schedule, where there is one. The lock is held.
-func (p *Pace) openPublic() {
-	if p.thread == (thread{}) {
+func (c *Clock) openPublic() {
+	if c.thread == (thread{}) {
 		return
 	}
-	p.plain, p.used = true, p.thread.worked()
-	if p.schedule != nil {
-		p.job = &job{}
-		p.schedule.open(p.job)
+	c.plain, c.used = true, c.thread.worked()
+	if c.schedule != nil {
+		c.job = &job{}
+		c.schedule.open(c.job)
 	}
 }
 
 // closePublic ends the work on what is public, where it is open, and gives the job so much to do on
 // what is private. It returns for how long the first is on the schedule. The lock is held.
-func (p *Pace) closePublic(private time.Duration) (plain time.Duration, closed bool) {
-	if !p.plain {
+func (c *Clock) closePublic(private time.Duration) (plain time.Duration, closed bool) {
+	if !c.plain {
 		return 0, false
 	}
-	p.plain = false
-	worked := p.thread.worked() - p.used
-	if p.leaveAside == nil {
-		p.planned += plainTime(worked, 0)
+	c.plain = false
+	worked := c.thread.worked() - c.used
+	if c.leaveAside == nil {
+		c.planned += plainTime(worked, 0)
 	}
-	if p.schedule == nil {
+	if c.schedule == nil {
 		return 0, true
 	}
-	return p.schedule.close(p.job, worked, private), true
+	return c.schedule.close(c.job, worked, private), true
 }
 
 // plainTime is for how long work on what is public is on the schedule, where a processor worked
@@ -79,42 +79,42 @@ const (
 
 // Leave waits until all that the question did may be seen, also where it looked at nothing private.
 // With ticks alone whoever asked waits for the next one.
-func (p *Pace) Leave() {
-	p.mu.Lock()
-	takes, _ := p.closePublic(0)
-	j, looked := p.job, p.unsettled && p.schedule != nil
+func (c *Clock) Leave() {
+	c.mu.Lock()
+	takes, _ := c.closePublic(0)
+	j, looked := c.job, c.unsettled && c.schedule != nil
 	if !looked && takes == 0 {
-		p.job = nil
+		c.job = nil
 	}
-	p.mu.Unlock()
+	c.mu.Unlock()
 	if looked {
-		p.Settle()
+		c.Settle()
 	} else if takes > 0 {
-		p.schedule.wait(j)
-		p.endAside()
-		p.wait()
-		p.mu.Lock()
-		p.waited, p.job = true, nil
-		p.mu.Unlock()
+		c.schedule.wait(j)
+		c.endAside()
+		c.wait()
+		c.mu.Lock()
+		c.waited, c.job = true, nil
+		c.mu.Unlock()
 	}
 }
 
 // End gives back what Begin took.
-func (p *Pace) End() {
-	p.endAside()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closePublic(0)
-	p.job, p.thread = nil, thread{}
+func (c *Clock) End() {
+	c.endAside()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closePublic(0)
+	c.job, c.thread = nil, thread{}
 	runtime.UnlockOSThread()
 }
 
 // Planned is what the question has worked on what is public, in the steps of the schedule: what is
 // usual counts for nothing, and queries over answers do not count.
-func (p *Pace) Planned() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.planned
+func (c *Clock) Planned() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.planned
 }
 
 // Beside does what is public beside questions: it has its part of the machine while it goes on.

@@ -33,11 +33,11 @@ func plain(s *Schedule, work func()) time.Duration {
 func TestPlainWork(t *testing.T) {
 	for _, beside := range []time.Duration{0, time.Millisecond, 900 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
+			s := busySchedule(1)
 			var all sync.WaitGroup
 			parts := time.Duration(1)
 			if beside > 0 {
-				all.Go(func() { ask(s, time.Second, takes(beside)) })
+				all.Go(func() { ask(s, time.Second, workFor(beside)) })
 				parts = 2
 			}
 			synctest.Wait()
@@ -104,11 +104,11 @@ func keepBusy(t *testing.T, s *Schedule, all *sync.WaitGroup, many int) {
 // make it late: they have their part of the machine.
 func TestBesidePlainWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(0.5)
+		s := busySchedule(0.5)
 		var all sync.WaitGroup
 		keepBusy(t, s, &all, 3)
 		began := time.Now()
-		if err := ask(s, time.Second, takes(3900*time.Millisecond)); err != nil || time.Since(began) != 4*time.Second {
+		if err := ask(s, time.Second, workFor(3900*time.Millisecond)); err != nil || time.Since(began) != 4*time.Second {
 			t.Error(err, time.Since(began))
 		}
 		all.Wait()
@@ -119,12 +119,12 @@ func TestBesidePlainWork(t *testing.T) {
 // machine from a question, once they take longer than planning usually does.
 func TestThreads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(0.5)
+		s := busySchedule(0.5)
 		s.cores = 4
 		var all sync.WaitGroup
 		keepBusy(t, s, &all, 4)
 		began := time.Now()
-		if err := ask(s, time.Second, takes(time.Second)); err != nil || time.Since(began) != 2100*time.Millisecond {
+		if err := ask(s, time.Second, workFor(time.Second)); err != nil || time.Since(began) != 2100*time.Millisecond {
 			t.Error(err, time.Since(began))
 		}
 		all.Wait()
@@ -140,7 +140,7 @@ func TestLookedAt(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			left := make([]time.Duration, 8)
 			synctest.Test(t, func(t *testing.T) {
-				s := busy(1)
+				s := busySchedule(1)
 				s.cores = 3
 				ended := make(chan struct{})
 				if variant > 0 {
@@ -191,13 +191,13 @@ func TestLookedAt(t *testing.T) {
 // Planning is a part of the time of a question that then looks at data.
 func TestPlanned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(1)
+		s := busySchedule(1)
 		began := time.Now()
 		p := New(func() {})
 		p.SetSchedule(s, time.Hour, nil)
 		p.Begin()
 		burn(thisThread().worked() + 30*time.Millisecond)
-		if err := Run(p.Set(t.Context()), time.Second, takes(time.Millisecond)); err != nil {
+		if err := Run(p.WithClock(t.Context()), time.Second, workFor(time.Millisecond)); err != nil {
 			t.Error(err)
 		}
 		p.Leave()
@@ -213,7 +213,7 @@ func TestPlanned(t *testing.T) {
 // before.
 func TestBeginsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(1)
+		s := busySchedule(1)
 		s.cores = 4
 		began := time.Now()
 		p := New(func() {})
@@ -221,9 +221,9 @@ func TestBeginsWhole(t *testing.T) {
 		p.Begin()
 		burn(thisThread().worked() + 30*time.Millisecond)
 		var first time.Duration
-		if err := Run(p.Set(t.Context()), time.Second, func(ctx context.Context) error {
+		if err := Run(p.WithClock(t.Context()), time.Second, func(ctx context.Context) error {
 			first = time.Since(began)
-			return takes(900 * time.Millisecond)(ctx)
+			return workFor(900 * time.Millisecond)(ctx)
 		}); err != nil {
 			t.Error(err)
 		}
@@ -239,15 +239,15 @@ func TestBeginsWhole(t *testing.T) {
 // time of that one stands still, but it is stopped when it has worked enough.
 func TestStoppedForOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(1)
+		s := busySchedule(1)
 		var all sync.WaitGroup
 		all.Go(func() {
-			if err := ask(s, 10*time.Second, takes(time.Hour)); !errors.Is(err, ErrLate) {
+			if err := ask(s, 10*time.Second, workFor(time.Hour)); !errors.Is(err, ErrLate) {
 				t.Error(err)
 			}
 		})
 		all.Go(func() {
-			if err := ask(s, time.Second, takes(time.Minute, time.Millisecond)); err != nil {
+			if err := ask(s, time.Second, workFor(time.Minute, time.Millisecond)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -261,7 +261,7 @@ func TestStoppedForOther(t *testing.T) {
 // What panics when it has the machine to itself keeps it for as long as what does not.
 func TestPanicAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(1)
+		s := busySchedule(1)
 		defer func() {
 			if recover() == nil || time.Since(s.began()) != time.Second {
 				t.Errorf("others wait for %v", time.Since(s.began()))

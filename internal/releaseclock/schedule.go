@@ -21,7 +21,7 @@ import (
 type Schedule struct {
 	ended <-chan struct{} // closed when the server ends and waits no longer
 	cores int
-	share func() share
+	share func() processorShare
 	used  func() time.Duration // what processors have worked for this process
 
 	mu     sync.Mutex
@@ -401,20 +401,21 @@ func stopWhen(
 // so that, too, makes of its time no less than a quarter.
 type workWatch struct {
 	takes time.Duration
-	share func() share
+	share func() processorShare
 	used  func() time.Duration
 	began time.Time
 	had   time.Duration // used then
 	timer *time.Timer
 
 	mu      sync.Mutex
-	before  share     // when half of the time was over, which most work does not see
-	watched time.Time // when that was read; zero before
+	before  processorShare // when half of the time was over, which most work does not see
+	watched time.Time      // when that was read; zero before
 }
 
-// share is for how long all threads of the process have worked, for how long they could have worked
-// and had no processor, and for how long goroutines could have and had no thread, in nanoseconds.
-type share struct{ worked, waited, queued float64 }
+// processorShare is for how long all threads of the process have worked, for how long they could
+// have worked and had no processor, and for how long goroutines could have and had no thread, in
+// nanoseconds.
+type processorShare struct{ worked, waited, queued float64 }
 
 func (s *Schedule) watchWork(takes time.Duration) *workWatch {
 	w := &workWatch{takes: takes, share: s.share, used: s.used, began: time.Now(), had: s.used()}
@@ -423,7 +424,7 @@ func (s *Schedule) watchWork(takes time.Duration) *workWatch {
 }
 
 // watch notes what the threads had before, once.
-func (w *workWatch) watch(now share) {
+func (w *workWatch) watch(now processorShare) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watched.IsZero() {

@@ -20,7 +20,7 @@ func ask(s *Schedule, public time.Duration, do func(context.Context) error) erro
 		}
 	})
 	p.SetSchedule(s, time.Hour, nil)
-	err := Run(p.Set(context.Background()), public, do)
+	err := Run(p.WithClock(context.Background()), public, do)
 	p.Settle()
 	return err
 }
@@ -32,22 +32,22 @@ func (s *Schedule) began() time.Time {
 	return at.(time.Time)
 }
 
-// busy makes a schedule on a machine of whose processors a question gets a part.
-func busy(part float64) *Schedule {
+// busySchedule makes a schedule on a machine of whose processors a question gets a part.
+func busySchedule(part float64) *Schedule {
 	s := NewSchedule(nil)
 	s.cores = 1
 	begin := time.Now()
 	begins.Store(s, begin)
-	s.share = func() share {
+	s.share = func() processorShare {
 		since := float64(time.Since(begin))
-		return share{worked: part * since, waited: (1 - part) * since}
+		return processorShare{worked: part * since, waited: (1 - part) * since}
 	}
 	s.used = func() time.Duration { return time.Since(begin) }
 	return s
 }
 
-// takes is work that gets a part of the machine.
-func takes(d ...time.Duration) func(context.Context) error {
+// workFor is work that gets a part of the machine.
+func workFor(d ...time.Duration) func(context.Context) error {
 	run := 0
 	return func(ctx context.Context) error {
 		run++
@@ -71,16 +71,16 @@ func TestLate(t *testing.T) {
 		late bool
 		left time.Duration
 	}{
-		"in time":                 {1, takes(second - 1), false, second},
-		"busy, in time":           {0.1, takes(second - 1), false, second},
-		"in the way of others":    {1, takes(3*second/2, second/2), false, 2 * second},
-		"too long":                {1, takes(3*second/2, 3*second/2), true, 2 * second},
-		"far too long":            {1, takes(time.Hour), true, 2 * second},
-		"on a busy machine":       {0.25, takes(3*second + second/2), false, 4 * second},
-		"too long, on a busy one": {0.25, takes(5 * second), true, 8 * second},
+		"in time":                 {1, workFor(second - 1), false, second},
+		"busy, in time":           {0.1, workFor(second - 1), false, second},
+		"in the way of others":    {1, workFor(3*second/2, second/2), false, 2 * second},
+		"too long":                {1, workFor(3*second/2, 3*second/2), true, 2 * second},
+		"far too long":            {1, workFor(time.Hour), true, 2 * second},
+		"on a busy machine":       {0.25, workFor(3*second + second/2), false, 4 * second},
+		"too long, on a busy one": {0.25, workFor(5 * second), true, 8 * second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(c.part)
+			s := busySchedule(c.part)
 			err := ask(s, second, c.do)
 			if late := errors.Is(err, ErrLate); late != c.late || !late && err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -100,14 +100,14 @@ func TestPause(t *testing.T) {
 		do     func(context.Context) error
 		late   bool
 	}{
-		"a pause":       {10 * time.Millisecond, takes(pauses, pauses, 9*time.Millisecond), false},
-		"work":          {10 * time.Millisecond, takes(11 * time.Millisecond), true},
-		"a long one":    {time.Second, takes(2*pauses, 2*pauses, time.Millisecond), true},
-		"a long pause":  {10 * time.Millisecond, takes(pauses, pauses, pauses, pauses, 1), true},
-		"no pause then": {10 * time.Millisecond, takes(pauses, 9*time.Millisecond), false},
+		"a pause":       {10 * time.Millisecond, workFor(pauses, pauses, 9*time.Millisecond), false},
+		"work":          {10 * time.Millisecond, workFor(11 * time.Millisecond), true},
+		"a long one":    {time.Second, workFor(2*pauses, 2*pauses, time.Millisecond), true},
+		"a long pause":  {10 * time.Millisecond, workFor(pauses, pauses, pauses, pauses, 1), true},
+		"no pause then": {10 * time.Millisecond, workFor(pauses, 9*time.Millisecond), false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			if err := ask(busy(1), c.public, c.do); errors.Is(err, ErrLate) != c.late {
+			if err := ask(busySchedule(1), c.public, c.do); errors.Is(err, ErrLate) != c.late {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -118,14 +118,14 @@ func TestPause(t *testing.T) {
 // fail.
 func TestLateBesideOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(1)
+		s := busySchedule(1)
 		var all sync.WaitGroup
 		for i := range 6 {
 			all.Go(func() {
 				time.Sleep(time.Duration(i) * 700 * time.Millisecond)
-				work := takes(700 * time.Millisecond)
+				work := workFor(700 * time.Millisecond)
 				if i == 0 {
-					work = takes(time.Hour)
+					work = workFor(time.Hour)
 				}
 				if err := ask(s, time.Second, work); errors.Is(err, ErrLate) != (i == 0) {
 					t.Errorf("%d: %v", i, err)
@@ -146,7 +146,7 @@ func TestShared(t *testing.T) {
 			n := 2 + r.IntN(6)
 			left := make([]time.Duration, n)
 			synctest.Test(t, func(t *testing.T) {
-				s := busy(1)
+				s := busySchedule(1)
 				var all sync.WaitGroup
 				sum, last := time.Duration(0), time.Duration(0)
 				for i := range n {
@@ -155,7 +155,7 @@ func TestShared(t *testing.T) {
 					sum, last = sum+public, max(last, arrives)
 					all.Go(func() {
 						time.Sleep(arrives)
-						if err := ask(s, public, takes(time.Duration(part*float64(public)))); err != nil {
+						if err := ask(s, public, workFor(time.Duration(part*float64(public)))); err != nil {
 							t.Error(err)
 						}
 						left[i] = time.Since(s.began())
@@ -186,9 +186,9 @@ func TestShared(t *testing.T) {
 func TestWaits(t *testing.T) {
 	for waits, late := range map[time.Duration]bool{3 * time.Second: false, 7 * time.Second: true} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
+			s := busySchedule(1)
 			s.used = func() time.Duration { return time.Since(s.began()) / 100 }
-			err := ask(s, time.Second, takes(waits))
+			err := ask(s, time.Second, workFor(waits))
 			if left := time.Since(s.began()); errors.Is(err, ErrLate) != late || !late && left != 4*time.Second {
 				t.Error(waits, err, left)
 			}
@@ -226,7 +226,7 @@ func TestStoppedStaysStopped(t *testing.T) {
 // that a question got, and it has not worked all the time.
 func TestWatchedTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(0.25)
+		s := busySchedule(0.25)
 		w := s.watchWork(time.Second)
 		w.end() // the timer comes after the first look
 		time.Sleep(2 * time.Second)
@@ -249,11 +249,11 @@ func TestWatchedTooLate(t *testing.T) {
 func TestQueued(t *testing.T) {
 	for _, c := range []struct{ queued, late float64 }{{0, 1}, {0.5, 1.5}, {1, 2}, {100, 4}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
+			s := busySchedule(1)
 			begin := time.Now()
-			s.share = func() share {
+			s.share = func() processorShare {
 				since := float64(time.Since(begin))
-				return share{worked: since, queued: c.queued * since}
+				return processorShare{worked: since, queued: c.queued * since}
 			}
 			w := s.watchWork(time.Second)
 			defer w.end()
@@ -295,14 +295,14 @@ func TestReadQueued(t *testing.T) {
 func TestAloneBesidePublic(t *testing.T) {
 	for _, c := range []struct{ private, most time.Duration }{{0, 4 * time.Second}, {10 * time.Second, 20 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
+			s := busySchedule(1)
 			j := &job{}
 			s.open(j)
 			s.close(j, 10*time.Second, c.private)
 			p := New(func() {})
 			p.SetSchedule(s, time.Hour, nil)
 			begin := time.Now()
-			if err := Run(p.Set(t.Context()), time.Second, takes(time.Minute, time.Second/2)); err != nil {
+			if err := Run(p.WithClock(t.Context()), time.Second, workFor(time.Minute, time.Second/2)); err != nil {
 				t.Error(err)
 			}
 			took := time.Since(begin)
@@ -314,14 +314,14 @@ func TestAloneBesidePublic(t *testing.T) {
 	}
 }
 
-// several is a question of several looks, one after the other, and when it left.
-func several(t *testing.T, looks ...func(context.Context) error) (left time.Duration) {
+// runLooks is a question of several looks, one after the other, and when it left.
+func runLooks(t *testing.T, looks ...func(context.Context) error) (left time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
-		s := busy(0.1) // what is late was delayed by others, and goes on
+		s := busySchedule(0.1) // what is late was delayed by others, and goes on
 		p := New(func() {})
 		p.SetSchedule(s, time.Hour, nil)
 		for _, look := range looks {
-			if err := look(p.Set(context.Background())); err != nil {
+			if err := look(p.WithClock(context.Background())); err != nil {
 				t.Error(err)
 			}
 		}
@@ -362,7 +362,7 @@ func TestSeveralLooks(t *testing.T) {
 		"two late runs":             {8 * second, []func(context.Context) error{run(second, 3*second/2), run(second, 4*second)}},
 		"late, memory and one more": {8 * second, []func(context.Context) error{run(second, 3*second/2), memory, run(5*second, 1)}},
 	} {
-		if left := several(t, c.looks...); left != c.left {
+		if left := runLooks(t, c.looks...); left != c.left {
 			t.Errorf("%s: it left after %v, and not after %v", name, left, c.left)
 		}
 	}
@@ -373,19 +373,19 @@ func TestBeyondMeasure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
 		s := NewSchedule(ended)
-		s.share = func() share { return share{} }
+		s.share = func() processorShare { return processorShare{} }
 		s.used = func() time.Duration { return time.Since(s.began()) }
 		begins.Store(s, time.Now())
 		for range 8 {
 			p := New(func() {})
 			p.SetSchedule(s, time.Hour, nil)
 			for range 8 {
-				AddPublicTime(p.Set(context.Background()), math.MaxInt64/2)
+				AddPublicTime(p.WithClock(context.Background()), math.MaxInt64/2)
 			}
 			go p.Settle()
 		}
 		began := time.Now()
-		if err := ask(s, time.Second, takes(1)); err != nil && !errors.Is(err, ErrLate) {
+		if err := ask(s, time.Second, workFor(1)); err != nil && !errors.Is(err, ErrLate) {
 			t.Error(err)
 		}
 		if took := time.Since(began); took != 9*time.Second {
@@ -402,12 +402,12 @@ func TestHeldForPublicTime(t *testing.T) {
 	var left []time.Duration
 	for _, private := range []time.Duration{second, 4 * second, 9 * second} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
+			s := busySchedule(1)
 			var all sync.WaitGroup
-			all.Go(func() { ask(s, 10*second, takes(private)) })
-			all.Go(func() { ask(s, second, takes(time.Minute, 1)) }) // it is late, and then it is not
+			all.Go(func() { ask(s, 10*second, workFor(private)) })
+			all.Go(func() { ask(s, second, workFor(time.Minute, 1)) }) // it is late, and then it is not
 			all.Go(func() {
-				ask(s, 20*second, takes(1))
+				ask(s, 20*second, workFor(1))
 				left = append(left, time.Since(s.began()))
 			})
 			all.Wait()

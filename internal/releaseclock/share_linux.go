@@ -9,7 +9,7 @@ import (
 )
 
 // readShare reads it. Threads that have ended are not counted.
-func readShare() (s share) {
+func readShare() (s processorShare) {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return s

@@ -8,30 +8,30 @@ import (
 )
 
 // errOrder says that rows are not stored by person.
-var errOrder = errors.New("bound: the rows are not in the order of people")
+var errOrder = errors.New("contribution: the rows are not in the order of people")
 
-// who is a person as a batch has them: a number, or a text.
-type who struct {
+// personKey is a person as a batch has them: a number, or a text.
+type personKey struct {
 	number int64
 	text   []byte
 }
 
-func (b *Batch) who(row int) who {
+func (b *Batch) personAt(row int) personKey {
 	if b.Ints != nil {
-		return who{number: b.Ints[row]}
+		return personKey{number: b.Ints[row]}
 	}
-	return who{text: b.Texts[row]}
+	return personKey{text: b.Texts[row]}
 }
 
-func (a who) compare(b who) int {
+func (a personKey) compare(b personKey) int {
 	return cmp.Or(cmp.Compare(a.number, b.number), bytes.Compare(a.text, b.text))
 }
 
 // clone returns somebody who outlives the batch.
-func (a who) clone() who { return who{a.number, bytes.Clone(a.text)} }
+func (a personKey) clone() personKey { return personKey{a.number, bytes.Clone(a.text)} }
 
 // stretch is people who follow each other in their order: the first and the last of them.
-type stretch struct{ first, last who }
+type stretch struct{ first, last personKey }
 
 // clustered takes batches of rows that are stored by person. It belongs to one goroutine at a time.
 type clustered struct {
@@ -61,11 +61,11 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 	c.batches++
 	slim := c.slim && (c.Names == nil || c.keepsFewGroups()) && b.Ints != nil
 	sorted := slim && slices.IsSorted(b.Ints)
-	if sorted && c.Order.none(b, 0, len(b.Groups)) {
+	if sorted && c.Order.hasNoStray(b, 0, len(b.Groups)) {
 		c.addSlim(b, others)
 		return nil
 	}
-	parted := sorted || slim && c.Order.some()
+	parted := sorted || slim && c.Order.hasStrays()
 	if parted {
 		if b = c.part(b, 0, others); slices.IsSorted(b.Ints) {
 			c.addSlim(b, others)
@@ -74,12 +74,12 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 	}
 	for start := 0; start < len(b.Groups); {
 		end := c.people(b, start, len(b.Groups))
-		if !parted && !c.Order.none(b, start, end) {
+		if !parted && !c.Order.hasNoStray(b, start, end) {
 			b, start, parted = c.part(b, start, others), 0, true
 			continue
 		}
 		for start < end {
-			until := c.Order.until(b, start, end)
+			until := c.Order.batchEnd(b, start, end)
 			if until < end || start > int(c.cols.starts[0]) {
 				c.people(b, start, until)
 			}
@@ -98,7 +98,7 @@ func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 func (c *clustered) addSlim(b *Batch, others func(b *Batch, from, to int)) {
 	n := len(b.Groups)
 	for start := 0; start < n; {
-		end := c.Order.until(b, start, n)
+		end := c.Order.batchEnd(b, start, n)
 		first, last := ends(b.Ints[start:end])
 		first, last = start+first, start+last
 		c.keep(b, start, last)
@@ -123,7 +123,7 @@ func (c *clustered) addStretch(b *Batch, others func(b *Batch, from, to int)) {
 	if last > 1 {
 		c.cols.groups, c.cols.lo = b.Groups, b.Values
 		c.cols.starts = starts[1 : last+1]
-		c.who(b)
+		c.seedPeople(b)
 		c.kernel.run(&c.cols, nil)
 		c.cols.starts = starts
 	}
@@ -138,8 +138,8 @@ func ends(people []int64) (first, last int) {
 	return first, last
 }
 
-// who says who the people between the first and the last are.
-func (c *clustered) who(b *Batch) {
+// seedPeople says who the people between the first and the last are.
+func (c *clustered) seedPeople(b *Batch) {
 	seeds := c.cols.seeds[:0]
 	for _, at := range c.cols.starts[:len(c.cols.starts)-1] {
 		switch {
@@ -189,7 +189,7 @@ func (c *clustered) people(b *Batch, start, n int) int {
 
 // keep remembers a stretch from the person at one row to that at another.
 func (c *clustered) keep(b *Batch, first, last int) {
-	c.stretches = append(c.stretches, stretch{b.who(first).clone(), b.who(last).clone()})
+	c.stretches = append(c.stretches, stretch{b.personAt(first).clone(), b.personAt(last).clone()})
 }
 
 // compact leaves out the rows that have no group.

@@ -62,7 +62,7 @@ func (k *fewKernel) pickKeys(keys []uint64, values []uint32, top uint64) {
 	k.ints, k.group = slices.Grow(k.ints[:0], n)[:n], slices.Grow(k.group[:0], n)[:n]
 	ints, groups := k.ints[:n], k.group[:n]
 	for i, key := range keys {
-		ints[i], groups[i] = int64(key>>partBits|top), int32(key&(parts-1))
+		ints[i], groups[i] = int64(key>>partBits|top), int32(key&(partCount-1))
 	}
 	pick(k, ints, groups, values, true)
 }
@@ -109,12 +109,12 @@ func (k *fewKernel) seedOf(person int64, hashed bool) uint64 {
 func (k *fewKernel) keepSingle(ints []int64, groups []int32, from int, seed uint64) (int, bool) {
 	x, g := ints[from:from+maxFewGroups+1], groups[from:from+maxFewGroups+1]
 	person := x[0]
-	a := place(seed, g[0], 0)
-	b, n1 := placeOf(seed, g[1], 1, x[1]^person)
-	c, n2 := placeOf(seed, g[2], 2, x[2]^person)
-	d, n3 := placeOf(seed, g[3], 3, x[3]^person)
-	e, n4 := placeOf(seed, g[4], 4, x[4]^person)
-	next, n5 := placeOf(seed, g[5], 5, x[5]^person)
+	a := groupRank(seed, g[0], 0)
+	b, n1 := groupRankOrNone(seed, g[1], 1, x[1]^person)
+	c, n2 := groupRankOrNone(seed, g[2], 2, x[2]^person)
+	d, n3 := groupRankOrNone(seed, g[3], 3, x[3]^person)
+	e, n4 := groupRankOrNone(seed, g[4], 4, x[4]^person)
+	next, n5 := groupRankOrNone(seed, g[5], 5, x[5]^person)
 	n := int(maxFewGroups + 1 + n1 + n2 + n3 + n4 + n5)
 	a, b, c, d, e, next = sortSix(a, b, c, d, e, next)
 	at := from + n
@@ -123,7 +123,7 @@ func (k *fewKernel) keepSingle(ints []int64, groups []int32, from int, seed uint
 		g := groups[at:][:len(people)]
 		i := 0
 		for ; i < len(people) && people[i] == person; i++ {
-			h := place(seed, g[i], maxFewGroups+1+i)
+			h := groupRank(seed, g[i], maxFewGroups+1+i)
 			a, h = min(a, h), max(a, h)
 			b, h = min(b, h), max(b, h)
 			c, h = min(c, h), max(c, h)
@@ -134,7 +134,7 @@ func (k *fewKernel) keepSingle(ints []int64, groups []int32, from int, seed uint
 		at += i
 	}
 	list := [maxFewGroups]int64{a, b, c, d, e}
-	if at-from == rowMask || min(a^b, b^c, c^d, d^e, e^next) <= rowMask || list[min(n, maxFewGroups)-1] >= noPlace {
+	if at-from == rowMask || min(a^b, b^c, c^d, d^e, e^next) <= rowMask || list[min(n, maxFewGroups)-1] >= noRank {
 		return at, false
 	}
 	end := len(k.kept)
@@ -146,19 +146,19 @@ func (k *fewKernel) keepSingle(ints []int64, groups []int32, from int, seed uint
 	return at, true
 }
 
-// noPlace and what is above it is no row's place, or that of a row with which there is no telling.
-const noPlace = math.MaxInt64&^rowMask - (maxFewGroups+1)<<rowBits
+// noRank and what is above it is no row's place, or that of a row with which there is no telling.
+const noRank = math.MaxInt64&^rowMask - (maxFewGroups+1)<<rowBits
 
-// place is a group's place in the order of the person who has this seed, with s1 in it, and number
-// is which row it is of.
-func place(seed uint64, group int32, number int) int64 {
+// groupRank is a group's place in the order of the person who has this seed, with s1 in it, and
+// number is which row it is of.
+func groupRank(seed uint64, group int32, number int) int64 {
 	return int64(mix(seed+uint64(group)*phi)>>1&^rowMask) | int64(number)
 }
 
-// placeOf returns noPlace and -1 where the row is another person's.
-func placeOf(seed uint64, group int32, number int, other int64) (at, less int64) {
+// groupRankOrNone returns noRank and -1 where the row is another person's.
+func groupRankOrNone(seed uint64, group int32, number int, other int64) (at, less int64) {
 	none := (other | -other) >> 63
-	return place(seed, group, number)&^none | (noPlace+int64(number)<<rowBits)&none, none
+	return groupRank(seed, group, number)&^none | (noRank+int64(number)<<rowBits)&none, none
 }
 
 // addSingles adds rows that are all that a person has in their groups.
@@ -171,7 +171,7 @@ func addSingles[V int64 | uint32](k *fewKernel, groups []int32, values []V) {
 	} else {
 		values = values[:len(groups)]
 		for _, i := range k.kept {
-			t, v := &totals[groups[i]], signed(values[i])
+			t, v := &totals[groups[i]], toSigned(values[i])
 			t.rows += one
 			t.sum += min(max(v, sum.low), sum.high)
 		}
@@ -179,8 +179,8 @@ func addSingles[V int64 | uint32](k *fewKernel, groups []int32, values []V) {
 	k.out.wide.addPeople(groups, k.kept)
 }
 
-// signed reads a value, which has a sign in 32 bits too.
-func signed[V int64 | uint32](v V) int64 {
+// toSigned reads a value, which has a sign in 32 bits too.
+func toSigned[V int64 | uint32](v V) int64 {
 	if minus := ^V(0); minus < 0 {
 		return int64(v)
 	}
@@ -195,7 +195,7 @@ func merge[V int64 | uint32](k *fewKernel, seed uint64, groups []int32, values [
 	for i, g := range groups {
 		hash[i] = mix(seed+uint64(g)*phi) ^ 1<<63
 	}
-	list := least(hash)
+	list := smallestHashes(hash)
 	last, end := list[k.MaxGroups-1], 0
 	for i, h := range hash {
 		pair[end] = uint32(i)
@@ -215,7 +215,7 @@ func merge[V int64 | uint32](k *fewKernel, seed uint64, groups []int32, values [
 		group[at] = groups[i]
 		slots[at].rows++
 		if values != nil {
-			slots[at].sum += signed(values[i])
+			slots[at].sum += toSigned(values[i])
 		}
 	}
 	for i := range slots {
@@ -228,9 +228,10 @@ func merge[V int64 | uint32](k *fewKernel, seed uint64, groups []int32, values [
 	}
 }
 
-// least returns the smallest hashes that differ, which have a sign here. Where there are fewer, the
-// largest number stands for none, which may be a hash as well: then it is kept, and counts as one.
-func least(hash []uint64) [maxFewGroups]int64 {
+// smallestHashes returns the smallest hashes that differ, which have a sign here. Where there are
+// fewer, the largest number stands for none, which may be a hash as well: then it is kept, and
+// counts as one.
+func smallestHashes(hash []uint64) [maxFewGroups]int64 {
 	const none = math.MaxInt64
 	a, b, c, d, e := int64(none), int64(none), int64(none), int64(none), int64(none)
 	for _, h := range hash {

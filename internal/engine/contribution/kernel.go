@@ -13,7 +13,7 @@ type kernel struct {
 	lo, hi [][]int64 // of each pair, by measure
 	totals totals
 	slim   slimKernel
-	spans  spans
+	spans  combinationCounts
 	picker picker
 }
 
@@ -40,7 +40,7 @@ type totals struct {
 }
 
 func newKernel(l *layout) *kernel {
-	k := &kernel{layout: l, pairs: pairTable{layout: l, mark: make([]uint64, max(l.Groups, parts))}, totals: totals{fields: l.fields}}
+	k := &kernel{layout: l, pairs: pairTable{layout: l, mark: make([]uint64, max(l.Groups, partCount))}, totals: totals{fields: l.fields}}
 	k.lo, k.hi = make([][]int64, len(l.fields)), make([][]int64, len(l.fields))
 	for range l.fields {
 		if l.Pick == nil {
@@ -52,7 +52,7 @@ func newKernel(l *layout) *kernel {
 	}
 	k.picker = picker{layout: l, pairs: &k.pairs, partials: k.lo}
 	if l.Private != nil && l.Pick == nil {
-		k.spans = newSpans(l.Private.Combos)
+		k.spans = newCombinationCounts(l.Private.Combos)
 	}
 	return k
 }

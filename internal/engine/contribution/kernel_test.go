@@ -53,7 +53,7 @@ func TestChoiceBetweenTies(t *testing.T) {
 
 // TestManyGroups has as many groups as fit beside a person, and more.
 func TestManyGroups(t *testing.T) {
-	for _, groups := range []int{parts - 1, parts, parts + 1, 5 * parts} {
+	for _, groups := range []int{partCount - 1, partCount, partCount + 1, 5 * partCount} {
 		s := Spec{Groups: groups, MaxGroups: 4, Measures: []Measure{{Kind: Rows, Lo: new(big.Int), Hi: big.NewInt(2)},
 			{Kind: Sum, Lo: big.NewInt(-9), Hi: big.NewInt(9), Reach: 100}}}
 		var rows []row
@@ -171,7 +171,7 @@ func TestLeast(t *testing.T) {
 			for len(want) < maxFewGroups {
 				want = append(want, math.MaxInt64)
 			}
-			if got := least(hash); fmt.Sprint(got) != fmt.Sprint(want[:maxFewGroups]) {
+			if got := smallestHashes(hash); fmt.Sprint(got) != fmt.Sprint(want[:maxFewGroups]) {
 				t.Errorf("%d of %d: %v, not %v", n, distinct, got, want[:maxFewGroups])
 			}
 		}
@@ -353,10 +353,10 @@ func TestPlaceOfNoValue(t *testing.T) {
 		if l.order(seed, 1) < l.order(seed, 0) {
 			first, second = 1, 0
 		}
-		at := part(seed)
-		s.add(&Batch{Ints: []int64{who}, Groups: []int32{first}, Values: [][]int64{{0}}}, 0, 1, 0, parts)
+		at := partitionOf(seed)
+		s.add(&Batch{Ints: []int64{who}, Groups: []int32{first}, Values: [][]int64{{0}}}, 0, 1, 0, partCount)
 		blocks := r.compact(at, s.take(at), false)
-		s.add(&Batch{Ints: []int64{who}, Groups: []int32{second}, Values: [][]int64{{5}}}, 0, 1, 0, parts)
+		s.add(&Batch{Ints: []int64{who}, Groups: []int32{second}, Values: [][]int64{{5}}}, 0, 1, 0, partCount)
 		r.finish(at, append(blocks, s.take(at)...), false)
 		if len(last.rows) > 0 {
 			t.Fatalf("person %d has %v of a second group", who, last.rows)

@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// Source reads all rows, and calls take with each batch, from as many goroutines as it likes. It is
-// called once for every pass, and gives the same rows each time. An error of take must end it.
-type Source func(take func(*Batch) error) error
+// BatchReader reads all rows, and calls take with each batch, from as many goroutines as it likes.
+// It is called once for every pass, and gives the same rows each time. An error of take must end
+// it.
+type BatchReader func(take func(*Batch) error) error
 
 // Run computes the totals: for each measure, one integer for each group. Where groups are Private,
 // a last vector has how many people are in each combination.
-func Run(ctx context.Context, s Spec, source Source) ([][]int64, error) {
+func Run(ctx context.Context, s Spec, source BatchReader) ([][]int64, error) {
 	l, err := newLayout(s)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func Run(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 }
 
 // runInOrder takes rows that are stored by person, and returns errOrder where they are not.
-func (o *operator) runInOrder(source Source) ([][]int64, error) {
+func (o *operator) runInOrder(source BatchReader) ([][]int64, error) {
 	o.clustered = true
 	err := source(o.take)
 	switch {
@@ -53,7 +54,7 @@ func (o *operator) runInOrder(source Source) ([][]int64, error) {
 }
 
 // run takes rows in any order, in as many passes as it needs.
-func (o *operator) run(source Source) ([][]int64, error) {
+func (o *operator) run(source BatchReader) ([][]int64, error) {
 	for {
 		if err := source(o.take); err != nil {
 			return nil, err
@@ -97,8 +98,8 @@ type operator struct {
 	// The partitions of this pass are those from first up to limit.
 	first, limit int
 	text         bool
-	kept         [parts][]block // of a compaction
-	gain         bool           // whether the last compaction was worth it
+	kept         [partCount][]block // of a compaction
+	gain         bool               // whether the last compaction was worth it
 
 	mu      sync.Mutex // guards what follows
 	err     error
@@ -129,7 +130,7 @@ func (w *worker) named(names func(int64) []byte, b *Batch, from, to int) *Batch 
 }
 
 func newOperator(ctx context.Context, l *layout) *operator {
-	o := &operator{layout: l, ctx: ctx, pool: newPool(l.lanes), limit: parts, gain: true}
+	o := &operator{layout: l, ctx: ctx, pool: newPool(l.lanes), limit: partCount, gain: true}
 	if l.Pick != nil {
 		o.sink = l.Pick.Sink()
 	}
@@ -191,7 +192,7 @@ func (o *operator) take(b *Batch) error {
 		o.text = b.Ints == nil || o.Names != nil
 		o.mu.Unlock()
 	}
-	o.safely(func() { err = o.put(b, whole) })
+	o.recoverPanic(func() { err = o.put(b, whole) })
 	o.busy.RUnlock()
 	if err != nil {
 		return o.fail(err)
@@ -240,7 +241,7 @@ func (o *operator) relieve() error {
 			return o.fail(errOrder)
 		}
 		o.limit = o.first + (o.limit-o.first)/2
-		for p := o.limit; p < parts; p++ {
+		for p := o.limit; p < partCount; p++ {
 			o.pool.put(o.blocks(p))
 		}
 	}
@@ -272,7 +273,7 @@ func (o *operator) each(do func(w *worker, p int)) {
 	for _, w := range workers {
 		group.Go(func() {
 			for p := range next {
-				o.safely(func() { do(w, p) })
+				o.recoverPanic(func() { do(w, p) })
 			}
 		})
 	}
@@ -288,10 +289,10 @@ func (o *operator) each(do func(w *worker, p int)) {
 
 // errPanic says that something is wrong here or in who takes rows. It must not end the process, in
 // which other questions are answered.
-var errPanic = errors.New("bound: a panic")
+var errPanic = errors.New("contribution: a panic")
 
-// safely makes a failure of a panic.
-func (o *operator) safely(do func()) {
+// recoverPanic makes a failure of a panic.
+func (o *operator) recoverPanic(do func()) {
 	defer func() {
 		if recover() != nil {
 			_ = o.fail(errPanic)
@@ -304,8 +305,8 @@ func (o *operator) safely(do func()) {
 func (o *operator) finish() bool {
 	o.each(func(w *worker, p int) { w.reducer.finish(p, o.blocks(p), o.text) })
 	// The next pass is as large as this one could be.
-	o.first, o.limit = o.limit, min(parts, 2*o.limit-o.first)
-	return o.first < parts
+	o.first, o.limit = o.limit, min(partCount, 2*o.limit-o.first)
+	return o.first < partCount
 }
 
 func (o *operator) inOrder() bool {

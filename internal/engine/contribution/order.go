@@ -17,7 +17,7 @@ type Order struct {
 	// lasts are the last people of the batches in which all rows come, in their order. Where a
 	// condition leaves few rows, those of several batches may come in one, and are taken apart
 	// again: who is in the middle of a batch as it was has all rows there.
-	lasts []who
+	lasts []personKey
 	rows  int64 // of strays
 }
 
@@ -29,34 +29,34 @@ func (o *Order) rowsOfStrays() int64 {
 	return o.rows
 }
 
-// some reports whether there are strays.
-func (o *Order) some() bool { return o != nil && len(o.strays) > 0 }
+// hasStrays reports whether there are strays.
+func (o *Order) hasStrays() bool { return o != nil && len(o.strays) > 0 }
 
-// from returns the first range of strays that does not end before somebody.
-func (o *Order) from(w who) int {
+// firstStray returns the first range of strays that does not end before somebody.
+func (o *Order) firstStray(w personKey) int {
 	return sort.Search(len(o.strays), func(i int) bool { return o.strays[i].last.compare(w) >= 0 })
 }
 
-// none reports whether there is no stray in a stretch, which is given by its rows.
-func (o *Order) none(b *Batch, from, to int) bool {
-	if !o.some() {
+// hasNoStray reports whether there is no stray in a stretch, which is given by its rows.
+func (o *Order) hasNoStray(b *Batch, from, to int) bool {
+	if !o.hasStrays() {
 		return true
 	}
-	at := o.from(b.who(from))
-	return at == len(o.strays) || o.strays[at].first.compare(b.who(to-1)) > 0
+	at := o.firstStray(b.personAt(from))
+	return at == len(o.strays) || o.strays[at].first.compare(b.personAt(to-1)) > 0
 }
 
-// until returns where a stretch, which is given by its rows, leaves the batch as it was.
-func (o *Order) until(b *Batch, from, to int) int {
+// batchEnd returns where a stretch, which is given by its rows, leaves the batch as it was.
+func (o *Order) batchEnd(b *Batch, from, to int) int {
 	if o == nil {
 		return to
 	}
-	first := b.who(from)
+	first := b.personAt(from)
 	at := sort.Search(len(o.lasts), func(i int) bool { return o.lasts[i].compare(first) >= 0 })
-	if at == len(o.lasts) || o.lasts[at].compare(b.who(to-1)) >= 0 {
+	if at == len(o.lasts) || o.lasts[at].compare(b.personAt(to-1)) >= 0 {
 		return to
 	}
-	return from + sort.Search(to-from, func(i int) bool { return b.who(from+i).compare(o.lasts[at]) > 0 })
+	return from + sort.Search(to-from, func(i int) bool { return b.personAt(from+i).compare(o.lasts[at]) > 0 })
 }
 
 // each calls do for the rows of strays, which follow each other, from a row on.
@@ -64,14 +64,14 @@ func (o *Order) each(b *Batch, start int, do func(from, to int)) {
 	n := len(b.Groups)
 	for start < n {
 		end := start + 1
-		for end < n && b.who(end-1).compare(b.who(end)) <= 0 {
+		for end < n && b.personAt(end-1).compare(b.personAt(end)) <= 0 {
 			end++
 		}
-		last := b.who(end - 1)
-		for at := o.from(b.who(start)); at < len(o.strays) && o.strays[at].first.compare(last) <= 0; at++ {
+		last := b.personAt(end - 1)
+		for at := o.firstStray(b.personAt(start)); at < len(o.strays) && o.strays[at].first.compare(last) <= 0; at++ {
 			r := o.strays[at]
-			from := start + sort.Search(end-start, func(i int) bool { return b.who(start+i).compare(r.first) >= 0 })
-			to := from + sort.Search(end-from, func(i int) bool { return b.who(from+i).compare(r.last) > 0 })
+			from := start + sort.Search(end-start, func(i int) bool { return b.personAt(start+i).compare(r.first) >= 0 })
+			to := from + sort.Search(end-from, func(i int) bool { return b.personAt(from+i).compare(r.last) > 0 })
 			if from < to {
 				do(from, to)
 			}
@@ -99,13 +99,13 @@ func (c *clustered) part(b *Batch, start int, others func(b *Batch, from, to int
 	return c.compact(&rest)
 }
 
-// What is still an order: strays have at most one in fewRows of all rows, and they are at most one
-// range in fewRanges rows, or some in any case. There a question takes about as long in both ways,
-// so that the row which decides it is no switch.
+// What is still an order: strays have at most one in minRowsPerStray of all rows, and they are at
+// most one range in minRowsPerStrayRange rows, or some in any case. There a question takes about as
+// long in both ways, so that the row which decides it is no switch.
 const (
-	fewRows   = 8
-	fewRanges = 256
-	anyRanges = 1 << 12
+	minRowsPerStray      = 8
+	minRowsPerStrayRange = 256
+	allowedStrayRanges   = 1 << 12
 )
 
 // FindOrder reads the people of all rows, three times at most, and returns how they are stored by
@@ -117,57 +117,57 @@ const (
 // before and after its own. Who does not is a stray, and so is who is not in the longest ascending
 // row of those who do. Where two batches still overlap, all people there are. That this is right is
 // seen in a reading of the kind that questions do.
-func FindOrder(ctx context.Context, s Spec, source Source) (*Order, error) {
+func FindOrder(ctx context.Context, s Spec, source BatchReader) (*Order, error) {
 	s.Order, s.Unordered = nil, false
 	l, err := newLayout(s)
 	if err != nil {
 		return nil, err
 	}
 	f := &finder{layout: l, ctx: ctx}
-	f.room.New = func() any { return newClustered(l, nil) }
-	if err := f.read(source, f.survey); err != nil {
-		return nil, unlessOrder(err)
+	f.compactors.New = func() any { return newClustered(l, nil) }
+	if err := f.readBatches(source, f.survey); err != nil {
+		return nil, dropOrderError(err)
 	}
 	if f.falls == 0 && inOrder(f.stretches) {
 		return &Order{lasts: lastsOf(f.stretches)}, nil
 	}
-	slices.SortFunc(f.middles, who.compare)
-	f.middles = slices.CompactFunc(f.middles, func(a, b who) bool { return a.compare(b) == 0 })
+	slices.SortFunc(f.middles, personKey.compare)
+	f.middles = slices.CompactFunc(f.middles, func(a, b personKey) bool { return a.compare(b) == 0 })
 	f.stretches = nil
-	if err := f.read(source, f.search); err != nil {
-		return nil, unlessOrder(err)
+	if err := f.readBatches(source, f.search); err != nil {
+		return nil, dropOrderError(err)
 	}
 	lasts := lastsOf(f.stretches)
 	f.ranges = append(f.ranges, overlaps(f.stretches)...)
 	if err := f.merge(); err != nil {
-		return nil, unlessOrder(err)
+		return nil, dropOrderError(err)
 	}
 	l.Order = &Order{strays: f.ranges, lasts: lasts}
 	o := newOperator(ctx, l)
 	if _, err := o.runInOrder(source); err != nil {
-		return nil, unlessOrder(err)
+		return nil, dropOrderError(err)
 	}
 	for _, w := range o.workers {
 		l.Order.rows += w.clustered.strays
 	}
-	if fewRows*l.Order.rows > f.rows {
+	if minRowsPerStray*l.Order.rows > f.rows {
 		return nil, nil
 	}
 	return l.Order, nil
 }
 
 // lastsOf returns the last people of stretches, in their order.
-func lastsOf(all []stretch) []who {
-	out := make([]who, len(all))
+func lastsOf(all []stretch) []personKey {
+	out := make([]personKey, len(all))
 	for i, s := range all {
 		out[i] = s.last
 	}
-	slices.SortFunc(out, who.compare)
-	return slices.CompactFunc(out, func(a, b who) bool { return a.compare(b) == 0 })
+	slices.SortFunc(out, personKey.compare)
+	return slices.CompactFunc(out, func(a, b personKey) bool { return a.compare(b) == 0 })
 }
 
-// unlessOrder returns an error that is not about the order.
-func unlessOrder(err error) error {
+// dropOrderError returns an error that is not about the order.
+func dropOrderError(err error) error {
 	if errors.Is(err, errOrder) {
 		return nil
 	}
@@ -177,9 +177,9 @@ func unlessOrder(err error) error {
 // finder looks for strays.
 type finder struct {
 	*layout
-	ctx     context.Context
-	room    sync.Pool
-	middles []who // of the batches, in their order when all have been seen
+	ctx        context.Context
+	compactors sync.Pool
+	middles    []personKey // of the batches, in their order when all have been seen
 
 	mu        sync.Mutex // guards what follows
 	rows      int64
@@ -188,16 +188,16 @@ type finder struct {
 	ranges    []stretch // of strays
 }
 
-// read looks at every batch.
-func (f *finder) read(source Source, look func(b *Batch) error) error {
+// readBatches looks at every batch.
+func (f *finder) readBatches(source BatchReader, look func(b *Batch) error) error {
 	err := source(func(b *Batch) error {
 		whole, err := f.check(b)
 		if err != nil {
 			return err
 		}
 		if !whole {
-			c := f.room.Get().(*clustered)
-			defer f.room.Put(c)
+			c := f.compactors.Get().(*clustered)
+			defer f.compactors.Put(c)
 			b = c.compact(b)
 		}
 		if len(b.Groups) == 0 {
@@ -219,8 +219,8 @@ func (f *finder) survey(b *Batch) error {
 	defer f.mu.Unlock()
 	f.rows, f.falls = f.rows+int64(n), f.falls+falls
 	f.middles = append(f.middles, middle)
-	f.stretches = append(f.stretches, stretch{b.who(0).clone(), b.who(n - 1).clone()})
-	if f.falls > anyRanges+f.rows/(fewRanges/4) {
+	f.stretches = append(f.stretches, stretch{b.personAt(0).clone(), b.personAt(n - 1).clone()})
+	if f.falls > allowedStrayRanges+f.rows/(minRowsPerStrayRange/4) {
 		return errOrder // long before the end, where there is none
 	}
 	return nil
@@ -242,15 +242,15 @@ func (b *Batch) falls() (out int64) {
 }
 
 // middle returns who is in the middle of a batch's people.
-func (b *Batch) middle(sorted bool) who {
+func (b *Batch) middle(sorted bool) personKey {
 	if sorted {
-		return b.who(len(b.Groups) / 2)
+		return b.personAt(len(b.Groups) / 2)
 	}
-	all := make([]who, len(b.Groups))
+	all := make([]personKey, len(b.Groups))
 	for i := range all {
-		all[i] = b.who(i)
+		all[i] = b.personAt(i)
 	}
-	slices.SortFunc(all, who.compare)
+	slices.SortFunc(all, personKey.compare)
 	return all[len(all)/2]
 }
 
@@ -260,25 +260,25 @@ func (f *finder) search(b *Batch) error {
 	middle := b.middle(sorted)
 	before := sort.Search(len(f.middles), func(i int) bool { return f.middles[i].compare(middle) >= 0 }) - 1
 	after := sort.Search(len(f.middles), func(i int) bool { return f.middles[i].compare(middle) > 0 })
-	inside := func(w who) bool {
+	inside := func(w personKey) bool {
 		return (before < 0 || w.compare(f.middles[before]) >= 0) && (after == len(f.middles) || w.compare(f.middles[after]) <= 0)
 	}
-	if n := len(b.Groups); sorted && inside(b.who(0)) && inside(b.who(n-1)) {
+	if n := len(b.Groups); sorted && inside(b.personAt(0)) && inside(b.personAt(n-1)) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.stretches = append(f.stretches, stretch{b.who(0).clone(), b.who(n - 1).clone()})
+		f.stretches = append(f.stretches, stretch{b.personAt(0).clone(), b.personAt(n - 1).clone()})
 		return nil
 	}
 	return f.searchRows(b, inside)
 }
 
 // searchRows looks at the rows of a batch that has strays.
-func (f *finder) searchRows(b *Batch, inside func(w who) bool) error {
+func (f *finder) searchRows(b *Batch, inside func(w personKey) bool) error {
 	var home []int
 	var found []stretch
-	stray := func(row int) { found = append(found, stretch{b.who(row), b.who(row)}) }
+	stray := func(row int) { found = append(found, stretch{b.personAt(row), b.personAt(row)}) }
 	for i := range b.Groups {
-		if inside(b.who(i)) {
+		if inside(b.personAt(i)) {
 			home = append(home, i)
 		} else {
 			stray(i)
@@ -300,19 +300,19 @@ func (f *finder) searchRows(b *Batch, inside func(w who) bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(kept) > 0 {
-		f.stretches = append(f.stretches, stretch{b.who(kept[0]).clone(), b.who(kept[len(kept)-1]).clone()})
+		f.stretches = append(f.stretches, stretch{b.personAt(kept[0]).clone(), b.personAt(kept[len(kept)-1]).clone()})
 	}
-	if f.ranges = append(f.ranges, found...); len(f.ranges) > 2*f.most() {
+	if f.ranges = append(f.ranges, found...); len(f.ranges) > 2*f.maxRanges() {
 		return f.merge()
 	}
 	return nil
 }
 
-func (f *finder) most() int { return anyRanges + int(f.rows/fewRanges) }
+func (f *finder) maxRanges() int { return allowedStrayRanges + int(f.rows/minRowsPerStrayRange) }
 
 // merge leaves each stray once. It returns errOrder where there are too many.
 func (f *finder) merge() error {
-	if f.ranges = union(f.ranges); len(f.ranges) > f.most() {
+	if f.ranges = union(f.ranges); len(f.ranges) > f.maxRanges() {
 		return errOrder
 	}
 	return nil
@@ -323,8 +323,8 @@ func (b *Batch) ascending(rows []int) []int {
 	var ends []int                   // by length less one, the row with which such rows end, as a place in rows
 	before := make([]int, len(rows)) // which one comes before it
 	for i, row := range rows {
-		w := b.who(row)
-		at := sort.Search(len(ends), func(k int) bool { return b.who(rows[ends[k]]).compare(w) > 0 })
+		w := b.personAt(row)
+		at := sort.Search(len(ends), func(k int) bool { return b.personAt(rows[ends[k]]).compare(w) > 0 })
 		if at > 0 {
 			before[i] = ends[at-1]
 		}
@@ -348,7 +348,7 @@ func overlaps(all []stretch) []stretch {
 	for i := 1; i < len(all); i++ {
 		last := all[i-1].last // the largest so far
 		if last.compare(all[i].first) > 0 {
-			out = append(out, stretch{all[i].first, earlier(last, all[i].last)})
+			out = append(out, stretch{all[i].first, earlierOf(last, all[i].last)})
 		}
 		if all[i].last.compare(last) < 0 {
 			all[i].last = last
@@ -357,7 +357,7 @@ func overlaps(all []stretch) []stretch {
 	return out
 }
 
-func earlier(a, b who) who {
+func earlierOf(a, b personKey) personKey {
 	if a.compare(b) < 0 {
 		return a
 	}

@@ -27,7 +27,7 @@ func orderOf(t testing.TB, rows []row, text bool, size, goroutines int) *Order {
 }
 
 // given feeds batches from a number of goroutines.
-func given(batches []*Batch, goroutines int) Source {
+func given(batches []*Batch, goroutines int) BatchReader {
 	return func(take func(*Batch) error) error {
 		var group sync.WaitGroup
 		errs := make([]error, goroutines)
@@ -44,14 +44,14 @@ func given(batches []*Batch, goroutines int) Source {
 }
 
 // asBatches feeds rows in batches that do not depend on which of them are left out.
-func asBatches(s Spec, rows []row, text bool, size int, passes *int) Source {
+func asBatches(s Spec, rows []row, text bool, size int, passes *int) BatchReader {
 	from := source(s, rows, text, size, 3)
 	return func(take func(*Batch) error) error { *passes++; return from(take) }
 }
 
 // merged feeds rows in batches as DuckDB's filter does: without those that are left out, and where
 // few are left, with those of the same goroutine's next batches.
-func merged(s Spec, rows []row, text bool, size int, passes *int) Source {
+func merged(s Spec, rows []row, text bool, size int, passes *int) BatchReader {
 	return func(take func(*Batch) error) error {
 		*passes++
 		var group sync.WaitGroup
@@ -111,7 +111,7 @@ func TestStrays(t *testing.T) {
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(naive(s, rows, text)) || s.Order != nil && passes != 1 {
 			rt.Fatalf("put together, and read %d times (%v)", passes, err)
 		}
-		tried[fmt.Sprintf("%v, strays %v", s.Order != nil, s.Order.some())]++
+		tried[fmt.Sprintf("%v, strays %v", s.Order != nil, s.Order.hasStrays())]++
 	})
 	t.Log(tried)
 	for _, what := range []string{"true, strays false", "true, strays true", "false, strays false"} {

@@ -203,7 +203,7 @@ func (c *columns) value(m, row int) int64 {
 
 // Collect returns the values of each group, sorted, of those rows that Pick keeps of each person.
 // The first measure is Pick's Flag, and the last one is the value; there may be only one.
-func Collect(ctx context.Context, s Spec, source Source) ([][]int64, error) {
+func Collect(ctx context.Context, s Spec, source BatchReader) ([][]int64, error) {
 	if s.Pick == nil || s.Pick.Flag != 0 || len(s.Measures) == 0 {
 		return nil, errSpec
 	}
@@ -283,10 +283,10 @@ func (t *lists) sorted(ctx context.Context) ([][]int64, error) {
 	return out, ctx.Err()
 }
 
-// CountDifferent counts the different values of each group, of those that Pick keeps of each
+// CountDistinct counts the different values of each group, of those that Pick keeps of each
 // person. The first measure is Pick's Flag. Where it is the only one it is the value too: from 1 up
 // to its Reach. Otherwise the others are the value.
-func CountDistinct(ctx context.Context, s Spec, source Source) ([]int64, error) {
+func CountDistinct(ctx context.Context, s Spec, source BatchReader) ([]int64, error) {
 	if s.Pick == nil || s.Pick.Flag != 0 || len(s.Measures) == 0 {
 		return nil, errSpec
 	}
@@ -296,8 +296,8 @@ func CountDistinct(ctx context.Context, s Spec, source Source) ([]int64, error) 
 	if s.Memory <= 0 {
 		s.Memory = DefaultMemory
 	}
-	if n := s.Measures[0].Reach; len(s.Measures) == 1 && n > 0 && n <= mostBits/int64(s.Groups) && n*int64(s.Groups)/8 <= s.Memory/2 {
-		var last *marks
+	if n := s.Measures[0].Reach; len(s.Measures) == 1 && n > 0 && n <= maxMarkBits/int64(s.Groups) && n*int64(s.Groups)/8 <= s.Memory/2 {
+		var last *bitMarks
 		pick.Sink = func() Sink { last = newMarks(s.Groups, int(n)); return last }
 		_, err := Run(ctx, s, source)
 		if err != nil {
@@ -308,22 +308,22 @@ func CountDistinct(ctx context.Context, s Spec, source Source) ([]int64, error) 
 	return countSets(ctx, s, source, &pick)
 }
 
-// mostBits is how many pairs of a group and a value have a bit each, at most.
-const mostBits = 1 << 31
+// maxMarkBits is how many pairs of a group and a value have a bit each, at most.
+const maxMarkBits = 1 << 31
 
-// marks has a bit for every group and value.
-type marks struct {
+// bitMarks has a bit for every group and value.
+type bitMarks struct {
 	bits   []uint64
 	groups int
 	values int
 }
 
-func newMarks(groups, values int) *marks {
-	return &marks{make([]uint64, (groups*values+63)/64), groups, values}
+func newMarks(groups, values int) *bitMarks {
+	return &bitMarks{make([]uint64, (groups*values+63)/64), groups, values}
 }
 
 // Take marks rows. Most are marked already, where there are many.
-func (t *marks) Take(groups []int32, values [][]int64) {
+func (t *bitMarks) Take(groups []int32, values [][]int64) {
 	for i, v := range values[0][:len(groups)] {
 		if v < 1 || v > int64(t.values) {
 			continue // no value, or the caller's mistake
@@ -336,7 +336,7 @@ func (t *marks) Take(groups []int32, values [][]int64) {
 	}
 }
 
-func (t *marks) count() []int64 {
+func (t *bitMarks) count() []int64 {
 	out := make([]int64, t.groups)
 	for g := range out {
 		for at, end := g*t.values, (g+1)*t.values; at < end; {
@@ -354,29 +354,29 @@ func (t *marks) count() []int64 {
 
 // countSets counts values that are too many for a bit each. They are put into sets by a hash of
 // group and value. Where sets do not fit into memory some are left for another reading.
-func countSets(ctx context.Context, s Spec, source Source, pick *Pick) ([]int64, error) {
+func countSets(ctx context.Context, s Spec, source BatchReader, pick *Pick) ([]int64, error) {
 	limit := s.Memory / 2
 	s.Memory -= limit
 	out := make([]int64, s.Groups)
-	for first, last := 0, sets; first < sets; {
-		var all *setsOf
+	for first, last := 0, setCount; first < setCount; {
+		var all *hashSets
 		pick.Sink = func() Sink { all = newSets(len(s.Measures), first, last, limit); return all }
 		if _, err := Run(ctx, s, source); err != nil {
 			return nil, err
 		}
 		all.count(out)
-		first, last = all.last, min(sets, 2*all.last-first)
+		first, last = all.last, min(setCount, 2*all.last-first)
 	}
 	return out, nil
 }
 
 const (
-	setBits = 8
-	sets    = 1 << setBits
+	setBits  = 8
+	setCount = 1 << setBits
 )
 
-// setsOf are sets of values, of which those from first up to last are kept.
-type setsOf struct {
+// hashSets are sets of values, of which those from first up to last are kept.
+type hashSets struct {
 	width int // words of an entry: the group and 1, and the value
 	limit int64
 	used  atomic.Int64 // bytes
@@ -384,7 +384,7 @@ type setsOf struct {
 
 	mu   sync.RWMutex // held for writing where last becomes less
 	last int
-	all  [sets]set
+	all  [setCount]set
 }
 
 // set is a table of entries by their hash, and no entry starts with 0.
@@ -394,18 +394,18 @@ type set struct {
 	n     int
 }
 
-func newSets(measures, first, last int, limit int64) *setsOf {
-	return &setsOf{width: max(measures, 2), limit: limit, first: first, last: last}
+func newSets(measures, first, last int, limit int64) *hashSets {
+	return &hashSets{width: max(measures, 2), limit: limit, first: first, last: last}
 }
 
 // Take puts rows into their sets.
-func (t *setsOf) Take(groups []int32, values [][]int64) {
+func (t *hashSets) Take(groups []int32, values [][]int64) {
 	if t.take(groups, values); t.used.Load() > t.limit {
 		t.relieve()
 	}
 }
 
-func (t *setsOf) take(groups []int32, values [][]int64) {
+func (t *hashSets) take(groups []int32, values [][]int64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	entry := make([]uint64, t.width)
@@ -431,7 +431,7 @@ func (t *setsOf) take(groups []int32, values [][]int64) {
 
 // relieve leaves half of the sets for another reading. The last one has no limit: it is what one
 // set takes.
-func (t *setsOf) relieve() {
+func (t *hashSets) relieve() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.used.Load() > t.limit && t.last-t.first > 1 {
@@ -481,7 +481,7 @@ func (s *set) grow(w int, used *atomic.Int64) {
 }
 
 // count adds up how many values each group has.
-func (t *setsOf) count(out []int64) {
+func (t *hashSets) count(out []int64) {
 	for i := t.first; i < t.last; i++ {
 		for w := t.all[i].words; len(w) > 0; w = w[t.width:] {
 			if w[0] != 0 {

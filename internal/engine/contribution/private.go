@@ -85,17 +85,17 @@ func (k *pairTable) sortPairs(all []uint32) {
 	})
 }
 
-// spans counts the people of each combination of private keys. Somebody may keep several groups of
-// one.
-type spans struct {
+// combinationCounts counts the people of each combination of private keys. Somebody may keep
+// several groups of one.
+type combinationCounts struct {
 	count []int64
 	last  []uint32 // the number of the person who was counted last, never 0
 	now   uint32
 	in    Members
 }
 
-func newSpans(combos int) spans {
-	return spans{count: make([]int64, combos), last: make([]uint32, combos)}
+func newCombinationCounts(combos int) combinationCounts {
+	return combinationCounts{count: make([]int64, combos), last: make([]uint32, combos)}
 }
 
 // countSpans counts one person, of whom some pairs are kept.

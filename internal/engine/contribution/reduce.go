@@ -79,7 +79,7 @@ func (r *reducer) partials(p int, blocks []block, text bool) []block {
 			if len(w) > 0 {
 				out = append(out, block{form: partials, words: w})
 			}
-			w = r.pool.room(key + r.partial)
+			w = r.pool.newBlock(key + r.partial)
 		}
 		if text {
 			w = append(w, r.people.texts[person]...)
@@ -130,13 +130,13 @@ type columns struct {
 	// halves of those that have 128.
 	small  [][]uint32
 	lo, hi [][]int64
-	room   *columns // what is not in use
+	spare  *columns // what is not in use
 }
 
 func newColumns(l *layout) columns {
 	n := len(l.fields)
 	return columns{small: make([][]uint32, n), lo: make([][]int64, n), hi: make([][]int64, n),
-		room: &columns{small: make([][]uint32, n), lo: make([][]int64, n), hi: make([][]int64, n)}}
+		spare: &columns{small: make([][]uint32, n), lo: make([][]int64, n), hi: make([][]int64, n)}}
 }
 
 // size makes room for so many rows. Where there are partials among them, every measure but People
@@ -145,14 +145,14 @@ func (c *columns) size(l *layout, rows int, partials bool) {
 	c.groups = slices.Grow(c.groups[:0], rows)[:rows]
 	for m, f := range l.fields {
 		valued := f.half >= 0 || f.full >= 0
-		c.small[m] = sized(&c.room.small[m], rows, f.half >= 0 && !partials)
-		c.lo[m] = sized(&c.room.lo[m], rows, f.full >= 0 || partials && (valued || f.kind == Rows))
-		c.hi[m] = sized(&c.room.hi[m], rows, f.wide && partials)
+		c.small[m] = sizeColumn(&c.spare.small[m], rows, f.half >= 0 && !partials)
+		c.lo[m] = sizeColumn(&c.spare.lo[m], rows, f.full >= 0 || partials && (valued || f.kind == Rows))
+		c.hi[m] = sizeColumn(&c.spare.hi[m], rows, f.wide && partials)
 	}
 }
 
-// sized returns a column of n places, or nil where none is needed.
-func sized[T any](room *[]T, n int, needed bool) []T {
+// sizeColumn returns a column of n places, or nil where none is needed.
+func sizeColumn[T any](room *[]T, n int, needed bool) []T {
 	if !needed {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (r *reducer) gather(blocks []block, some bool) {
 			r.cols.groups[at] = int32(b.lanes[i])
 			lane += blockWords
 		} else {
-			r.cols.groups[at] = int32(b.words[i] & (parts - 1))
+			r.cols.groups[at] = int32(b.words[i] & (partCount - 1))
 		}
 		for m := range r.fields {
 			f := &r.fields[m]

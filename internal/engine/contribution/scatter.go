@@ -7,36 +7,37 @@ import (
 )
 
 const (
-	partBits = 11
-	parts    = 1 << partBits
+	partBits  = 11
+	partCount = 1 << partBits
 	// Rows are collected, a cache line or two for each partition, before they are moved to a block.
-	stageRows = 16
-	staged    = parts * stageRows
+	stageRows  = 16
+	stagedRows = partCount * stageRows
 )
 
-// part is the partition of a person.
-func part(seed uint64) int { return int(seed >> (64 - partBits)) }
+// partitionOf is the partition of a person.
+func partitionOf(seed uint64) int { return int(seed >> (64 - partBits)) }
 
 // scatter puts rows into partitions. It belongs to one goroutine at a time.
 type scatter struct {
 	*layout
 	pool *pool
-	full [parts][]block
+	full [partCount][]block
 	// Of people with integers: rows are collected in words, and in lanes, and the last of them are
 	// in no block yet. What is looked at for every row is small, to stay in the cache.
-	words [staged]uint64
+	words [stagedRows]uint64
 	sides [][]uint32
-	fill  [parts]uint16 // how many rows the block that is being filled has, with those collected
-	now   [][]uint64    // that block
-	side  [][]uint32    // its lanes
+	fill  [partCount]uint16 // how many rows the block that is being filled has, with those collected
+	now   [][]uint64        // that block
+	side  [][]uint32        // its lanes
 	// Of people with texts, the block that is being filled.
 	texts [][]uint64
 }
 
 func newScatter(l *layout, p *pool) *scatter {
-	s := &scatter{layout: l, pool: p, now: make([][]uint64, parts), side: make([][]uint32, parts), texts: make([][]uint64, parts)}
+	s := &scatter{layout: l, pool: p, now: make([][]uint64, partCount), side: make([][]uint32, partCount),
+		texts: make([][]uint64, partCount)}
 	for range l.lanes {
-		s.sides = append(s.sides, make([]uint32, staged))
+		s.sides = append(s.sides, make([]uint32, stagedRows))
 	}
 	return s
 }
@@ -60,7 +61,7 @@ func (s *scatter) addInts(b *Batch, from, to, first, limit int) {
 	for i := from; i < to; i++ {
 		g := b.Groups[i]
 		h := s.seedInt(b.Ints[i])
-		p := part(h)
+		p := partitionOf(h)
 		if g < 0 || p < first || p >= limit {
 			continue
 		}
@@ -97,12 +98,12 @@ func (s *scatter) addBare(b *Batch, from, to, first, limit int) {
 	width := uint(limit - first)
 	for i, person := range people {
 		h := s.seedInt(person)
-		p := part(h) & (parts - 1)
+		p := partitionOf(h) & (partCount - 1)
 		if groups[i] < 0 || uint(p-first) >= width {
 			continue
 		}
 		n := s.fill[p]
-		s.words[(uint(p)*stageRows+uint(n%stageRows))%staged] = h<<partBits | uint64(groups[i])
+		s.words[(uint(p)*stageRows+uint(n%stageRows))%stagedRows] = h<<partBits | uint64(groups[i])
 		if s.fill[p] = n + 1; n%stageRows == stageRows-1 {
 			s.flush(p, int(n)-stageRows+1)
 		}
@@ -115,15 +116,15 @@ func (s *scatter) addValued(b *Batch, from, to, first, limit int) {
 	groups := b.Groups[from:to][:len(people)]
 	values := b.Values[s.valued][from:to][:len(people)]
 	width := uint(limit - first)
-	side := (*[staged]uint32)(s.sides[0])
+	side := (*[stagedRows]uint32)(s.sides[0])
 	for i, person := range people {
 		h := s.seedInt(person)
-		p := part(h) & (parts - 1)
+		p := partitionOf(h) & (partCount - 1)
 		if groups[i] < 0 || uint(p-first) >= width {
 			continue
 		}
 		n := s.fill[p]
-		at := (uint(p)*stageRows + uint(n%stageRows)) % staged
+		at := (uint(p)*stageRows + uint(n%stageRows)) % stagedRows
 		s.words[at], side[at] = h<<partBits|uint64(groups[i]), uint32(values[i])
 		if s.fill[p] = n + 1; n%stageRows == stageRows-1 {
 			s.flush(p, int(n)-stageRows+1)
@@ -183,11 +184,11 @@ func (s *scatter) addTexts(b *Batch, from, to, first, limit int) {
 		}
 		text := b.Texts[i]
 		seed := s.seedText(text)
-		p := part(seed)
+		p := partitionOf(seed)
 		if p < first || p >= limit {
 			continue
 		}
-		w := s.room(p, 2+(len(text)+7)/8+s.payload)
+		w := s.blockFor(p, 2+(len(text)+7)/8+s.payload)
 		w = append(w, seed, uint64(len(text)))
 		for ; len(text) >= 8; text = text[8:] {
 			w = append(w, binary.LittleEndian.Uint64(text))
@@ -199,8 +200,8 @@ func (s *scatter) addTexts(b *Batch, from, to, first, limit int) {
 	}
 }
 
-// room returns a partition's block with room for a record.
-func (s *scatter) room(p, words int) []uint64 {
+// blockFor returns a partition's block with room for a record.
+func (s *scatter) blockFor(p, words int) []uint64 {
 	w := s.texts[p]
 	if cap(w)-len(w) >= words {
 		return w
@@ -208,7 +209,7 @@ func (s *scatter) room(p, words int) []uint64 {
 	if len(w) > 0 {
 		s.full[p] = append(s.full[p], block{form: textRows, words: w})
 	}
-	return s.pool.room(words)
+	return s.pool.newBlock(words)
 }
 
 // row appends a row's group and values.
@@ -230,14 +231,14 @@ func (s *scatter) row(w []uint64, b *Batch, i int) []uint64 {
 	return w
 }
 
-// form is what the records of a block are.
-type form int
+// recordForm is what the records of a block are.
+type recordForm int
 
 const (
 	// intRows are rows of people whose keys are integers: a word each, which is the person's hash
 	// without the bits that the partition has, and below it the group; and lanes of 32 bits, one
 	// behind the other, with the values, and with the group where it has more bits.
-	intRows form = iota
+	intRows recordForm = iota
 	// textRows are words one behind the other: the hash of a text, its length and bytes, the group
 	// and the values.
 	textRows
@@ -253,7 +254,7 @@ const (
 
 // block has records of one form.
 type block struct {
-	form  form
+	form  recordForm
 	words []uint64
 	lanes []uint32
 }
@@ -336,8 +337,8 @@ func (p *pool) rows() block {
 	return b
 }
 
-// room returns an empty block for a record of so many words.
-func (p *pool) room(words int) []uint64 {
+// newBlock returns an empty block for a record of so many words.
+func (p *pool) newBlock(words int) []uint64 {
 	if words > blockWords {
 		p.count(int64(words))
 		return make([]uint64, 0, words)

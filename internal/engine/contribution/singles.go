@@ -9,7 +9,7 @@ import (
 // Singles computes the totals of rows of which nobody has more than one, so that no person has to
 // be looked for: each row is clamped to its measure's interval as a partial is, and added to the
 // total of its group. Batches have no Ints and no Texts, and MaxGroups and Salt are not used.
-func Singles(ctx context.Context, s Spec, source Source) ([][]int64, error) {
+func Singles(ctx context.Context, s Spec, source BatchReader) ([][]int64, error) {
 	l, err := newLayout(s)
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ type tallies struct {
 }
 
 const (
-	mostRows  = 1 << 31
-	mostBatch = 1 << 20
+	maxTallyRows = 1 << 31
+	maxBatchRows = 1 << 20
 )
 
 func (t *singles) worker() *tallies {
@@ -68,13 +68,13 @@ func (t *singles) worker() *tallies {
 func (t *singles) put(w *tallies, rows int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if w.rows += int64(rows); w.rows < mostRows-mostBatch {
+	if w.rows += int64(rows); w.rows < maxTallyRows-maxBatchRows {
 		t.idle = append(t.idle, w) // and otherwise it is full, and stays among all
 	}
 }
 
 func (t *singles) take(b *Batch) error {
-	if len(b.Groups) > mostBatch || b.Ints != nil || b.Texts != nil || !t.fits(b) {
+	if len(b.Groups) > maxBatchRows || b.Ints != nil || b.Texts != nil || !t.fits(b) {
 		return errBatch
 	}
 	w := t.worker()

@@ -90,12 +90,12 @@ func (k *slimKernel) runKeys(keys []uint64, values []uint32, p int) {
 // numberBare numbers, hashes and counts, and finds out where people start on its way: without a
 // branch that depends on the data.
 func (k *slimKernel) numberBare(keys []uint64) {
-	mark, ends := (*[parts]uint64)(k.pairs.mark), k.pairs.ends
+	mark, ends := (*[partCount]uint64)(k.pairs.mark), k.pairs.ends
 	group, hash, pairs := k.makeRoom(len(keys))
 	next, base := uint32(0), k.pairs.last
 	who, now := base, ^uint64(0) // no key has so high bits when they are shifted
 	for _, key := range keys {
-		x, g := key>>partBits, uint32(key&(parts-1))
+		x, g := key>>partBits, uint32(key&(partCount-1))
 		d := x ^ now
 		now = x
 		who += (d | -d) >> 63 // 1 where this is somebody else
@@ -114,13 +114,13 @@ func (k *slimKernel) numberBare(keys []uint64) {
 
 // numberValued is numberBare for rows that have a value.
 func (k *slimKernel) numberValued(keys []uint64, values []uint32) {
-	mark, ends := (*[parts]uint64)(k.pairs.mark), k.pairs.ends
+	mark, ends := (*[partCount]uint64)(k.pairs.mark), k.pairs.ends
 	group, hash, pairs := k.makeRoom(len(keys))
 	values = values[:len(keys)]
 	next, base := uint32(0), k.pairs.last
 	who, now := base, ^uint64(0)
 	for i, key := range keys {
-		x, g := key>>partBits, uint32(key&(parts-1))
+		x, g := key>>partBits, uint32(key&(partCount-1))
 		d := x ^ now
 		now = x
 		who += (d | -d) >> 63

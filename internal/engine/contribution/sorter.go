@@ -55,13 +55,13 @@ func (l *layout) key(b *block, i int) uint64 {
 	return b.words[i]
 }
 
-// mostBucketBits keeps the counts in the cache.
-const mostBucketBits = 16
+// maxBucketBits keeps the counts in the cache.
+const maxBucketBits = 16
 
 // count finds where each bucket starts. Buckets are the highest bits of the keys that are left when
 // what it returns is shifted out; there are about as many as two thirds of the rows.
 func (s *sorter) count(blocks []block, n int) (shift uint) {
-	width := min(max(bits.Len(uint(n))-1, 1), mostBucketBits)
+	width := min(max(bits.Len(uint(n))-1, 1), maxBucketBits)
 	shift = uint(64 - width)
 	s.ends = slices.Grow(s.ends[:0], 1<<width)[:1<<width]
 	clear(s.ends)

@@ -1,6 +1,6 @@
-// Package bound limits what one person contributes to a grouped sum, exactly, and fast enough to
-// stand beside a plain GROUP BY. It knows no database: rows come in batches, from any number of
-// goroutines.
+// Package contribution limits what one person contributes to a grouped sum, exactly, and fast
+// enough to stand beside a plain GROUP BY. It knows no database: rows come in batches, from any
+// number of goroutines.
 //
 // # What it computes
 //
@@ -144,8 +144,8 @@ type Stored struct {
 }
 
 var (
-	errSpec  = errors.New("bound: a specification that cannot be: no groups, or bounds without 0 between them")
-	errBatch = errors.New("bound: a batch whose columns do not fit together")
+	errSpec  = errors.New("contribution: a specification that cannot be: no groups, or bounds without 0 between them")
+	errBatch = errors.New("contribution: a batch whose columns do not fit together")
 )
 
 // field is how a measure's values and partials are held.
@@ -176,8 +176,8 @@ type layout struct {
 	maxGroup  int32
 }
 
-// narrow is the reach up to which 2^39 rows fit into 64 bits.
-const narrow = 1 << 24
+// narrowReach is the reach up to which 2^39 rows fit into 64 bits.
+const narrowReach = 1 << 24
 
 func newLayout(s Spec) (*layout, error) {
 	if s.Groups < 1 || s.Groups > 1<<30 || s.MaxGroups < 1 || !s.fits() {
@@ -208,7 +208,7 @@ func newLayout(s Spec) (*layout, error) {
 			if m.Reach < 0 {
 				return nil, errSpec
 			}
-			f.wide = m.Kind == Sum && m.Reach > narrow
+			f.wide = m.Kind == Sum && m.Reach > narrowReach
 			if m.Reach < 1<<31 {
 				f.half = l.halves
 				l.halves++
@@ -314,10 +314,10 @@ func lastWord(b []byte) uint64 {
 // order is the place of a group in a person's own order of all groups: for one seed no two groups
 // have the same.
 func (l *layout) order(seed uint64, group int32) uint64 {
-	return order(l.s1, seed, group)
+	return groupOrder(l.s1, seed, group)
 }
 
-func order(s1, seed uint64, group int32) uint64 { return mix(seed + s1 + uint64(group)*phi) }
+func groupOrder(s1, seed uint64, group int32) uint64 { return mix(seed + s1 + uint64(group)*phi) }
 
 const phi = 0x9e3779b97f4a7c15
 
@@ -405,16 +405,16 @@ func (l *layout) bytes() int64 {
 // share is how many partitions are taken in a pass.
 func (l *layout) share() int {
 	if l.Rows <= 0 {
-		return parts
+		return partCount
 	}
 	// Half of a block is empty, for each partition and goroutine.
-	open := int64(runtime.GOMAXPROCS(0)) * parts * blockWords / 2
+	open := int64(runtime.GOMAXPROCS(0)) * partCount * blockWords / 2
 	if l.Spelled || l.Width > 0 {
 		open = open * 8 / l.bytes()
 	}
 	need := float64(min(l.Rows, 1<<50)+open) * float64(l.bytes()) * 9 / 8 // partitions are not quite alike
-	passes := int(min(need/(float64(l.Memory)*7/8), parts-1)) + 1
-	return (parts + passes - 1) / passes
+	passes := int(min(need/(float64(l.Memory)*7/8), partCount-1)) + 1
+	return (partCount + passes - 1) / passes
 }
 
 // triesOrder reports whether the order of rows is tried: where what is not in the middle of a

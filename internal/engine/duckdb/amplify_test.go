@@ -20,7 +20,7 @@ import (
 var amplify = flag.Duration("amplify", 0, "measure what one person adds to the time of questions that are made to show it, and fail "+
 	"where it is longer, as in -amplify 100ms")
 
-var uncutToo = flag.Bool("uncut", false, "with -amplify, measure the same questions where nobody is cut too, of which some take very long")
+var uncutFlag = flag.Bool("uncut", false, "with -amplify, measure the same questions where nobody is cut too, of which some take very long")
 
 const amplifyKeys = `
 source: v.duckdb
@@ -179,12 +179,12 @@ func TestAmplify(t *testing.T) {
 			continue
 		}
 		q := &s.Plans[0].Query
-		now, outcomes := differ(t, both, q, 4)
+		now, outcomes := workDifference(t, both, q, 4)
 		before := *q
 		before.From = uncut(q.From)
 		then := "as now"
-		if *uncutToo && before.Format() != q.Format() {
-			d, outcome := differ(t, both, &before, 1)
+		if *uncutFlag && before.Format() != q.Format() {
+			d, outcome := workDifference(t, both, &before, 1)
 			then = fmt.Sprintf("uncut %v, %s", d.Round(time.Millisecond), outcome[1])
 		}
 		t.Logf("%-9s %-26s %s", now.Round(time.Millisecond), then, shown)
@@ -194,8 +194,8 @@ func TestAmplify(t *testing.T) {
 	}
 }
 
-// differ is how much longer the processors work on D1: the least of some runs of each.
-func differ(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (time.Duration, [2]string) {
+// workDifference is how much longer the processors work on D1: the least of some runs of each.
+func workDifference(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (time.Duration, [2]string) {
 	var took [2]time.Duration
 	var outcomes [2]string
 	for i := range took {

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// batch is a chunk as package bound takes it, with room to copy what cannot be taken as it is.
+// batch is a chunk as package contribution takes it, with room to copy what cannot be taken as it
+// is.
 type batch struct {
 	contribution.Batch
 	groups []int32
@@ -26,7 +27,7 @@ type batch struct {
 }
 
 // read fills the batch. It reports whether the columns are what was asked for.
-func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
+func (w *batch) read(b *boundedQuery, c *chunks.Chunk) bool {
 	if !w.readRows(b, c) {
 		return false
 	}
@@ -38,7 +39,7 @@ func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
 }
 
 // readRows reads whose rows are and their groups.
-func (w *batch) readRows(b *bounded, c *chunks.Chunk) bool {
+func (w *batch) readRows(b *boundedQuery, c *chunks.Chunk) bool {
 	w.Ints, w.Texts = nil, nil
 	first := 0 // of the keys
 	var someone []uint64
@@ -66,7 +67,7 @@ func (w *batch) readRows(b *bounded, c *chunks.Chunk) bool {
 }
 
 // readValues reads the values of counts and sums.
-func (w *batch) readValues(b *bounded, c *chunks.Chunk) bool {
+func (w *batch) readValues(b *boundedQuery, c *chunks.Chunk) bool {
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
 	// Apart from the room of those that carry values: some of these are DuckDB's own.
 	w.columns = slices.Grow(w.columns[:0], len(b.values))[:len(b.values)]
@@ -87,7 +88,7 @@ func (w *batch) readValues(b *bounded, c *chunks.Chunk) bool {
 
 // number fills in the groups; first is the column of the first key, and someone the mask of rows
 // that are about somebody, or nil where all are.
-func (w *batch) number(b *bounded, c *chunks.Chunk, first int, someone []uint64) bool {
+func (w *batch) number(b *boundedQuery, c *chunks.Chunk, first int, someone []uint64) bool {
 	n := c.Len()
 	w.groups = slices.Grow(w.groups[:0], n)[:n]
 	clear(w.groups)
@@ -262,12 +263,12 @@ func eachNull(valid []uint64, n int, do func(i int)) {
 type keyColumn struct {
 	size   int
 	null   int32 // the place of NULL, or -1
-	places *places
+	places *keyIndex
 	codes  []int32 // the place of each code; see codePlaces
 }
 
-// places finds the place of an integer, a date or a boolean among public keys.
-type places struct {
+// keyIndex finds the place of an integer, a date or a boolean among public keys.
+type keyIndex struct {
 	first int64
 	dense []int32 // by value, from first on; -1 is no key
 	other map[int64]int32
@@ -276,8 +277,8 @@ type places struct {
 // denseKeys is how far apart the smallest and the largest key may be to be looked up by position.
 const denseKeys = 1 << 20
 
-func newPlaces(values []policy.Value) *places {
-	p := &places{other: map[int64]int32{}}
+func newKeyIndex(values []policy.Value) *keyIndex {
+	p := &keyIndex{other: map[int64]int32{}}
 	var lo, hi int64
 	for i, v := range values {
 		if v.Null {
@@ -310,7 +311,7 @@ func newPlaces(values []policy.Value) *places {
 	return p
 }
 
-func (p *places) find(x int64) int32 {
+func (p *keyIndex) find(x int64) int32 {
 	if p.dense != nil {
 		if at := uint64(x) - uint64(p.first); at < uint64(len(p.dense)) {
 			return p.dense[at]

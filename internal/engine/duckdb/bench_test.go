@@ -177,7 +177,7 @@ func BenchmarkAggregates(b *testing.B) {
 			sum := aggregateRun(b, e, table, aggregates[0].text)
 			for _, q := range aggregates[1:] {
 				b.Run(fmt.Sprintf("rows=%sM/%s/%s", size, table, q.name), func(b *testing.B) {
-					compare(b, sum, aggregateRun(b, e, table, q.text))
+					benchmarkPair(b, sum, aggregateRun(b, e, table, q.text))
 				})
 			}
 			e.Close()
@@ -185,8 +185,8 @@ func BenchmarkAggregates(b *testing.B) {
 	}
 }
 
-// compare measures a run beside another.
-func compare(b *testing.B, one, other func()) {
+// benchmarkPair measures a run beside another.
+func benchmarkPair(b *testing.B, one, other func()) {
 	one()
 	other()
 	var base, took time.Duration
@@ -221,7 +221,7 @@ func aggregateRun(b *testing.B, e *Engine, table, text string) func() {
 	q := &prepare(b, e.dataset, fmt.Sprintf(text, table)).Query
 	return func() {
 		if _, err := e.Run(b.Context(), q); err != nil {
-			b.Fatal(why(b, e, q))
+			b.Fatal(runAgain(b, e, q))
 		}
 	}
 }
@@ -401,7 +401,7 @@ func benchmarkDatasetQuestion(b *testing.B, ds *policy.Dataset, path, private, p
 	ask := func() time.Duration {
 		start := time.Now()
 		if _, err := e.Run(b.Context(), q); err != nil {
-			b.Fatal(why(b, e, q))
+			b.Fatal(runAgain(b, e, q))
 		}
 		return time.Since(start)
 	}

@@ -18,11 +18,12 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// bounded is a question on its way through package bound: the rows that DuckDB reads, and what each
-// of its columns is. What one person adds is clamped there, at the last place before it is summed,
-// to what noise is calibrated to, whatever DuckDB computed. The same question as one SQL statement
-// is in package dialect (statement.go), which is many times slower for people with many rows.
-type bounded struct {
+// boundedQuery is a question on its way through package contribution: the rows that DuckDB reads,
+// and what each of its columns is. What one person adds is clamped there, at the last place before
+// it is summed, to what noise is calibrated to, whatever DuckDB computed. The same question as one
+// SQL statement is in package sqlgen (statement.go), which is many times slower for people with
+// many rows.
+type boundedQuery struct {
 	query chunks.Query
 	spec  contribution.Spec
 	// people says that the first column is whose a row is: somebody may have several.
@@ -39,11 +40,11 @@ type bounded struct {
 	names   *names // who the people are, where the first column is their numbers
 }
 
-// errShape says that a question has to be asked as one SQL statement.
-var errShape = errors.New("duckdb: not a question for package bound")
+// errNotBulk says that a question has to be asked as one SQL statement.
+var errNotBulk = errors.New("duckdb: not a question for package contribution")
 
 // newBounded prints some measures of a question without private keys. It has to be closed.
-func (s *snapshot) newBounded(q *tree.Query, measures []int) (*bounded, error) {
+func (s *snapshot) newBounded(q *tree.Query, measures []int) (*boundedQuery, error) {
 	b, p, err := s.newKeyed(q, nil)
 	if err != nil {
 		return nil, err
@@ -57,10 +58,10 @@ func (s *snapshot) newBounded(q *tree.Query, measures []int) (*bounded, error) {
 }
 
 // newKeyed prints whose a row is and its keys. It has to be closed where there is no error.
-func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *sqlgen.Printer, err error) {
-	from := unsorted(q.From)
+func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *boundedQuery, _ *sqlgen.Printer, err error) {
+	from := withoutSort(q.From)
 	p := s.Print(from)
-	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}}
+	b := &boundedQuery{people: q.Bounded(), clamps: map[int]*policy.Bounds{}}
 	b.spec.Groups, b.spec.MaxGroups = q.Groups(), int(q.MaxGroups())
 	defer func() {
 		if err != nil {
@@ -68,7 +69,7 @@ func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *s
 		}
 	}()
 	if q.Groups() < 1 || !b.limit(s, s.ordered(q, from), q.Hash()) || b.people && !b.addUnit(s, p, from) {
-		return nil, nil, errShape
+		return nil, nil, errNotBulk
 	}
 	for _, k := range q.PublicKeys() {
 		b.addKey(s, p, k)
@@ -84,7 +85,7 @@ func (s *snapshot) newKeyed(q *tree.Query, found *foundGroups) (_ *bounded, _ *s
 
 // limit sets what is the same for all questions; ordered is the table whose order they try, or nil.
 // It reports whether the salt is one.
-func (b *bounded) limit(s *snapshot, ordered *table, hash string) bool {
+func (b *boundedQuery) limit(s *snapshot, ordered *table, hash string) bool {
 	b.spec.Memory, b.spec.Unordered = s.memory, s.unordered || ordered == nil
 	if !b.spec.Unordered {
 		b.spec.Order = ordered.order
@@ -94,7 +95,7 @@ func (b *bounded) limit(s *snapshot, ordered *table, hash string) bool {
 }
 
 // from prints where the rows come from. It comes last, when all that is used is known.
-func (b *bounded) from(p *sqlgen.Printer, where tree.Expr) {
+func (b *boundedQuery) from(p *sqlgen.Printer, where tree.Expr) {
 	var conditions []string
 	if where != nil {
 		conditions = append(conditions, p.Row.Expr(where))
@@ -102,14 +103,14 @@ func (b *bounded) from(p *sqlgen.Printer, where tree.Expr) {
 	b.query.From, b.query.Args = p.FromClause(conditions...), p.Args
 }
 
-func (b *bounded) close() {
+func (b *boundedQuery) close() {
 	for _, k := range b.open {
 		k.Close()
 	}
 }
 
 // addUnit prints whose a row is: as it is stored, or as a number that stands for it.
-func (b *bounded) addUnit(s *snapshot, p *sqlgen.Printer, from tree.Relation) bool {
+func (b *boundedQuery) addUnit(s *snapshot, p *sqlgen.Printer, from tree.Relation) bool {
 	kind := s.Kinds[from.Fields()[from.Unit()].Identity]
 	if b.spec.Rows = s.rowsOf(from); isNamed(kind) {
 		b.spec.Width = publictime.NameLength
@@ -149,7 +150,7 @@ func (s *snapshot) codePlaces(p *sqlgen.Printer, k tree.Key, null int32) []int32
 	return places
 }
 
-func (b *bounded) addKey(s *snapshot, p *sqlgen.Printer, k tree.Key) {
+func (b *boundedQuery) addKey(s *snapshot, p *sqlgen.Printer, k tree.Key) {
 	column := keyColumn{size: len(k.Values), null: -1}
 	for i, v := range k.Values {
 		if v.Null {
@@ -162,11 +163,11 @@ func (b *bounded) addKey(s *snapshot, p *sqlgen.Printer, k tree.Key) {
 	}
 	text := p.Key(k)
 	if k.Expr.Type().Kind == tree.Text {
-		keys := chunks.NewKeys(textPlaces(k.Values), column.null)
+		keys := chunks.NewKeys(textPositions(k.Values), column.null)
 		b.open = append(b.open, keys)
-		text = place(keys, text)
+		text = printKeyIndex(keys, text)
 	} else {
-		column.places = newPlaces(k.Values)
+		column.places = newKeyIndex(k.Values)
 	}
 	b.query.Columns = append(b.query.Columns, text)
 	b.keys = append(b.keys, column)
@@ -174,13 +175,13 @@ func (b *bounded) addKey(s *snapshot, p *sqlgen.Printer, k tree.Key) {
 
 // addMeasure prints what a measure is of. A sum and a count of the same are one column: its values,
 // and where it is not NULL.
-func (b *bounded) addMeasure(p *sqlgen.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
+func (b *boundedQuery) addMeasure(p *sqlgen.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
 	out := contribution.Measure{Kind: measureKind(m)}
 	out.Lo, out.Hi = q.Interval(m)
 	column := -1
 	switch {
 	case m.Kind == tree.Sum:
-		out.Reach = reach(m.Arg.Type())
+		out.Reach = maxMagnitude(m.Arg.Type())
 		column = b.column("sum "+tree.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
 	case !b.people && m.Kind == tree.CountPersons && !p.ByRow:
 		// Where nobody has several rows, one without a unit is not a person, as SQL's count says
@@ -206,7 +207,7 @@ func (b *bounded) addMeasure(p *sqlgen.Printer, q *tree.Query, m tree.Measure, p
 }
 
 // column returns the place of a column, which is printed once.
-func (b *bounded) column(name string, printed map[string]int, print func() string) int {
+func (b *boundedQuery) column(name string, printed map[string]int, print func() string) int {
 	if at, ok := printed[name]; ok {
 		return at
 	}
@@ -218,7 +219,7 @@ func (b *bounded) column(name string, printed map[string]int, print func() strin
 
 // summed prints what is added up. A column of a table is read as it is stored, and clamped to its
 // bounds in Go, which is faster.
-func (b *bounded) summed(p *sqlgen.Printer, arg tree.Expr) string {
+func (b *boundedQuery) summed(p *sqlgen.Printer, arg tree.Expr) string {
 	if text, bounds := p.Row.Unclamped(arg); bounds != nil {
 		b.clamps[len(b.query.Columns)] = bounds
 		return text
@@ -228,8 +229,8 @@ func (b *bounded) summed(p *sqlgen.Printer, arg tree.Expr) string {
 
 func trueOrNull(condition string) string { return "nullif(" + condition + ", false)" }
 
-// reach is the largest magnitude of a number, which is proven to fit in 53 bits.
-func reach(t tree.Type) int64 {
+// maxMagnitude is the largest magnitude of a number, which is proven to fit in 53 bits.
+func maxMagnitude(t tree.Type) int64 {
 	lo, hi := new(big.Int).Abs(t.Lo), new(big.Int).Abs(t.Hi)
 	if !lo.IsInt64() || !hi.IsInt64() {
 		return math.MaxInt64
@@ -238,21 +239,21 @@ func reach(t tree.Type) int64 {
 }
 
 // run computes the totals: for each measure one integer per group.
-func (b *bounded) run(ctx context.Context, source chunks.Source) ([][]int64, error) {
+func (b *boundedQuery) run(ctx context.Context, source chunks.Database) ([][]int64, error) {
 	return b.runWith(ctx, source, func() {})
 }
 
 // runWith also says when the rows are read, once or more.
-func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading func()) ([][]int64, error) {
+func (b *boundedQuery) runWith(ctx context.Context, source chunks.Database, reading func()) ([][]int64, error) {
 	run := contribution.Singles
 	if b.people {
 		run = contribution.Run
 	}
-	return run(ctx, b.spec, b.rows(ctx, source, reading))
+	return run(ctx, b.spec, b.readRows(ctx, source, reading))
 }
 
-// rows reads the rows.
-func (b *bounded) rows(ctx context.Context, source chunks.Source, reading func()) contribution.Source {
+// readRows reads the rows.
+func (b *boundedQuery) readRows(ctx context.Context, source chunks.Database, reading func()) contribution.BatchReader {
 	pool := sync.Pool{New: func() any { return &batch{} }}
 	return func(take func(*contribution.Batch) error) error {
 		reading()
@@ -260,15 +261,15 @@ func (b *bounded) rows(ctx context.Context, source chunks.Source, reading func()
 			w := pool.Get().(*batch)
 			defer pool.Put(w)
 			if !w.read(b, c) {
-				return errShape
+				return errNotBulk
 			}
 			return take(&w.Batch)
 		})
 	}
 }
 
-// measureKind says what package bound calls a measure. People with a row that fits are those with a
-// partial of 1.
+// measureKind says what package contribution calls a measure. People with a row that fits are those
+// with a partial of 1.
 func measureKind(m tree.Measure) contribution.Kind {
 	switch {
 	case m.Kind == tree.Sum:
@@ -301,8 +302,8 @@ func bulkUnit(unit, typ string) (string, bool) {
 	return "", false
 }
 
-// carrier reads what stays with a row on its way through package bound, for measures that pick rows
-// and do not add them up.
+// carrier reads what stays with a row on its way through package contribution, for measures that
+// pick rows and do not add them up.
 type carrier interface {
 	measures() []contribution.Measure
 	// carry fills a column for every measure. It reports whether the chunk's is what was asked for.
@@ -310,7 +311,7 @@ type carrier interface {
 }
 
 // newCarrier prints a value. It returns nil where it is of a type that is left to SQL.
-func (b *bounded) newCarrier(p *sqlgen.Printer, m tree.Measure) carrier {
+func (b *boundedQuery) newCarrier(p *sqlgen.Printer, m tree.Measure) carrier {
 	col := len(b.query.Columns)
 	t := m.Arg.Type()
 	text, lo, hi := "", int64(0), int64(1)
@@ -319,7 +320,7 @@ func (b *bounded) newCarrier(p *sqlgen.Printer, m tree.Measure) carrier {
 		text = p.Row.Expr(m.Arg)
 	case m.Kind == tree.CountDistinct && (t.Wide() || t.Kind == tree.Text):
 		b.query.Columns = append(b.query.Columns, p.Row.Expr(m.Arg))
-		return &hashes{col, contribution.NewHash(b.spec.Salt)}
+		return &textHashes{col, contribution.NewHash(b.spec.Salt)}
 	case t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp || t.Lo == nil || t.Hi == nil:
 		return nil
 	default:
@@ -331,28 +332,28 @@ func (b *bounded) newCarrier(p *sqlgen.Printer, m tree.Measure) carrier {
 	}
 	b.query.Columns = append(b.query.Columns, text)
 	if uint64(hi)-uint64(lo) < math.MaxInt32-1 {
-		return &narrow{col, lo, hi}
+		return &narrowNumbers{col, lo, hi}
 	}
-	return &broad{col, lo, hi}
+	return &wideNumbers{col, lo, hi}
 }
 
 // stored prints a column as it is stored, where nothing is left to do but to clamp it.
-func (b *bounded) stored(p *sqlgen.Printer, arg tree.Expr, lo, hi int64) (string, bool) {
+func (b *boundedQuery) stored(p *sqlgen.Printer, arg tree.Expr, lo, hi int64) (string, bool) {
 	text, bounds := p.Row.Unclamped(arg)
 	return text, bounds != nil && bounds.LoSteps == lo && bounds.HiSteps == hi
 }
 
-// narrow are numbers of an interval of 31 bits. The lowest is 1, and 0 is NULL.
-type narrow struct {
+// narrowNumbers are numbers of an interval of 31 bits. The lowest is 1, and 0 is NULL.
+type narrowNumbers struct {
 	col    int
 	lo, hi int64
 }
 
-func (n *narrow) measures() []contribution.Measure {
+func (n *narrowNumbers) measures() []contribution.Measure {
 	return []contribution.Measure{{Kind: contribution.Carried, Reach: n.hi - n.lo + 1}}
 }
 
-func (n *narrow) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
+func (n *narrowNumbers) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	if !c.Clamped(n.col, out[0], n.lo, n.hi) {
 		return false
 	}
@@ -364,17 +365,17 @@ func (n *narrow) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	return true
 }
 
-// broad are numbers of 64 bits, with a flag.
-type broad struct {
+// wideNumbers are numbers of 64 bits, with a flag.
+type wideNumbers struct {
 	col    int
 	lo, hi int64
 }
 
-func (n *broad) measures() []contribution.Measure {
+func (n *wideNumbers) measures() []contribution.Measure {
 	return []contribution.Measure{{Kind: contribution.Carried, Reach: 1}, {Kind: contribution.Carried, Reach: math.MaxInt64}}
 }
 
-func (n *broad) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
+func (n *wideNumbers) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	if !c.Clamped(n.col, out[1], n.lo, n.hi) {
 		return false
 	}
@@ -394,18 +395,18 @@ func flagRows(c *chunks.Chunk, col int, out [][]int64) {
 	})
 }
 
-// hashes are of texts, and integers of 128 bits.
-type hashes struct {
+// textHashes are of texts, and integers of 128 bits.
+type textHashes struct {
 	col  int
 	hash *contribution.Hash
 }
 
-func (n *hashes) measures() []contribution.Measure {
+func (n *textHashes) measures() []contribution.Measure {
 	whole := contribution.Measure{Kind: contribution.Carried, Reach: math.MaxInt64}
 	return []contribution.Measure{{Kind: contribution.Carried, Reach: 1}, whole, whole}
 }
 
-func (n *hashes) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
+func (n *textHashes) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	texts, ok := c.Texts(n.col, nil)
 	if !ok {
 		return false

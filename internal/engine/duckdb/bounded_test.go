@@ -26,7 +26,7 @@ func opened(r *engine.Result) string {
 	return fmt.Sprint(out)
 }
 
-// TestBothShapes asks random questions in both ways: through package bound, with memory and
+// TestBothShapes asks random questions in both ways: through package contribution, with memory and
 // without, and as one SQL statement. Where the definition leaves no choice they agree; the ways
 // through bound always do.
 func TestBothShapes(t *testing.T) {
@@ -46,7 +46,7 @@ func TestBothShapes(t *testing.T) {
 			e.now.memory, e.now.unordered = 0, false
 			first, err := e.now.runBounded(t.Context(), q, everyMeasure(q))
 			if err != nil {
-				rt.Fatalf("%s: %v; %v", text, err, why(t, e, q))
+				rt.Fatalf("%s: %v; %v", text, err, runAgain(t, e, q))
 			}
 			e.now.memory = rapid.SampledFrom([]int64{1 << 16, 1 << 19, 1 << 22}).Draw(rt, "memory")
 			e.now.unordered = rapid.Bool().Draw(rt, "unordered")
@@ -56,7 +56,7 @@ func TestBothShapes(t *testing.T) {
 			}
 			inSQL, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 			if err != nil {
-				rt.Fatalf("%s: %v", text, why(t, e, q))
+				rt.Fatalf("%s: %v", text, runAgain(t, e, q))
 			}
 			ref := compute(q, rows)
 			asked++
@@ -117,7 +117,7 @@ func TestWhoIsWho(t *testing.T) {
 			t.Errorf("%d: %s: %s", i, p.typ, got)
 		}
 		_, err := e.now.newBounded(bothOf(prepare(t, e.dataset, "SELECT COUNT(*) FROM t")))
-		if inSQL := errors.Is(err, errShape); inSQL != (p.typ == "DOUBLE") {
+		if inSQL := errors.Is(err, errNotBulk); inSQL != (p.typ == "DOUBLE") {
 			t.Errorf("%s: %v", p.typ, err)
 		}
 	}

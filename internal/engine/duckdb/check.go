@@ -41,14 +41,14 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 	}
 	if doubts != nil {
 		about := publictime.Sizes{Tables: s.state.origin.estimated}
-		out = append(append(out, s.state.origin.many...), sqlengine.Outgrown(ds, about)...)
+		out = append(append(out, s.state.origin.many...), sqlengine.FindOutgrown(ds, about)...)
 		rows := map[string]int64{}
 		for name, t := range about.Tables {
 			rows[name] = t.Rows
 		}
 		return out, sqlengine.MagnitudeOf(ds, rows), nil
 	}
-	found, err := s.CheckSizes(ctx, ds, counting)
+	found, err := s.CheckSizes(ctx, ds, countFunctions)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -63,7 +63,7 @@ func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error
 		return nil, forOwner(err)
 	}
 	defer s.close()
-	return s.ProposeSizes(ctx, ds, counting)
+	return s.ProposeSizes(ctx, ds, countFunctions)
 }
 
 // inspector compares rows with what the policy says about them.
@@ -108,7 +108,7 @@ func (t *table) checkLines() []engine.Finding {
 
 // checkColumns compares the values of columns with what the policy says about them.
 func (i inspector) checkColumns(ctx context.Context, t *table, names []string) ([]engine.Finding, error) {
-	how := sqlengine.Reading{Stored: t.asStored, Declared: t.declared, Different: "approx_count_distinct", Many: sqlengine.ManyKeys}
+	how := sqlengine.Reading{Stored: t.asStored, Declared: t.declared, Different: "approx_count_distinct", Many: sqlengine.MinManyKeys}
 	if i.data.limits.doubts != nil {
 		how.Different = "" // it was asked of PostgreSQL
 	}

@@ -109,7 +109,7 @@ func (s *dataState) beginCopy(ctx context.Context, ds *policy.Dataset) (*pgtable
 // copier copies tables of one state of a PostgreSQL database.
 type copier struct {
 	db     *sql.DB
-	rows   chunks.Source // the same database
+	rows   chunks.Database // the same database
 	limits Limits
 	typed  bool // for questions, and not to see what does not fit the policy
 	from   *pgtables.Snapshot
@@ -169,8 +169,8 @@ func (c *copier) estimate(ctx context.Context, t *table, r *pgtables.Relation) e
 		if err != nil {
 			return err
 		}
-		if size.Values[name] = n; n > sqlengine.ManyKeys {
-			c.origin.many = append(c.origin.many, sqlengine.ManyDifferent(t.Name, name))
+		if size.Values[name] = n; n > sqlengine.MinManyKeys {
+			c.origin.many = append(c.origin.many, sqlengine.ManyKeysFinding(t.Name, name))
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string,
 	}
 	var cast []string
 	for _, name := range t.Needed() {
-		c, err := sqlengine.Find(all, &t.Table, name, t.where())
+		c, err := sqlengine.FindColumn(all, &t.Table, name, t.where())
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string,
 		value := text
 		// What paths use stays as it is: 1 and 01 are two people, or the keys of two rows.
 		if p := t.Columns[name]; p != nil && !slices.Contains(t.Paths, name) {
-			value = read(text, p.Type, spelt.Format)
+			value = printValue(text, p.Type, spelt.Format)
 		}
 		cast = append(cast, value+" AS "+raw)
 		if !typed { // for the owner, who wants to know what does not fit
@@ -268,9 +268,9 @@ func withoutNulls(raw string, nulls []string) string {
 	return "CASE WHEN trim(" + raw + ") NOT IN (" + strings.Join(quoted, ", ") + ") THEN " + raw + " END"
 }
 
-// read prints the value of a text, and NULL where it is not spelt as the format says. It depends on
-// that text alone, fails over none, and takes time in proportion to it.
-func read(text string, typ policy.Type, format string) string {
+// printValue prints the value of a text, and NULL where it is not spelt as the format says. It
+// depends on that text alone, fails over none, and takes time in proportion to it.
+func printValue(text string, typ policy.Type, format string) string {
 	cast := func(text string) string { return "TRY_CAST(" + text + " AS " + csvTypes[typ] + ")" }
 	if format == "" {
 		return cast(text)
@@ -281,7 +281,7 @@ func read(text string, typ policy.Type, format string) string {
 		if err != nil {
 			return "NULL" // a policy has no such format
 		}
-		return whole(text, m.Pattern, cast("try_strptime(trim("+text+"), "+sqlgen.QuoteText(m.Strptime)+")"))
+		return printMatching(text, m.Pattern, cast("try_strptime(trim("+text+"), "+sqlgen.QuoteText(m.Strptime)+")"))
 	case policy.Integer, policy.Decimal:
 		n, err := textfile.ParseNumber(format, typ == policy.Integer)
 		if err != nil {
@@ -294,7 +294,7 @@ func read(text string, typ policy.Type, format string) string {
 		if n.Mark == "," {
 			plain = "replace(" + plain + ", ',', '.')"
 		}
-		return whole(text, n.Pattern, cast(plain))
+		return printMatching(text, n.Pattern, cast(plain))
 	case policy.Boolean:
 		b, err := textfile.ParseTruth(format)
 		if err != nil {
@@ -306,7 +306,7 @@ func read(text string, typ policy.Type, format string) string {
 	return text
 }
 
-// whole prints a value for texts that match a pattern from their beginning to their end.
-func whole(text, pattern, value string) string {
+// printMatching prints a value for texts that match a pattern from their beginning to their end.
+func printMatching(text, pattern, value string) string {
 	return "CASE WHEN regexp_full_match(trim(" + text + "), " + sqlgen.QuoteText(pattern) + ") THEN " + value + " END"
 }

@@ -185,7 +185,7 @@ func TestSchemasNeedAHeader(t *testing.T) {
 		"caf\xe9,b\n1,2\n": false,
 	} {
 		write(t, folder, "t.csv", text)
-		if _, err := Schemas(t.Context(), []string{filepath.Join(folder, "t.csv")}, Look{}); ok != (err == nil) {
+		if _, err := Schemas(t.Context(), []string{filepath.Join(folder, "t.csv")}, DraftOptions{}); ok != (err == nil) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -51,7 +51,7 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 			return s, fmt.Errorf("cannot read column %s of %s", column, d.path)
 		}
 	}
-	resolve(guesses, delimiter)
+	resolveFormats(guesses, delimiter)
 	for i, column := range header {
 		c, err := d.csvColumn(s.Table, column, from, guesses[i])
 		if err != nil {
@@ -131,13 +131,13 @@ func (d drafter) csvColumn(table, name, from string, what guess) (policy.SchemaC
 	} else {
 		c.Nulls, c.MaybeNulls = marks, out
 	}
-	typed := "(SELECT " + read(withoutNulls(g.text, c.Nulls), c.Type, c.Format) + " AS " + g.text + " FROM " + from + ")"
+	typed := "(SELECT " + printValue(withoutNulls(g.text, c.Nulls), c.Type, c.Format) + " AS " + g.text + " FROM " + from + ")"
 	return c, d.values(table, &c, typed, from)
 }
 
-// resolve chooses between formats that all values of a column fit, by what the other columns of the
-// file are: one program has written them.
-func resolve(columns []guess, delimiter rune) {
+// resolveFormats chooses between formats that all values of a column fit, by what the other columns
+// of the file are: one program has written them.
+func resolveFormats(columns []guess, delimiter rune) {
 	votes := map[bool]int{} // days first, or months
 	comma := delimiter == ';'
 	for _, c := range columns {
@@ -169,8 +169,8 @@ func dayFirst(format string) (first, ok bool) {
 	return day < month, day >= 0 && month >= 0 && !strings.HasPrefix(format, "YYYY")
 }
 
-// texts returns the single text column of a query; NULL is left out.
-func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
+// queryTexts returns the single text column of a query; NULL is left out.
+func queryTexts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -217,15 +217,15 @@ var dateTemplates = []string{"DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YY
 	"DD Mon YYYY", "DD-Mon-YYYY",
 	"Mon DD, YYYY", "DD Month YYYY", "Month DD, YYYY", "DD.MM.YY", "DD/MM/YY", "MM/DD/YY", "DD-Mon-YY"}
 
-// packed is a date that is spelt like a number.
-const packed = "YYYYMMDD"
+// packedDate is a date that is spelt like a number.
+const packedDate = "YYYYMMDD"
 
-// clocks are what follows a date in a timestamp.
-var clocks = []string{" HH24:MI", " HH24:MI:SS", " HH24:MI:SS.US", " HH12:MI AM", " HH12:MI:SS AM", ", HH24:MI", "THH24:MI:SS"}
+// clockFormats are what follows a date in a timestamp.
+var clockFormats = []string{" HH24:MI", " HH24:MI:SS", " HH24:MI:SS.US", " HH12:MI AM", " HH12:MI:SS AM", ", HH24:MI", "THH24:MI:SS"}
 
 // candidates are what a column may be, the likelier first.
 func candidates() []guess {
-	out := []guess{{typ: policy.Date, format: packed}, {typ: policy.Boolean}}
+	out := []guess{{typ: policy.Date, format: packedDate}, {typ: policy.Boolean}}
 	for _, words := range []string{"ja/nein", "j/n", "oui/non", "o/n", "si/no", "sí/no", "s/n", "sim/não", "wahr/falsch", "vrai/faux",
 		"tak/nie", "ano/ne"} {
 		out = append(out, guess{typ: policy.Boolean, format: words})
@@ -241,7 +241,7 @@ func candidates() []guess {
 		out = append(out, guess{typ: policy.Date, format: date})
 	}
 	for _, date := range dateTemplates {
-		for _, clock := range clocks {
+		for _, clock := range clockFormats {
 			out = append(out, guess{typ: policy.Timestamp, format: date + clock})
 		}
 	}
@@ -263,12 +263,12 @@ func (g guess) shape() string {
 	switch {
 	case g.format == "":
 		return plainShapes[g.typ]
-	case g.format == packed: // a number of eight digits that is no date of our time is a number
+	case g.format == packedDate: // a number of eight digits that is no date of our time is a number
 		return "(19|20)[0-9]{6}"
 	case g.typ == policy.Boolean:
 		words, _ := textfile.ParseTruth(g.format)
 		return "(?i:" + regexp.QuoteMeta(words.Yes) + "|" + regexp.QuoteMeta(words.No) + ")"
-	case number(g.typ):
+	case isNumber(g.typ):
 		n, _ := textfile.ParseNumber(g.format, g.typ == policy.Integer)
 		return n.Pattern
 	}
@@ -278,7 +278,8 @@ func (g guess) shape() string {
 
 // fits prints whether a text is spelt like a guess.
 func (g guess) fits(text string) string {
-	return "regexp_full_match(trim(" + text + "), " + sqlgen.QuoteText(g.shape()) + ") AND " + read(text, g.typ, g.format) + " IS NOT NULL"
+	value := printValue(text, g.typ, g.format)
+	return "regexp_full_match(trim(" + text + "), " + sqlgen.QuoteText(g.shape()) + ") AND " + value + " IS NOT NULL"
 }
 
 // guesser looks at the texts of one column.
@@ -288,18 +289,18 @@ type guesser struct {
 	text string // the column, as a name
 }
 
-// sampled is how many different values decide which guesses are worth a look at all of them.
-const sampled = 500
+// sampledValues is how many different values decide which guesses are worth a look at all of them.
+const sampledValues = 500
 
 // look guesses what a column is. Text is what is none of the others.
 func (g guesser) look(ctx context.Context) (guess, error) {
 	marks := withoutNulls(g.text, nullMarks)
 	all := "(SELECT " + marks + " AS v FROM " + g.from + ")"
-	sample, err := texts(ctx, g.db, "SELECT DISTINCT trim(v) FROM "+all+" WHERE v IS NOT NULL LIMIT "+strconv.Itoa(sampled))
+	sample, err := queryTexts(ctx, g.db, "SELECT DISTINCT trim(v) FROM "+all+" WHERE v IS NOT NULL LIMIT "+strconv.Itoa(sampledValues))
 	if err != nil || len(sample) == 0 {
 		return guess{typ: policy.Text}, err
 	}
-	found, total, err := g.count(ctx, worthALook(sample), all)
+	found, total, err := g.count(ctx, likelyGuesses(sample), all)
 	if err != nil {
 		return guess{}, err
 	}
@@ -315,8 +316,8 @@ func (g guesser) different(ctx context.Context) (different bool, err error) {
 	return different, err
 }
 
-// worthALook returns the guesses that most texts look like.
-func worthALook(sample []string) []guess {
+// likelyGuesses returns the guesses that most texts look like.
+func likelyGuesses(sample []string) []guess {
 	var out []guess
 	for _, c := range candidates() {
 		pattern, err := regexp.Compile("^(?:" + c.shape() + ")$")
@@ -396,9 +397,9 @@ func (g guesser) choose(ctx context.Context, found []tally, total int64) (guess,
 func (g guesser) meant(ctx context.Context, c guess) (ok bool, err error) {
 	switch {
 	case c.typ == policy.Boolean:
-		err = g.db.QueryRowContext(ctx, "SELECT count(DISTINCT "+read(withoutNulls(g.text, nullMarks), c.typ, c.format)+") = 2 FROM "+
+		err = g.db.QueryRowContext(ctx, "SELECT count(DISTINCT "+printValue(withoutNulls(g.text, nullMarks), c.typ, c.format)+") = 2 FROM "+
 			g.from).Scan(&ok)
-	case number(c.typ):
+	case isNumber(c.typ):
 		err = g.db.QueryRowContext(ctx, "SELECT count(*) = 0 FROM "+g.from+" WHERE regexp_full_match(trim("+g.text+
 			"), '[+-]?0[0-9]+')").Scan(&ok)
 	default:
@@ -409,24 +410,24 @@ func (g guesser) meant(ctx context.Context, c guess) (ok bool, err error) {
 
 // differs reports whether a value means one thing in one format and another in the other.
 func (g guesser) differs(ctx context.Context, a, b guess) bool {
-	if number(a.typ) != number(b.typ) {
-		return a.format == packed && b.typ == policy.Integer && b.format == "" || a.typ == policy.Boolean && b.typ == policy.Integer
+	if isNumber(a.typ) != isNumber(b.typ) {
+		return a.format == packedDate && b.typ == policy.Integer && b.format == "" || a.typ == policy.Boolean && b.typ == policy.Integer
 	}
 	common := "TIMESTAMP"
 	switch {
-	case number(a.typ):
+	case isNumber(a.typ):
 		common = "DOUBLE"
 	case a.typ == policy.Boolean || b.typ == policy.Boolean:
 		return false // the words of one format are none of another's
 	}
 	var n int64
 	text := withoutNulls(g.text, nullMarks)
-	one, two := "CAST("+read(text, a.typ, a.format)+" AS "+common+")", "CAST("+read(text, b.typ, b.format)+" AS "+common+")"
+	one, two := "CAST("+printValue(text, a.typ, a.format)+" AS "+common+")", "CAST("+printValue(text, b.typ, b.format)+" AS "+common+")"
 	err := g.db.QueryRowContext(ctx, "SELECT count(*) FROM "+g.from+" WHERE ("+one+") <> ("+two+")").Scan(&n)
 	return err == nil && n > 0
 }
 
-func number(t policy.Type) bool { return t == policy.Integer || t == policy.Decimal }
+func isNumber(t policy.Type) bool { return t == policy.Integer || t == policy.Decimal }
 
 // marks returns the texts of a column that probably stand for a missing value.
 func (g guesser) marks(ctx context.Context) ([]string, error) {
@@ -434,7 +435,7 @@ func (g guesser) marks(ctx context.Context) ([]string, error) {
 	for _, mark := range nullMarks {
 		out = append(out, sqlgen.QuoteText(mark))
 	}
-	found, err := texts(ctx, g.db, "SELECT DISTINCT trim("+g.text+") FROM "+g.from+" WHERE trim("+g.text+") IN ("+
+	found, err := queryTexts(ctx, g.db, "SELECT DISTINCT trim("+g.text+") FROM "+g.from+" WHERE trim("+g.text+") IN ("+
 		strings.Join(out, ", ")+")")
 	slices.SortFunc(found, func(a, b string) int { return slices.Index(nullMarks, a) - slices.Index(nullMarks, b) })
 	return found, err
@@ -450,7 +451,7 @@ var sentinels = map[policy.Type][]string{
 // standsOut returns, as it is spelt, a value that is at an end, far from the others, several times,
 // and one that is often written for a missing value.
 func (g guesser) standsOut(ctx context.Context, c guess) ([]string, error) {
-	value := read(withoutNulls(g.text, nullMarks), c.typ, c.format)
+	value := printValue(withoutNulls(g.text, nullMarks), c.typ, c.format)
 	var found []string
 	for _, s := range sentinels[c.typ] {
 		s = "CAST(" + sqlgen.QuoteText(s) + " AS " + csvTypes[c.typ] + ")"
@@ -460,8 +461,8 @@ func (g guesser) standsOut(ctx context.Context, c guess) ([]string, error) {
 			far = "(max(v) = " + s + " AND max(v) FILTER (v < " + s + ") < DATE '2200-01-01' OR min(v) = " + s +
 				" AND min(v) FILTER (v > " + s + ") > " + s + " + 1000)"
 		}
-		names, err := texts(ctx, g.db, "SELECT min(trim(t)) FILTER (v = "+s+") FROM (SELECT "+value+" AS v, "+g.text+" AS t FROM "+g.from+
-			") HAVING count(*) FILTER (v = "+s+") >= 2 AND "+far)
+		names, err := queryTexts(ctx, g.db, "SELECT min(trim(t)) FILTER (v = "+s+") FROM (SELECT "+value+" AS v, "+g.text+" AS t FROM "+
+			g.from+") HAVING count(*) FILTER (v = "+s+") >= 2 AND "+far)
 		if err != nil {
 			return nil, err
 		}

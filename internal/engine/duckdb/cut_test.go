@@ -49,7 +49,7 @@ func totals(t testing.TB, e *Engine, text string) []int64 {
 	q := question(t, e, text)
 	r, err := e.Run(t.Context(), q)
 	if err != nil {
-		t.Fatal(text, why(t, e, q))
+		t.Fatal(text, runAgain(t, e, q))
 	}
 	return r.Measures[0].Open()
 }
@@ -289,7 +289,7 @@ func TestTurnedJoins(t *testing.T) {
 				}
 				result, err := e.Run(t.Context(), q)
 				if err != nil {
-					t.Fatalf("%s: %v", text, why(t, e, q))
+					t.Fatalf("%s: %v", text, runAgain(t, e, q))
 				}
 				got = append(got, opened(result))
 			}
@@ -328,7 +328,7 @@ tables: {t: {max_rows: 5, max_groups: 3, columns: {i: {type: integer, bounds: [0
 			continue // it was faster than that
 		}
 		interrupted++
-		if !errors.Is(err, engine.ErrRun) || err.Error() != engine.ErrRun.Error() || engine.HowOf(err) != engine.Stopped || got != nil {
+		if !errors.Is(err, engine.ErrRun) || err.Error() != engine.ErrRun.Error() || engine.EndingOf(err) != engine.Stopped || got != nil {
 			t.Errorf("after %v: %v, %v", wait, got, err)
 		}
 	}

@@ -88,7 +88,7 @@ var sqlDialect = &sqlgen.Dialect{
 	},
 	RowHash: "u.h",
 
-	Narrow:   func(typ string) bool { return typ != "BIGINT" && slices.Contains(integers[:fitting], typ) },
+	Narrow:   func(typ string) bool { return typ != "BIGINT" && slices.Contains(integers[:int64TypeCount], typ) },
 	Likeness: likeness,
 	Common:   common,
 	Readable: readable,
@@ -129,7 +129,7 @@ func readTimestamp(moment, typ string) string {
 // integers are the types of whole numbers, first those that 64 bits hold.
 var integers = []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT"}
 
-const fitting = 7
+const int64TypeCount = 7
 
 // likeness is the same for types in which one value is spelled in one way. Fractions that are
 // binary are not those that are decimal, a day is not its midnight, and a text can spell a number,
@@ -156,7 +156,7 @@ func common(types []string) string {
 	same, fit := true, true
 	for _, t := range types {
 		same = same && t == types[0]
-		fit = fit && slices.Contains(integers[:fitting], t)
+		fit = fit && slices.Contains(integers[:int64TypeCount], t)
 	}
 	switch {
 	case same:
@@ -216,11 +216,11 @@ var optimizers = map[string]string{
 	"limit_pushdown":  "there is a LIMIT where public tables are read and nowhere else",
 }
 
-// harmful are the rules that must be off, and why.
-var harmful = map[string]string{
+// harmfulOptimizers are the rules that must be off, and why.
+var harmfulOptimizers = map[string]string{
 	"expression_rewriter": "it makes x * (c1 * c2) of (x * c1) * c2, and so an overflow of what had none, and x > 5 of TRY_CAST(x AS " +
 		"...) > 5, which is NULL where x does " +
-		"not fit; package plan computes with constants, in integers of any size",
+		"not fit; package planner computes with constants, in integers of any size",
 	"common_subexpressions": "it moves what stands twice inside of TRY out of it, where it fails",
 }
 

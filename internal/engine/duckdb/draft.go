@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Look says what to look at beyond the schema, for a draft of a policy.
-type Look struct {
+// DraftOptions says what to look at beyond the schema, for a draft of a policy.
+type DraftOptions struct {
 	// Bounds: read the smallest and the largest values.
 	Bounds bool
 	// Unit, as in patients.pid: see in every table that has such a column whether
@@ -30,7 +30,7 @@ type Look struct {
 }
 
 // person reports whether a column of a table says whose a row is.
-func (l Look) person(table, column string) bool {
+func (l DraftOptions) person(table, column string) bool {
 	if named, ok := l.People[table]; ok {
 		near, _, _ := strings.Cut(named, "->")
 		return strings.TrimSpace(near) == column
@@ -43,7 +43,7 @@ func (l Look) person(table, column string) bool {
 // the schema. Values are looked at only where the owner asks for it, except that the types of a CSV
 // file's columns have to be guessed from its rows: that is why it is a draft, and why the owner,
 // who sees the rows anyway, reads it.
-func Schemas(ctx context.Context, files []string, look Look) ([]policy.Schema, error) {
+func Schemas(ctx context.Context, files []string, look DraftOptions) ([]policy.Schema, error) {
 	connector, err := driver.NewConnector("", nil)
 	if err != nil {
 		return nil, fmt.Errorf("start DuckDB: %w", err)
@@ -71,7 +71,7 @@ type drafter struct {
 	ctx  context.Context
 	db   *sql.DB
 	path string
-	look Look
+	look DraftOptions
 }
 
 // schemas describes the one table of a file, or the tables of a database.
@@ -120,7 +120,7 @@ func (d drafter) database() ([]policy.Schema, error) {
 		return nil, fmt.Errorf("%s is not a DuckDB file that this version can read, or another process is writing to it", d.path)
 	}
 	defer d.db.ExecContext(d.ctx, "DETACH source")
-	names, err := texts(d.ctx, d.db,
+	names, err := queryTexts(d.ctx, d.db,
 		"SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = 'main' ORDER BY 1")
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 	if c.Type == policy.Timestamp { // in UTC, whatever zone the machine is in
 		name = "make_timestamp(epoch_us(" + name + "))"
 	}
-	texts, err := texts(d.ctx, d.db, "SELECT unnest([CAST(min("+name+") AS VARCHAR), CAST(max("+name+") AS VARCHAR)]) FROM "+from+
+	texts, err := queryTexts(d.ctx, d.db, "SELECT unnest([CAST(min("+name+") AS VARCHAR), CAST(max("+name+") AS VARCHAR)]) FROM "+from+
 		" WHERE isfinite(CAST("+name+" AS "+finite(c.Type)+"))")
 	if err != nil {
 		return err

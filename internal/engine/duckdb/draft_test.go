@@ -70,7 +70,7 @@ func TestSchemas(t *testing.T) {
 			"d.duckdb": typed("people d.duckdb", bounds) + "visits d.duckdb '\\x00'\n  pid integer BIGINT nullable false" + seven +
 				"\n  day timestamp TIMESTAMP nullable true\n",
 		} {
-			schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, file)}, Look{Bounds: bounds})
+			schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, file)}, DraftOptions{Bounds: bounds})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestDraftsOpen(t *testing.T) {
 		for _, c := range []struct{ file, table, unit string }{{"c.csv", "c", "c.pid"}, {"p.parquet", "p", "row"},
 			{"d.duckdb", "visits", "people.pid"}} {
 			path := filepath.Join(folder, c.file)
-			schemas, err := Schemas(t.Context(), []string{path}, Look{Bounds: bounds})
+			schemas, err := Schemas(t.Context(), []string{path}, DraftOptions{Bounds: bounds})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestSchemasRefuse(t *testing.T) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(folder, name)
 		}
-		_, err := Schemas(t.Context(), []string{name}, Look{Bounds: true})
+		_, err := Schemas(t.Context(), []string{name}, DraftOptions{Bounds: true})
 		if want == "" && err == nil {
 			continue
 		}
@@ -147,7 +147,7 @@ func TestSchemasSeeWhetherTheUnitIsUnique(t *testing.T) {
 	write(t, folder, "patients.csv", "pid,age\n1,30\n2,30\n3,40\n,50\n")
 	write(t, folder, "visits.csv", "pid,day\n1,2024-01-31\n1,2024-02-01\n")
 	schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "patients.csv"), filepath.Join(folder, "visits.csv")},
-		Look{Unit: "patients.pid"})
+		DraftOptions{Unit: "patients.pid"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestSchemasSeeTextsThatDiffer(t *testing.T) {
 			text += fmt.Sprintf("u%d@example.org,town %d,%d calls and %d more,person %d\n", i, i%7, i, rows-i, i/2)
 		}
 		write(t, folder, "people.csv", text)
-		schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "people.csv")}, Look{})
+		schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "people.csv")}, DraftOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestGuess(t *testing.T) {
 		folder := t.TempDir()
 		lines := strings.ReplaceAll(strings.Join(strings.Fields(c.values), "\"\n1;\""), "_", " ")
 		path := write(t, folder, "t.csv", "p;v\n1;\""+lines+"\"\n1;\n")
-		schemas, err := Schemas(t.Context(), []string{path}, Look{})
+		schemas, err := Schemas(t.Context(), []string{path}, DraftOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestGuess(t *testing.T) {
 // A column that reads in two ways is read like its neighbours, which the same program wrote.
 func TestGuessByNeighbours(t *testing.T) {
 	path := write(t, t.TempDir(), "t.csv", "a,b\n03/04/2020,12/31/2020\n")
-	schemas, err := Schemas(t.Context(), []string{path}, Look{})
+	schemas, err := Schemas(t.Context(), []string{path}, DraftOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestDraftsAreRead(t *testing.T) {
 		"pid;born;weight;smoker\n1;13.12.1970;71,5;ja\n2;NA;80,25;nein\n3;1.2.1980\n4;24.6.2001;NA;ja\n")
 	labs := write(t, folder, "labs.csv", "patient_id,taken\n1,12/31/2020\n1,01/02/2021\n2,02/03/2021\n")
 	people := map[string]string{"labs": "patient_id"}
-	schemas, err := Schemas(t.Context(), []string{patients, labs}, Look{Unit: "patients.pid", People: people})
+	schemas, err := Schemas(t.Context(), []string{patients, labs}, DraftOptions{Unit: "patients.pid", People: people})
 	if err != nil {
 		t.Fatal(err)
 	}

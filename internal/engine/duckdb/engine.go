@@ -16,11 +16,11 @@
 //     neighbouring sums apart by nothing: clamping never lengthens a distance.
 //  4. A person is bounded after everything else, joins among it: one partial per (person, group),
 //     at most MaxGroups of them by the smallest salted hash, each partial clamped; of distinct
-//     values and of those of a quantile at most MaxRows in a group. Package bound does that for
-//     counts and sums, with rows that it gets from DuckDB in bulk; for the rest, and for a unit of
-//     a type whose values it cannot tell apart, SQL statements do. Which groups are kept depends on
-//     that person's rows alone. Where nobody has more than one row none of this is needed, and none
-//     is done.
+//     values and of those of a quantile at most MaxRows in a group. Package contribution does that
+//     for counts and sums, with rows that it gets from DuckDB in bulk; for the rest, and for a unit
+//     of a type whose values it cannot tell apart, SQL statements do. Which groups are kept depends
+//     on that person's rows alone. Where nobody has more than one row none of this is needed, and
+//     none is done.
 //  5. Types of a CSV file are the policy's. Nothing about the file is guessed from its rows,
 //     because a guess that one person's row can change is an answer about that row.
 //  6. Who a row is about is compared as it is stored, in one type for all columns that say so, and
@@ -288,7 +288,7 @@ func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, erro
 	if q.Bounded() {
 		known, err := s.runPeople(ctx, q)
 		switch {
-		case errors.Is(err, errShape) || errors.Is(err, chunks.ErrCount):
+		case errors.Is(err, errNotBulk) || errors.Is(err, chunks.ErrCount):
 			return s.Run(ctx, q, all)
 		case err != nil:
 			return nil, failure(ctx, err)
@@ -302,7 +302,7 @@ func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, erro
 	}
 	totals, err := s.runBounded(ctx, q, all[i].Measures)
 	switch {
-	case errors.Is(err, errShape) || errors.Is(err, chunks.ErrCount):
+	case errors.Is(err, errNotBulk) || errors.Is(err, chunks.ErrCount):
 		return s.Run(ctx, q, all)
 	case err != nil:
 		return nil, failure(ctx, err)
@@ -314,8 +314,8 @@ func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, erro
 	return s.Finish(ctx, q, known, slices.Delete(all, i, i+1))
 }
 
-// runBounded computes some counts and sums of a question in package bound. It returns errShape
-// where that has to be done in SQL.
+// runBounded computes some counts and sums of a question in package contribution. It returns
+// errNotBulk where that has to be done in SQL.
 func (s *snapshot) runBounded(ctx context.Context, q *tree.Query, measures []int) ([][]int64, error) {
 	b, err := s.newBounded(q, measures)
 	if err != nil {
@@ -327,8 +327,8 @@ func (s *snapshot) runBounded(ctx context.Context, q *tree.Query, measures []int
 
 // Failures that say how they ended. Their text is that of engine.ErrRun.
 var (
-	errStopped = &engine.Failure{How: engine.Stopped, Err: engine.ErrRun}
-	errMemory  = &engine.Failure{How: engine.Memory, Err: engine.ErrRun}
+	errStopped = &engine.Failure{Ending: engine.Stopped, Err: engine.ErrRun}
+	errMemory  = &engine.Failure{Ending: engine.Memory, Err: engine.ErrRun}
 )
 
 // failure is engine.ErrRun, whatever an error says, with how the run ended. DuckDB's own word comes

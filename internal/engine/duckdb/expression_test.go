@@ -136,7 +136,7 @@ func TestExpressions(t *testing.T) {
 		}
 	})
 	t.Logf("%d expressions were compared on %d rows; %d were refused", asked, len(all), refused)
-	if !testing.Short() && (asked < usually(300, 1000) || len(all) < 100) {
+	if !testing.Short() && (asked < rounds(300, 1000) || len(all) < 100) {
 		t.Error("too few expressions for a test")
 	}
 }

@@ -13,11 +13,11 @@ import (
 type feed struct {
 	path   string
 	copied bool
-	report csvlines.Report
+	report textfile.Report
 }
 
 // newFeed reads a file. Whoever has it must end it, when DuckDB wants no more.
-func newFeed(ctx context.Context, file string, shape csvlines.Shape, folder string, tell func(done, of int64)) (*feed, error) {
+func newFeed(ctx context.Context, file string, shape textfile.Shape, folder string, tell func(done, of int64)) (*feed, error) {
 	report, err := scanTelling(ctx, file, shape, nil, tell)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func newFeed(ctx context.Context, file string, shape csvlines.Shape, folder stri
 }
 
 // end returns what was found.
-func (f *feed) end() (csvlines.Report, error) {
+func (f *feed) end() (textfile.Report, error) {
 	if f.copied {
 		os.Remove(f.path)
 	}

@@ -21,8 +21,8 @@ func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 	defer letGo()
 	if t.Bounded() {
 		err := s.fetchPeople(ctx, t, into)
-		if !errors.Is(err, errShape) {
-			return s.state.readFrom(), failed(ctx, err)
+		if !errors.Is(err, errNotBulk) {
+			return s.state.readFrom(), failureIfAny(ctx, err)
 		}
 	}
 	f := s.newFetch(t)
@@ -41,14 +41,14 @@ type fetch struct {
 
 // codeColumn says how a column's values become codes.
 type codeColumn struct {
-	text   bool    // they are places already, and nullPlace for NULL
-	places *places // of other categories; nil where the values are codes as they are
-	clamp  bool    // numbers, which are clamped to what is public about them
+	text   bool      // they are places already, and nullPosition for NULL
+	places *keyIndex // of other categories; nil where the values are codes as they are
+	clamp  bool      // numbers, which are clamped to what is public about them
 	lo, hi int64
 }
 
-// nullPlace is what NULL is among the places of texts. -1 is a text that is no key.
-const nullPlace = -2
+// nullPosition is what NULL is among the places of texts. -1 is a text that is no key.
+const nullPosition = -2
 
 // newFetch prints a table. It has to be closed.
 func (s *snapshot) newFetch(t *tree.Table) *fetch {
@@ -75,14 +75,14 @@ func (f *fetch) add(p *sqlgen.Printer, c tree.TableColumn) string {
 	kind := c.Expr.Type().Kind
 	switch {
 	case c.Values != nil && kind == tree.Text:
-		keys := chunks.NewKeys(textPlaces(c.Values), nullPlace)
+		keys := chunks.NewKeys(textPositions(c.Values), nullPosition)
 		f.open, f.columns = append(f.open, keys), append(f.columns, codeColumn{text: true})
-		return place(keys, p.Row.Expr(c.Expr))
-	case c.Values != nil && kind == tree.Boolean && isPlaces(c.Values):
+		return printKeyIndex(keys, p.Row.Expr(c.Expr))
+	case c.Values != nil && kind == tree.Boolean && isFalseTrue(c.Values):
 		f.columns = append(f.columns, codeColumn{})
 		return p.Row.Expr(c.Expr)
 	case c.Values != nil:
-		f.columns = append(f.columns, codeColumn{places: newPlaces(c.Values)})
+		f.columns = append(f.columns, codeColumn{places: newKeyIndex(c.Values)})
 		return p.Key(tree.Key{Expr: c.Expr})
 	}
 	lo, hi, _ := c.Bounds()
@@ -90,8 +90,8 @@ func (f *fetch) add(p *sqlgen.Printer, c tree.TableColumn) string {
 	return tryCast(p.Row.Expr(c.Expr), width(lo, hi))
 }
 
-// isPlaces reports whether false and true stand at the places 0 and 1.
-func isPlaces(values []policy.Value) bool {
+// isFalseTrue reports whether false and true stand at the places 0 and 1.
+func isFalseTrue(values []policy.Value) bool {
 	return len(values) == 2 && !values[0].Bool() && values[1].Bool()
 }
 
@@ -110,13 +110,13 @@ func width(lo, hi int64) string {
 
 // fetch runs it. It is apart from newFetch so that tests can plant a mistake between the two.
 func (s *snapshot) fetch(ctx context.Context, f *fetch, into engine.Collector) error {
-	pool := sync.Pool{New: func() any { return &codes{} }}
+	pool := sync.Pool{New: func() any { return &codeBatch{} }}
 	var one sync.Mutex
 	err := s.source.Each(ctx, f.query, func(c *chunks.Chunk) error {
-		w := pool.Get().(*codes)
+		w := pool.Get().(*codeBatch)
 		defer pool.Put(w)
 		if !w.read(f, c) {
-			return errShape
+			return errNotBulk
 		}
 		one.Lock()
 		defer one.Unlock()
@@ -125,25 +125,25 @@ func (s *snapshot) fetch(ctx context.Context, f *fetch, into engine.Collector) e
 		}
 		return nil
 	})
-	return failed(ctx, err)
+	return failureIfAny(ctx, err)
 }
 
-// failed is failure, where there is one.
-func failed(ctx context.Context, err error) error {
+// failureIfAny is failure, where there is one.
+func failureIfAny(ctx context.Context, err error) error {
 	if err != nil {
 		return failure(ctx, err)
 	}
 	return nil
 }
 
-// codes is a chunk as rows of codes.
-type codes struct {
+// codeBatch is a chunk as rows of codes.
+type codeBatch struct {
 	column []int64
 	rows   []int64
 }
 
 // read fills the rows. It reports whether the columns are what was asked for.
-func (w *codes) read(f *fetch, c *chunks.Chunk) bool {
+func (w *codeBatch) read(f *fetch, c *chunks.Chunk) bool {
 	n, width := c.Len(), len(f.columns)
 	w.column = slices.Grow(w.column[:0], n)[:n]
 	w.rows = slices.Grow(w.rows[:0], n*width)[:n*width]
@@ -171,7 +171,7 @@ func (f *fetch) code(k int, c *chunks.Chunk, out []int64) bool {
 	switch {
 	case column.text:
 		for i, x := range out {
-			if x == nullPlace {
+			if x == nullPosition {
 				out[i] = engine.Null
 			}
 		}
@@ -185,21 +185,21 @@ func (f *fetch) code(k int, c *chunks.Chunk, out []int64) bool {
 }
 
 // newPeople prints a table to train on whose people have several rows, of whom some may be cut, for
-// package bound. It has to be closed. It returns errShape where people are cut in SQL.
-func (s *snapshot) newPeople(t *tree.Table) (*bounded, error) {
+// package contribution. It has to be closed. It returns errNotBulk where people are cut in SQL.
+func (s *snapshot) newPeople(t *tree.Table) (*boundedQuery, error) {
 	// Rows go to the collector as they are picked, and cannot be taken back: no order is tried.
-	b := &bounded{people: true, spec: contribution.Spec{Groups: 1, MaxGroups: 1}}
-	from := unsorted(t.From)
+	b := &boundedQuery{people: true, spec: contribution.Spec{Groups: 1, MaxGroups: 1}}
+	from := withoutSort(t.From)
 	p := s.Print(from)
 	if !b.limit(s, nil, t.Hash()) || !b.addUnit(s, p, from) {
-		return nil, errShape
+		return nil, errNotBulk
 	}
 	f := &fetch{first: 1}
 	for _, c := range t.Columns {
 		b.query.Columns = append(b.query.Columns, f.add(p, c))
 	}
 	b.open = f.open
-	rows := &coded{fetch: f}
+	rows := &codedRows{fetch: f}
 	for _, c := range f.columns {
 		lo, hi := c.interval()
 		m, null := contribution.Measure{Kind: contribution.Carried, Reach: math.MaxInt64}, int64(engine.Null)
@@ -234,10 +234,10 @@ func (s *snapshot) fetchPeople(ctx context.Context, t *tree.Table, into engine.C
 		return err
 	}
 	defer b.close()
-	sink := &collecting{coded: b.carried.(*coded), into: into}
+	sink := &collectorSink{codedRows: b.carried.(*codedRows), into: into}
 	b.spec.Pick = &contribution.Pick{MaxRows: t.MaxRows(), Flag: -1, Sink: func() contribution.Sink { return sink }}
-	_, err = contribution.Run(ctx, b.spec, b.rows(ctx, s.source, func() {}))
-	if err == nil && sink.broken || errors.Is(err, errShape) && sink.row != nil {
+	_, err = contribution.Run(ctx, b.spec, b.readRows(ctx, s.source, func() {}))
+	if err == nil && sink.broken || errors.Is(err, errNotBulk) && sink.row != nil {
 		return errCollector // to begin again in SQL would hand rows over twice
 	}
 	return err
@@ -245,16 +245,16 @@ func (s *snapshot) fetchPeople(ctx context.Context, t *tree.Table, into engine.C
 
 var errCollector = errors.New("duckdb: who takes the rows has failed")
 
-// coded are rows of codes. NULL is a code that no value has.
-type coded struct {
+// codedRows are rows of codes. NULL is a code that no value has.
+type codedRows struct {
 	fetch *fetch
 	list  []contribution.Measure
 	nulls []int64
 }
 
-func (r *coded) measures() []contribution.Measure { return r.list }
+func (r *codedRows) measures() []contribution.Measure { return r.list }
 
-func (r *coded) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
+func (r *codedRows) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	for k := range r.fetch.columns {
 		if !r.fetch.code(k, c, out[k]) {
 			return false
@@ -268,9 +268,9 @@ func (r *coded) carry(_ *batch, c *chunks.Chunk, out [][]int64) bool {
 	return true
 }
 
-// collecting hands rows to a collector, which takes one at a time.
-type collecting struct {
-	*coded
+// collectorSink hands rows to a collector, which takes one at a time.
+type collectorSink struct {
+	*codedRows
 	into   engine.Collector
 	mu     sync.Mutex
 	row    []int64
@@ -278,7 +278,7 @@ type collecting struct {
 }
 
 // Take hands rows on.
-func (t *collecting) Take(groups []int32, values [][]int64) {
+func (t *collectorSink) Take(groups []int32, values [][]int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.broken {

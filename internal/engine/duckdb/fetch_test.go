@@ -209,7 +209,7 @@ func different(a, b []string) (came, went int) {
 // TestFetchNeighbours: nobody, whatever they have in however many tables, is in a table with more
 // rows than MaxRows, and nobody else's rows change.
 func TestFetchNeighbours(t *testing.T) {
-	for seed := range usually[uint64](2, 6) {
+	for seed := range rounds[uint64](2, 6) {
 		f := shops(t, seed)
 		for _, c := range shopTables {
 			if far := f.farFetched(t, c[0], c[1], unchanged); far != "" {

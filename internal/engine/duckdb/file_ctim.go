@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-func nodeOf(info fs.FileInfo) node {
+func nodeOf(info fs.FileInfo) fileNode {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return node{}
+		return fileNode{}
 	}
-	return node{uint64(s.Dev), uint64(s.Ino), s.Ctim.Nano()}
+	return fileNode{uint64(s.Dev), uint64(s.Ino), s.Ctim.Nano()}
 }

@@ -5,4 +5,4 @@ package duckdb
 import "io/fs"
 
 // nodeOf knows nothing more, and size and time of modification have to do.
-func nodeOf(fs.FileInfo) node { return node{} }
+func nodeOf(fs.FileInfo) fileNode { return fileNode{} }

@@ -103,7 +103,7 @@ func ask(t testing.TB, e *Engine, text string) [][]int64 {
 	q := &prepare(t, e.dataset, text).Query
 	result, err := e.Run(t.Context(), q)
 	if err != nil {
-		t.Fatalf("%s: %v", text, why(t, e, q))
+		t.Fatalf("%s: %v", text, runAgain(t, e, q))
 	}
 	out := make([][]int64, len(result.Measures))
 	for i, v := range result.Measures {
@@ -126,8 +126,8 @@ func watchSpills(t *testing.T) func() {
 	}
 }
 
-// why runs a query again to see what DuckDB says, which nobody else is told.
-func why(t testing.TB, e *Engine, q *tree.Query) error {
+// runAgain runs a query again to see what DuckDB says, which nobody else is told.
+func runAgain(t testing.TB, e *Engine, q *tree.Query) error {
 	t.Helper()
 	for _, st := range e.now.Statements(q) {
 		rows, err := e.now.DB.QueryContext(t.Context(), st.Text, st.Args...)
@@ -168,8 +168,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// usually returns how many rounds a test has: fewer than all, unless all are asked for.
-func usually[T int | uint64](fewer, all T) T {
+// rounds returns how many rounds a test has: fewer than all, unless all are asked for.
+func rounds[T int | uint64](fewer, all T) T {
 	if *full {
 		return all
 	}

@@ -21,8 +21,8 @@ import (
 // Limits are what one dataset's DuckDB may use of the machine. Zero is DuckDB's default: four
 // fifths of the memory, and every core.
 type Limits struct {
-	// Memory is in bytes. What does not fit is spilled to disk. Package bound takes a quarter of it
-	// at most, beside it.
+	// Memory is in bytes. What does not fit is spilled to disk. Package contribution takes a
+	// quarter of it at most, beside it.
 	Memory int64
 	// Threads is how many cores one question can use. Results are exact integers, so they do not
 	// depend on it.
@@ -107,8 +107,8 @@ func ParseMemory(text string) (int64, error) {
 	return bytes / 1000, nil
 }
 
-// counting is how DuckDB counts what is public about the data.
-var counting = sqlengine.Counting{Bytes: "strlen", Different: "approx_count_distinct"}
+// countFunctions is how DuckDB counts what is public about the data.
+var countFunctions = sqlengine.CountFunctions{Bytes: "strlen", Different: "approx_count_distinct"}
 
 // countThreads is how many threads one question can use.
 func countThreads(ctx context.Context, db *sql.DB) int {
@@ -124,13 +124,14 @@ func measureStore(ctx context.Context, db *sql.DB) publictime.Machine {
 	return publictime.Machine{Threads: countThreads(ctx, db), Factor: measureSpeed(), SQL: true}
 }
 
-// trial is work of many kinds on rows that nobody has: numbers, texts, groups. usualTrial is how
-// long it takes on the machine that the constants of package publictime were measured on.
+// trialSQL is work of many kinds on rows that nobody has: numbers, texts, groups. usualTrialTime is
+// how long it takes on the machine that the constants of package publictime were measured on.
 const (
-	trial = "SELECT sum(n), sum(l) FROM (SELECT x * 7919 % 20011 AS k, count(*) AS n, sum(strlen(upper(CAST(x * 31 AS VARCHAR)))) AS l " +
+	trialSQL = "SELECT sum(n), sum(l) FROM (SELECT x * 7919 % 20011 AS k, count(*) AS n, " +
+		"sum(strlen(upper(CAST(x * 31 AS VARCHAR)))) AS l " +
 		"FROM (SELECT range AS x FROM range(150000)) WHERE CAST(x AS VARCHAR) NOT LIKE '%99999%' GROUP BY k)"
-	usualTrial = 15 * time.Millisecond
-	trials     = 15
+	usualTrialTime = 15 * time.Millisecond
+	trialRuns      = 15
 )
 
 // measureSpeed is how many times as slow this machine is as that one. What counts is what a
@@ -141,7 +142,7 @@ var measureSpeed = sync.OnceValue(func() float64 {
 	if err != nil {
 		return 1
 	}
-	return max(0.5, float64(best)/float64(usualTrial))
+	return max(0.5, float64(best)/float64(usualTrialTime))
 })
 
 func bestTrial() (time.Duration, error) {
@@ -157,13 +158,13 @@ func bestTrial() (time.Duration, error) {
 	runtime.LockOSThread() // without threads of its own DuckDB works on ours
 	defer runtime.UnlockOSThread()
 	best := time.Duration(0)
-	for range trials {
+	for range trialRuns {
 		var n, l sql.NullFloat64
-		began := worked()
-		if err := db.QueryRow(trial).Scan(&n, &l); err != nil {
+		began := threadTime()
+		if err := db.QueryRow(trialSQL).Scan(&n, &l); err != nil {
 			return 0, err
 		}
-		if took := worked() - began; best == 0 || took < best {
+		if took := threadTime() - began; best == 0 || took < best {
 			best = took
 		}
 	}

@@ -57,7 +57,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("questions have %s, %v", got, err)
 		}
 		if e.now.memory != 25<<20 {
-			t.Errorf("package bound has %d", e.now.memory)
+			t.Errorf("package contribution has %d", e.now.memory)
 		}
 		if _, err := e.now.DB.Exec("SET threads = 8"); err == nil {
 			t.Error("the limits can be changed")

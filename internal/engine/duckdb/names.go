@@ -42,7 +42,8 @@ func (n *names) has(numbers []int64) bool {
 	return most < uint64(len(n.ends))
 }
 
-// isNamed reports whether package bound takes people of a type as texts, and not as integers.
+// isNamed reports whether package contribution takes people of a type as texts, and not as
+// integers.
 func isNamed(typ string) bool {
 	base, _, _ := strings.Cut(typ, "(")
 	return slices.Contains([]string{"VARCHAR", "BLOB", "UUID", "HUGEINT", "UHUGEINT", "ENUM", "DECIMAL"}, base)
@@ -133,9 +134,9 @@ func hasNull(c *chunks.Chunk, col int) (found bool) {
 	return found
 }
 
-// names64 is a set of hashes. It takes them from package bound, from several goroutines, and is
-// read when all are there.
-type names64 struct {
+// hashSet is a set of hashes. It takes them from package contribution, from several goroutines, and
+// is read when all are there.
+type hashSet struct {
 	mu    sync.Mutex
 	slots []uint64 // open addressing: 0 is free
 	n     int
@@ -143,7 +144,7 @@ type names64 struct {
 }
 
 // Take adds hashes.
-func (t *names64) Take(_ []int32, values [][]int64) {
+func (t *hashSet) Take(_ []int32, values [][]int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, h := range values[0] {
@@ -151,7 +152,7 @@ func (t *names64) Take(_ []int32, values [][]int64) {
 	}
 }
 
-func (t *names64) add(h uint64) {
+func (t *hashSet) add(h uint64) {
 	if h == 0 {
 		t.zero = true
 		return
@@ -172,7 +173,7 @@ func (t *names64) add(h uint64) {
 }
 
 // find returns where a hash is, or could be.
-func (t *names64) find(h uint64) int {
+func (t *hashSet) find(h uint64) int {
 	mask := uint64(len(t.slots) - 1)
 	for at := h & mask; ; at = (at + 1) & mask {
 		if x := t.slots[at]; x == 0 || x == h {
@@ -181,7 +182,7 @@ func (t *names64) find(h uint64) int {
 	}
 }
 
-func (t *names64) has(h uint64) bool {
+func (t *hashSet) has(h uint64) bool {
 	if h == 0 || len(t.slots) == 0 {
 		return t.zero && h == 0
 	}

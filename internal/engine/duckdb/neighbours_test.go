@@ -89,12 +89,12 @@ func (f family) tooFar(t testing.TB, q *tree.Query, mutate func(string) string) 
 			return "it does not run"
 		}
 	}
-	return beyond(q, results)
+	return exceedsSensitivity(q, results)
 }
 
-// beyond compares results without somebody, with them, and with somebody else in their place, with
-// a query's sensitivities, and says where they are farther apart.
-func beyond(q *tree.Query, results [3]*engine.Result) string {
+// exceedsSensitivity compares results without somebody, with them, and with somebody else in their
+// place, with a query's sensitivities, and says where they are farther apart.
+func exceedsSensitivity(q *tree.Query, results [3]*engine.Result) string {
 	for _, pair := range []struct {
 		relation dp.Neighbours
 		a, b     int
@@ -150,10 +150,10 @@ func TestNeighbours(t *testing.T) {
 		}
 		return n
 	})
-	for seed := range usually(6, 12) {
+	for seed := range rounds(6, 12) {
 		asked += gen.Example(seed)
 	}
-	if asked < usually(150, 300) {
+	if asked < rounds(150, 300) {
 		t.Errorf("only %d questions were replayed", asked)
 	}
 }

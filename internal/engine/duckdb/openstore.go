@@ -33,7 +33,7 @@ func OpenStore(ctx context.Context, ds *policy.Dataset, s store.Store) (*sqlengi
 		return nil, fmt.Errorf("dataset %s: what is set in one connection to the database does not hold in another, so rules of its "+
 			"optimizer that may not touch a question stay on; bring one along whose connections are to one DuckDB", ds.Name)
 	}
-	return sqlengine.Open(ctx, ds, s, sqlDialect, sqlengine.Manner{Counting: counting, Machine: measureStore})
+	return sqlengine.Open(ctx, ds, s, sqlDialect, sqlengine.Options{Counting: countFunctions, Machine: measureStore})
 }
 
 var errOptimizer = errors.New("rules of the optimizer are on that must be off")

@@ -198,7 +198,7 @@ func TestThirdPartyErrors(t *testing.T) {
 		defer s.DB.Close()
 		ds := dataset(t, t.TempDir(), strangeKeys)
 		_, opened := OpenStore(t.Context(), ds, s)
-		_, looked := sqlengine.Open(t.Context(), ds, s, sqlDialect, sqlengine.Manner{})
+		_, looked := sqlengine.Open(t.Context(), ds, s, sqlDialect, sqlengine.Options{})
 		for _, err := range []error{opened, looked} {
 			if err == nil || strings.Contains(err.Error(), "4711") || errors.Is(err, errTalkative) {
 				t.Errorf("late %v: %v", late, err)
@@ -207,12 +207,12 @@ func TestThirdPartyErrors(t *testing.T) {
 	}
 }
 
-// several is a driver that opens a DuckDB for each connection.
-type several struct{}
+// perConnectionDriver is a driver that opens a DuckDB for each connection.
+type perConnectionDriver struct{}
 
-func (several) Driver() driver.Driver { return nil }
+func (perConnectionDriver) Driver() driver.Driver { return nil }
 
-func (several) Connect(ctx context.Context) (driver.Conn, error) {
+func (perConnectionDriver) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := bundled.NewConnector("", func(c driver.ExecerContext) error {
 		for _, text := range strange {
 			if _, err := c.ExecContext(ctx, text, nil); err != nil {
@@ -230,7 +230,7 @@ func (several) Connect(ctx context.Context) (driver.Conn, error) {
 // TestThirdPartyConnections: rules of the optimizer are off in every connection of a pool, or the
 // store is refused.
 func TestThirdPartyConnections(t *testing.T) {
-	s := store.Store{DB: sql.OpenDB(several{}), Dialect: store.DuckDB,
+	s := store.Store{DB: sql.OpenDB(perConnectionDriver{}), Dialect: store.DuckDB,
 		Version: func(context.Context) (store.Version, error) { return store.Version{State: "1"}, nil }}
 	defer s.DB.Close()
 	if _, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s); err == nil {

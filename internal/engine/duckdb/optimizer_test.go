@@ -40,7 +40,7 @@ func TestOptimizersAreListed(t *testing.T) {
 			t.Errorf("there is no rule %s", rule)
 		}
 	}
-	for rule := range harmful {
+	for rule := range harmfulOptimizers {
 		if !slices.Contains(disabled, rule) || !slices.Contains(rules, rule) {
 			t.Errorf("%s is not off", rule)
 		}
@@ -135,10 +135,10 @@ func TestOptimizersChangeNothing(t *testing.T) {
 			}
 			defer free.close()
 			rules := ruleNames(t, free)
-			known := slices.Sorted(maps.Keys(harmful))
+			known := slices.Sorted(maps.Keys(harmfulOptimizers))
 			settings := map[string][]string{"all rules": known, "no rule": rules}
 			for _, alone := range rules {
-				if harmful[alone] != "" {
+				if harmfulOptimizers[alone] != "" {
 					continue
 				}
 				settings[alone+" alone"] = slices.DeleteFunc(slices.Clone(rules), func(r string) bool { return r == alone })

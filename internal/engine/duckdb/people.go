@@ -16,9 +16,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// runPeople computes a question about people with many rows in package bound. It returns errShape
-// where that has to be done in SQL, which follows from the question and the types of its columns,
-// and never from rows: the two ways keep other groups of a person.
+// runPeople computes a question about people with many rows in package contribution. It returns
+// errNotBulk where that has to be done in SQL, which follows from the question and the types of its
+// columns, and never from rows: the two ways keep other groups of a person.
 func (s *snapshot) runPeople(ctx context.Context, q *tree.Query) (*sqlengine.Known, error) {
 	found, err := s.findGroups(ctx, q)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *snapshot) runPeople(ctx context.Context, q *tree.Query) (*sqlengine.Kno
 	defer b.close()
 	jobs := r.jobs(q, b, p)
 	if jobs == nil {
-		return nil, errShape
+		return nil, errNotBulk
 	}
 	b.from(p, q.Where)
 	if err := b.runJobs(ctx, s.source, jobs); err != nil {
@@ -53,12 +53,12 @@ type peopleResult struct {
 }
 
 // jobs prints what is computed, and returns nil where something is of a type that is left to SQL.
-func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *sqlgen.Printer) []*job {
+func (r *peopleResult) jobs(q *tree.Query, b *boundedQuery, p *sqlgen.Printer) []*job {
 	var out []*job
 	var totals []int
 	values := map[string][]int{} // by what quantiles are of: the ends of an interval are of the same
 	for i, m := range q.Measures {
-		var run func(context.Context, contribution.Spec, contribution.Source) error
+		var run computation
 		carried := carrier(nil)
 		switch m.Kind {
 		case tree.CountDistinct:
@@ -99,8 +99,8 @@ func (r *peopleResult) jobs(q *tree.Query, b *bounded, p *sqlgen.Printer) []*job
 }
 
 // addTotals computes counts and sums, and how many people are in each combination of private keys.
-func (r *peopleResult) addTotals(totals []int) func(context.Context, contribution.Spec, contribution.Source) error {
-	return func(ctx context.Context, s contribution.Spec, source contribution.Source) error {
+func (r *peopleResult) addTotals(totals []int) computation {
+	return func(ctx context.Context, s contribution.Spec, source contribution.BatchReader) error {
 		sums, err := contribution.Run(ctx, s, source)
 		if err != nil {
 			return err
@@ -118,8 +118,8 @@ func (r *peopleResult) addTotals(totals []int) func(context.Context, contributio
 }
 
 // countDifferent counts the different values of each group.
-func (r *peopleResult) countDifferent(m int) func(context.Context, contribution.Spec, contribution.Source) error {
-	return func(ctx context.Context, s contribution.Spec, source contribution.Source) error {
+func (r *peopleResult) countDifferent(m int) computation {
+	return func(ctx context.Context, s contribution.Spec, source contribution.BatchReader) error {
 		counts, err := contribution.CountDistinct(ctx, s, source)
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -129,10 +129,10 @@ func (r *peopleResult) countDifferent(m int) func(context.Context, contribution.
 }
 
 // collectValues collects the values of each group, in steps, for some measures.
-func (r *peopleResult) collectValues(from carrier, measures func() []int) func(context.Context, contribution.Spec, contribution.Source) error {
-	return func(ctx context.Context, s contribution.Spec, source contribution.Source) error {
+func (r *peopleResult) collectValues(from carrier, measures func() []int) computation {
+	return func(ctx context.Context, s contribution.Spec, source contribution.BatchReader) error {
 		values, err := contribution.Collect(ctx, s, source)
-		if n, ok := from.(*narrow); ok {
+		if n, ok := from.(*narrowNumbers); ok {
 			for _, group := range values {
 				for i := range group {
 					group[i] += n.lo - 1
@@ -148,8 +148,9 @@ func (r *peopleResult) collectValues(from carrier, measures func() []int) func(c
 	}
 }
 
-// unsorted leaves out a cut that was made for SQL, which puts all rows of a person into an order.
-func unsorted(from tree.Relation) tree.Relation {
+// withoutSort leaves out a cut that was made for SQL, which puts all rows of a person into an
+// order.
+func withoutSort(from tree.Relation) tree.Relation {
 	if c, ok := from.(*tree.Cut); ok && c.Sorted {
 		return c.From
 	}
@@ -179,15 +180,15 @@ func (f *foundGroups) placeResults(known *sqlengine.Known, persons []int64, memb
 		}
 	}
 	for m, sums := range known.Sums {
-		known.Sums[m] = scattered(sums, at, len(known.Combos)*public)
+		known.Sums[m] = scatterTo(sums, at, len(known.Combos)*public)
 	}
 	for m, values := range known.Values {
-		known.Values[m] = scattered(values, at, len(known.Combos)*public)
+		known.Values[m] = scatterTo(values, at, len(known.Combos)*public)
 	}
 }
 
-// scattered puts values to places among n, and leaves out those whose place is -1.
-func scattered[T any](values []T, at []int, n int) []T {
+// scatterTo puts values to places among n, and leaves out those whose place is -1.
+func scatterTo[T any](values []T, at []int, n int) []T {
 	out := make([]T, n)
 	for i, place := range at {
 		if place >= 0 {
@@ -208,7 +209,7 @@ func scattered[T any](values []T, at []int, n int) []T {
 type foundGroups struct {
 	keys   []tree.Key // the private ones
 	hash   *contribution.Hash
-	kept   *names64  // the hashes of groups that somebody keeps; nil where they are being found
+	kept   *hashSet  // the hashes of groups that somebody keeps; nil where they are being found
 	groups spellings // the number of the public keys, and then the private ones
 	combos spellings // the private ones alone
 	of     []int32   // by group, the combination
@@ -246,10 +247,11 @@ func (s *snapshot) findNames(ctx context.Context, q *tree.Query, f *foundGroups)
 	b.from(p, q.Where)
 	f.hash = contribution.NewHash(b.spec.Salt)
 	b.private, b.carried = f, f
-	kept := &names64{}
+	kept := &hashSet{}
 	b.spec.Groups, b.spec.MaxGroups, b.spec.Measures = 1, 1, f.measures()
-	b.spec.Pick = &contribution.Pick{MaxRows: q.MaxGroups(), Distinct: true, Flag: -1, Sink: func() contribution.Sink { kept = &names64{}; return kept }}
-	_, err = contribution.Run(ctx, b.spec, b.rows(ctx, s.source, func() {}))
+	b.spec.Pick = &contribution.Pick{MaxRows: q.MaxGroups(), Distinct: true, Flag: -1,
+		Sink: func() contribution.Sink { kept = &hashSet{}; return kept }}
+	_, err = contribution.Run(ctx, b.spec, b.readRows(ctx, s.source, func() {}))
 	f.kept = kept
 	return err
 }
@@ -265,15 +267,15 @@ func (f *foundGroups) carry(w *batch, _ *chunks.Chunk, out [][]int64) bool {
 }
 
 // read reads the groups, of which these are the public keys.
-func (f *foundGroups) read(ctx context.Context, source chunks.Source, query chunks.Query, public []keyColumn) error {
-	numbered := &bounded{keys: public}
+func (f *foundGroups) read(ctx context.Context, source chunks.Database, query chunks.Query, public []keyColumn) error {
+	numbered := &boundedQuery{keys: public}
 	pool := sync.Pool{New: func() any { return &batch{} }}
 	var mu sync.RWMutex
 	err := source.Each(ctx, query, func(c *chunks.Chunk) error {
 		w := pool.Get().(*batch)
 		defer pool.Put(w)
 		if !w.number(numbered, c, 0, nil) || !w.found.read(c, len(public), len(f.keys)) {
-			return errShape
+			return errNotBulk
 		}
 		fresh := func() bool {
 			mu.RLock()
@@ -332,7 +334,7 @@ func (w *batch) addGroups(f *foundGroups) {
 
 func (f *foundGroups) len() int { return f.groups.len() }
 
-// spec says what package bound has to know about the groups.
+// spec says what package contribution has to know about the groups.
 func (f *foundGroups) spec() *contribution.Private {
 	out := &contribution.Private{Names: f.groups.hashes, Of: f.of, Combos: f.combos.len()}
 	if f.groups.shared {
@@ -427,7 +429,7 @@ func (r *foundRow) spell(public int32, row int) []byte {
 // findGroups replaces the numbers of public keys by those of groups; col is the first private key.
 // A group that nobody keeps has none. Where groups are being found there is one, and a row has the
 // hash of its own.
-func (w *batch) findGroups(b *bounded, c *chunks.Chunk, col int) bool {
+func (w *batch) findGroups(b *boundedQuery, c *chunks.Chunk, col int) bool {
 	f := b.private
 	if !w.found.read(c, col, len(f.keys)) {
 		return false

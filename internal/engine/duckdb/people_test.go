@@ -31,8 +31,8 @@ func everything(r *engine.Result) string {
 	return fmt.Sprint(r.Combos.Pick(places), r.Persons.Open(), members, opened(r), values)
 }
 
-// TestPeopleAsInSQL asks for every aggregate of people with many rows through package bound, with
-// memory and without, and as SQL with windows. Where nobody is cut they are the same; where
+// TestPeopleAsInSQL asks for every aggregate of people with many rows through package contribution,
+// with memory and without, and as SQL with windows. Where nobody is cut they are the same; where
 // somebody is, the ways through bound are.
 func TestPeopleAsInSQL(t *testing.T) {
 	folder := t.TempDir()
@@ -71,7 +71,7 @@ tables:
 			q := &prepare(t, e.dataset, text).Query
 			inSQL, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 			if err != nil {
-				t.Fatalf("%s: %v", text, why(t, e, q))
+				t.Fatalf("%s: %v", text, runAgain(t, e, q))
 			}
 			want := everything(inSQL)
 			checkMembers(t, q, inSQL)
@@ -240,14 +240,14 @@ tables:
 				"1 GROUP BY tag")
 			r, err := e.Run(t.Context(), q)
 			if err != nil {
-				t.Fatal(why(t, e, q))
+				t.Fatal(runAgain(t, e, q))
 			}
 			total := int64(0)
 			for _, n := range r.Measures[0].Open() {
 				total += n
 			}
 			if q.MaxGroups() != 2 || total < 4 || total > 6 {
-				t.Errorf("%d rows of two people in two groups each: %s", total, shown(q, r))
+				t.Errorf("%d rows of two people in two groups each: %s", total, describeResult(q, r))
 			}
 		})
 	}
@@ -277,7 +277,7 @@ tables:
 		if err != nil {
 			t.Fatal(err)
 		}
-		planted[shown(q, r)] = true
+		planted[describeResult(q, r)] = true
 	}
 	if len(results) != 1 {
 		t.Errorf("%v", results)
@@ -396,7 +396,7 @@ tables:
 				}
 				r, err := e.Run(t.Context(), q)
 				if err != nil {
-					t.Fatal(why(t, e, q))
+					t.Fatal(runAgain(t, e, q))
 				}
 				if got := fmt.Sprint(r.Measures[at].Open()); got != want {
 					t.Errorf("%s: %s, want %s", text, got, want)

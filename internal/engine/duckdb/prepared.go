@@ -24,8 +24,8 @@ import (
 // that source, which is looked at whenever the data is opened, and the files are with every
 // question. A file that fits no more is refused, and never read.
 
-// about is what a prepared file says of itself.
-type about struct {
+// preparedInfo is what a prepared file says of itself.
+type preparedInfo struct {
 	Form  int    `json:"form"`
 	Table string `json:"table"`
 	// Unit is the column that says whose a row is. Numbers are of its people, and rows without one
@@ -34,7 +34,7 @@ type about struct {
 	// Source names the contents that it was made of; see [dataState.fingerprint].
 	Source string `json:"source"`
 	// Columns is what was done to columns, by the policy's names.
-	Columns map[string]treated `json:"columns"`
+	Columns map[string]columnTreatment `json:"columns"`
 	// Codes are the texts whose places stand beside a column.
 	Codes map[string][]string `json:"codes"`
 	// Numbered says that people have numbers, and that there is a list of them.
@@ -58,16 +58,16 @@ const (
 	codeOfNull  = -2
 )
 
-// treated says what was done to a column.
-type treated struct {
+// columnTreatment says what was done to a column.
+type columnTreatment struct {
 	Type string `json:"type"`
 	Step string `json:"step,omitempty"`
 	Lo   *int64 `json:"lo,omitempty"`
 	Hi   *int64 `json:"hi,omitempty"`
 }
 
-func treatment(c *policy.Column) treated {
-	out := treated{Type: c.Type.String()}
+func treatmentOf(c *policy.Column) columnTreatment {
+	out := columnTreatment{Type: c.Type.String()}
 	if c.Granularity != nil {
 		out.Step = c.Granularity.RatString()
 	}
@@ -79,23 +79,23 @@ func treatment(c *policy.Column) treated {
 
 // holds reports whether what is stored has all that the policy wants now: bounds may be narrower
 // than they were.
-func (was treated) holds(now treated) bool {
+func (was columnTreatment) holds(now columnTreatment) bool {
 	narrower := was.Lo == nil || now.Lo != nil && *now.Lo >= *was.Lo && *now.Hi <= *was.Hi
 	return was.Type == now.Type && was.Step == now.Step && narrower
 }
 
 // openPrepared attaches the prepared file of a table and looks whether it fits.
-func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
+func (s *snapshot) openPrepared(ctx context.Context, t *table) (preparedInfo, error) {
 	path, place := t.prepared, sqlgen.QuoteName("prepared "+t.Name)
 	again := "; run 'discreet prepare' again"
 	if _, err := os.Stat(path); err != nil {
-		return about{}, fmt.Errorf("table %s: there is no prepared file %s; run 'discreet prepare', or remove 'prepared' from the policy",
-			t.Name, path)
+		return preparedInfo{}, fmt.Errorf("table %s: there is no prepared file %s; run 'discreet prepare', or remove 'prepared' "+
+			"from the policy", t.Name, path)
 	}
 	_, err := s.DB.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(path)+" AS "+place+" (READ_ONLY)")
-	var a about
+	var a preparedInfo
 	if err == nil {
-		a, err = readAbout(ctx, s.DB, place)
+		a, err = readPreparedInfo(ctx, s.DB, place)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -111,7 +111,7 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
 	}
 	for _, name := range t.Needed() {
 		// What a path uses is stored as it is: two orders that were clamped to one would be one.
-		if was, ok := a.Columns[name]; name != t.UnitColumn && (ok == t.onPath(name) || ok && !was.holds(treatment(t.Columns[name]))) {
+		if was, ok := a.Columns[name]; name != t.UnitColumn && (ok == t.onPath(name) || ok && !was.holds(treatmentOf(t.Columns[name]))) {
 			return a, fmt.Errorf("table %s: %s was prepared when the policy said something else about column %s%s", t.Name, path, name,
 				again)
 		}
@@ -120,7 +120,7 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (about, error) {
 }
 
 // usePrepared makes a table one that is read from its prepared file.
-func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
+func (s *snapshot) usePrepared(ctx context.Context, t *table, a preparedInfo) error {
 	t.From, t.csv, t.copied, t.byPerson = sqlgen.QuoteName("prepared "+t.Name)+".rows", false, false, true
 	if _, err := sqlengine.Describe(ctx, s.DB, &t.Table, t.prepared, true); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
 		}
 	}
 	for name, texts := range a.Codes {
-		places := placesOf(texts)
+		places := positionsOf(texts)
 		if c := t.Columns[name]; c != nil && c.Type == policy.Text && len(places) == len(texts) { // no text has two
 			t.Codes[name], t.coded[name] = codeName(name), places
 		}
@@ -141,7 +141,7 @@ func (s *snapshot) usePrepared(ctx context.Context, t *table, a about) error {
 	return nil
 }
 
-func readAbout(ctx context.Context, db *sql.DB, place string) (a about, err error) {
+func readPreparedInfo(ctx context.Context, db *sql.DB, place string) (a preparedInfo, err error) {
 	var text string
 	if err := db.QueryRowContext(ctx, "SELECT text FROM "+place+".about").Scan(&text); err != nil {
 		return a, err
@@ -160,7 +160,7 @@ func isPrepared(ctx context.Context, path string) bool {
 	if _, err := db.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(path)+" AS made (READ_ONLY)"); err != nil {
 		return false
 	}
-	a, err := readAbout(ctx, db, "made")
+	a, err := readPreparedInfo(ctx, db, "made")
 	return err == nil && a.Form > 0
 }
 
@@ -189,18 +189,18 @@ type Stored struct {
 // Store writes each table whose people may have many rows into a file of its own, which is where
 // the policy says, or in a folder: sorted by person, with numbers cast, on their lattice and
 // clamped, with codes of the texts that have public keys, and without the rows about nobody.
-// Questions about such a file have the same exact results, and are faster: see package bound. Tell
-// is called now and then with what is done of a table, between 0 and 1.
+// Questions about such a file have the same exact results, and are faster: see package
+// contribution. Tell is called now and then with what is done of a table, between 0 and 1.
 //
 // A file that was written before is replaced when the new one is whole; what else stands in its
 // place is left alone. Nothing rests on the order for privacy: it is checked while a question runs.
 func Store(ctx context.Context, ds *policy.Dataset, folder string, tell func(table string, done float64)) ([]Stored, error) {
-	s, err := openUnlocked(ctx, unprepared(ds), asDeclared, Limits{})
+	s, err := openUnlocked(ctx, withoutPrepared(ds), asDeclared, Limits{})
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	var made []making
+	var made []fileInProgress
 	defer func() {
 		for _, m := range made {
 			m.clear()
@@ -215,7 +215,7 @@ func Store(ctx context.Context, ds *policy.Dataset, folder string, tell func(tab
 		if path == "" {
 			path = filepath.Join(folder, name+".duckdb")
 		}
-		m, err := beginMaking(ctx, path)
+		m, err := beginFile(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -238,8 +238,8 @@ func Store(ctx context.Context, ds *policy.Dataset, folder string, tell func(tab
 	return out, nil
 }
 
-// unprepared is a dataset as its sources have it.
-func unprepared(ds *policy.Dataset) *policy.Dataset {
+// withoutPrepared is a dataset as its sources have it.
+func withoutPrepared(ds *policy.Dataset) *policy.Dataset {
 	out := *ds
 	out.Tables = map[string]*policy.Table{}
 	for name, t := range ds.Tables {
@@ -251,7 +251,7 @@ func unprepared(ds *policy.Dataset) *policy.Dataset {
 }
 
 // store writes a table into a file that is being made.
-func (s *snapshot) store(ctx context.Context, t *table, m making, tell func(float64)) error {
+func (s *snapshot) store(ctx context.Context, t *table, m fileInProgress, tell func(float64)) error {
 	a, list, keys := t.storedList()
 	defer func() {
 		for _, k := range keys {
@@ -305,8 +305,9 @@ func (s *snapshot) store(ctx context.Context, t *table, m making, tell func(floa
 }
 
 // storedList prints the columns as they are stored by person, and what is to be known about them.
-func (t *table) storedList() (a about, list []string, open []*chunks.Keys) {
-	a = about{Form: preparedForm, Table: t.Name, Unit: t.UnitColumn, Columns: map[string]treated{}, Codes: map[string][]string{}}
+func (t *table) storedList() (a preparedInfo, list []string, open []*chunks.Keys) {
+	a = preparedInfo{Form: preparedForm, Table: t.Name, Unit: t.UnitColumn, Columns: map[string]columnTreatment{},
+		Codes: map[string][]string{}}
 	for _, name := range t.Needed() {
 		c := t.Columns[name]
 		text := t.Raw(name) // who it is stays as it is
@@ -318,14 +319,14 @@ func (t *table) storedList() (a about, list []string, open []*chunks.Keys) {
 			case policy.Timestamp:
 				text = "make_timestamp(" + text + ")"
 			}
-			a.Columns[name] = treatment(c)
+			a.Columns[name] = treatmentOf(c)
 		}
 		list = append(list, text+" AS "+sqlgen.QuoteName(t.Stored[name].Name))
 		if c != nil && c.Type == policy.Text && c.Keys == policy.PublicKeys {
 			a.Codes[name] = listTexts(c.KeyValues)
-			keys := chunks.NewKeys(placesOf(a.Codes[name]), codeOfNull)
+			keys := chunks.NewKeys(positionsOf(a.Codes[name]), codeOfNull)
 			open = append(open, keys)
-			list = append(list, place(keys, t.Cast(name))+" AS "+sqlgen.QuoteName(codeName(name)))
+			list = append(list, printKeyIndex(keys, t.Cast(name))+" AS "+sqlgen.QuoteName(codeName(name)))
 		}
 	}
 	return a, list, open
@@ -341,8 +342,8 @@ func listTexts(values []policy.Value) (out []string) {
 	return out
 }
 
-// placesOf says where each text of a list is.
-func placesOf(texts []string) map[string]int32 {
+// positionsOf says where each text of a list is.
+func positionsOf(texts []string) map[string]int32 {
 	places := map[string]int32{}
 	for i, text := range texts {
 		places[text] = int32(i)
@@ -350,29 +351,29 @@ func placesOf(texts []string) map[string]int32 {
 	return places
 }
 
-// making is a file that is being made, in a folder of its own beside its place: private from the
-// first byte, and under its own name only when it is whole.
-type making struct{ path, folder string }
+// fileInProgress is a file that is being made, in a folder of its own beside its place: private
+// from the first byte, and under its own name only when it is whole.
+type fileInProgress struct{ path, folder string }
 
-func (m making) part() string { return filepath.Join(m.folder, "part.duckdb") }
-func (m making) clear()       { os.RemoveAll(m.folder) }
+func (m fileInProgress) part() string { return filepath.Join(m.folder, "part.duckdb") }
+func (m fileInProgress) clear()       { os.RemoveAll(m.folder) }
 
-// beginMaking makes the folders, and refuses to write over what is no prepared file.
-func beginMaking(ctx context.Context, path string) (making, error) {
+// beginFile makes the folders, and refuses to write over what is no prepared file.
+func beginFile(ctx context.Context, path string) (fileInProgress, error) {
 	// Private rows: for this user alone.
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return making{}, err
+		return fileInProgress{}, err
 	}
 	if _, err := os.Lstat(path); err == nil && !isPrepared(ctx, path) {
-		return making{}, fmt.Errorf("%s exists already, and is nothing that 'discreet prepare' wrote, or is damaged; remove it first, or "+
-			"choose another name in the policy or another folder with --out", path)
+		return fileInProgress{}, fmt.Errorf("%s exists already, and is nothing that 'discreet prepare' wrote, or is damaged; remove it "+
+			"first, or choose another name in the policy or another folder with --out", path)
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*")
-	return making{path, folder}, err
+	return fileInProgress{path, folder}, err
 }
 
 // finish puts the file into its place.
-func (m making) finish() error {
+func (m fileInProgress) finish() error {
 	if err := os.Chmod(m.part(), 0o600); err != nil {
 		return err
 	}

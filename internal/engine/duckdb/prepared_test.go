@@ -48,7 +48,7 @@ func TestStore(t *testing.T) {
 			}
 			got, err := f.Run(t.Context(), &p.Query)
 			if err != nil {
-				rt.Fatalf("%s: %v", text, why(t, f, &p.Query))
+				rt.Fatalf("%s: %v", text, runAgain(t, f, &p.Query))
 			}
 			if opened(got) != opened(want) {
 				rt.Fatalf("%s: %s, and stored by person %s", text, opened(want), opened(got))
@@ -64,7 +64,7 @@ func TestStore(t *testing.T) {
 
 // preparedIn is a dataset of which tables are stored by person.
 func preparedIn(ds *policy.Dataset, stored []Stored) *policy.Dataset {
-	out := unprepared(ds)
+	out := withoutPrepared(ds)
 	for _, s := range stored {
 		out.Tables[s.Table].Prepared = s.File
 	}
@@ -91,7 +91,7 @@ func TestStoredAndChanged(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", "u,d\n1,0.126\n1,5\n2,-7\n,1\n2,0.5\n")
 	ds := dataset(t, folder, fmt.Sprintf(lattice, "-2, 4", "0.01"))
-	want := fmt.Sprint(ask(t, open(t, unprepared(ds)), "SELECT SUM(d) FROM t"))
+	want := fmt.Sprint(ask(t, open(t, withoutPrepared(ds)), "SELECT SUM(d) FROM t"))
 	stored, err := Store(t.Context(), ds, "", silent)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,8 @@ func TestStoredOfChangedSource(t *testing.T) {
 	if got := versionOf(t, e); got == before {
 		t.Error("other data is the same version")
 	}
-	if got := fmt.Sprint(ask(t, e, "SELECT SUM(d) FROM t")); got != fmt.Sprint(ask(t, open(t, unprepared(ds)), "SELECT SUM(d) FROM t")) {
+	const sum = "SELECT SUM(d) FROM t"
+	if got := fmt.Sprint(ask(t, e, sum)); got != fmt.Sprint(ask(t, open(t, withoutPrepared(ds)), sum)) {
 		t.Error(got)
 	}
 	// A table of a database is as new as the database.
@@ -364,7 +365,7 @@ func TestStoredTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	const text = "SELECT k, COUNT(*) FROM t GROUP BY k"
-	want := fmt.Sprint(ask(t, open(t, unprepared(ds)), text))
+	want := fmt.Sprint(ask(t, open(t, withoutPrepared(ds)), text))
 	owner(t, ds.Tables["t"].Prepared, `UPDATE about SET text = replace(text, '"b"', '"a"')`)
 	if got := fmt.Sprint(ask(t, open(t, ds), text)); got != want {
 		t.Errorf("%s, and not %s", got, want)

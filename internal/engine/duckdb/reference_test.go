@@ -211,7 +211,7 @@ func TestReference(t *testing.T) {
 			}
 			got, err := e.Run(t.Context(), &p.Query)
 			if err != nil {
-				rt.Fatalf("%s: %v", text, why(t, e, &p.Query))
+				rt.Fatalf("%s: %v", text, runAgain(t, e, &p.Query))
 			}
 			ref := compute(&p.Query, rows)
 			if d := ref.differs(got); d != "" {
@@ -224,7 +224,7 @@ func TestReference(t *testing.T) {
 		}
 	})
 	t.Logf("%d questions were compared, %d of them exactly; %d were refused", asked, certain, refused)
-	if !testing.Short() && (asked < usually(600, 2000) || certain < asked/2) {
+	if !testing.Short() && (asked < rounds(600, 2000) || certain < asked/2) {
 		t.Error("too few questions for a test")
 	}
 }

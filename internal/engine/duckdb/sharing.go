@@ -9,12 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 )
 
-// job is one of several computations in package bound that read the same rows.
+// job is one of several computations in package contribution that read the same rows.
 type job struct {
 	spec    contribution.Spec
 	carried carrier // what it reads; nil for counts and sums
-	run     func(ctx context.Context, s contribution.Spec, source contribution.Source) error
+	run     computation
 }
+
+type computation = func(ctx context.Context, s contribution.Spec, source contribution.BatchReader) error
 
 // sharing runs jobs whose rows are read once for all of them, or once more for those that need it:
 // where all that have not ended wait for rows.
@@ -57,7 +59,7 @@ var (
 )
 
 // runJobs runs jobs on the rows of b.
-func (b *bounded) runJobs(ctx context.Context, source chunks.Source, jobs []*job) error {
+func (b *boundedQuery) runJobs(ctx context.Context, source chunks.Database, jobs []*job) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	t := &sharing{running: len(jobs), read: func(all []*reader) error { return b.readFor(ctx, source, jobs, all) }}
@@ -84,7 +86,7 @@ func (b *bounded) runJobs(ctx context.Context, source chunks.Source, jobs []*job
 }
 
 // source reads rows for a job, when the others want some too.
-func (t *sharing) source(job int) contribution.Source {
+func (t *sharing) source(job int) contribution.BatchReader {
 	return func(take func(*contribution.Batch) error) error {
 		r := &reader{job: job, take: take, done: make(chan error, 1)}
 		t.mu.Lock()
@@ -126,13 +128,13 @@ func (t *sharing) start() {
 }
 
 // readFor reads the rows for some jobs.
-func (b *bounded) readFor(ctx context.Context, source chunks.Source, jobs []*job, all []*reader) error {
+func (b *boundedQuery) readFor(ctx context.Context, source chunks.Database, jobs []*job, all []*reader) error {
 	pool := sync.Pool{New: func() any { return &batch{rooms: make([][][]int64, len(jobs))} }}
 	return source.Each(ctx, b.query, func(c *chunks.Chunk) error {
 		w := pool.Get().(*batch)
 		defer pool.Put(w)
 		if !w.readRows(b, c) {
-			return errShape
+			return errNotBulk
 		}
 		active := 0
 		for _, r := range all {
@@ -140,7 +142,7 @@ func (b *bounded) readFor(ctx context.Context, source chunks.Source, jobs []*job
 				continue
 			}
 			if !w.readJob(b, c, jobs[r.job], r.job) {
-				return errShape
+				return errNotBulk
 			}
 			r.give(&w.Batch)
 			active++
@@ -153,7 +155,7 @@ func (b *bounded) readFor(ctx context.Context, source chunks.Source, jobs []*job
 }
 
 // readJob reads what one of several jobs has of the rows.
-func (w *batch) readJob(b *bounded, c *chunks.Chunk, j *job, at int) bool {
+func (w *batch) readJob(b *boundedQuery, c *chunks.Chunk, j *job, at int) bool {
 	if j.carried == nil {
 		return w.readValues(b, c)
 	}

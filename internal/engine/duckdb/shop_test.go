@@ -140,8 +140,8 @@ func question(t testing.TB, e *Engine, text string) *tree.Query {
 	return &s.Plans[0].Query
 }
 
-// shown writes a result: combinations with their people, then measures.
-func shown(q *tree.Query, r *engine.Result) string {
+// describeResult writes a result: combinations with their people, then measures.
+func describeResult(q *tree.Query, r *engine.Result) string {
 	var out []string
 	if len(q.PrivateKeys()) > 0 {
 		var places []int
@@ -167,9 +167,9 @@ func answer(t testing.TB, e *Engine, text string) string {
 	q := question(t, e, text)
 	r, err := e.Run(t.Context(), q)
 	if err != nil {
-		t.Fatalf("%s: %v", text, why(t, e, q))
+		t.Fatalf("%s: %v", text, runAgain(t, e, q))
 	}
-	return shown(q, r)
+	return describeResult(q, r)
 }
 
 // shopAnswers are questions and what was computed for them by hand from shopRows, where two rows in
@@ -372,11 +372,11 @@ func plainRows(t testing.TB, db *sql.DB, text string) (out []string, ok bool) {
 		}
 		out = append(out, strings.Join(line, " "))
 	}
-	return something(out), true
+	return withoutZeros(out), true
 }
 
-// something sorts lines and leaves out those of nothing but zeros.
-func something(lines []string) []string {
+// withoutZeros sorts lines and leaves out those of nothing but zeros.
+func withoutZeros(lines []string) []string {
 	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.Trim(l, "0 []") == "" })
 	slices.Sort(lines)
 	return lines
@@ -411,7 +411,7 @@ func ownRows(t testing.TB, e *Engine, p *tree.Plan, mutate func(string) string) 
 		}
 		out = append(out, strings.Join(line, " "))
 	}
-	return something(out), different
+	return withoutZeros(out), different
 }
 
 // TestShopAgainstPlain: where nothing has to be cut an answer is what SQL says, for questions that
@@ -438,7 +438,7 @@ func TestShopAgainstPlain(t *testing.T) {
 		}
 		db := sql.OpenDB(connector)
 		defer db.Close()
-		for range usually(60, 150) {
+		for range rounds(60, 150) {
 			text := drawShopQuestion(r)
 			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
 			if err != nil {
@@ -469,7 +469,7 @@ func TestShopAgainstPlain(t *testing.T) {
 			}
 		}
 	}
-	if asked < usually(120, 300) || some < usually(60, 150) {
+	if asked < rounds(120, 300) || some < rounds(60, 150) {
 		t.Error("too few questions for a test")
 	}
 	t.Logf("%d questions, %d with something in the answer", asked, some)

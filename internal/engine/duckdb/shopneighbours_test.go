@@ -94,7 +94,7 @@ func moved(q *tree.Query, a, b *engine.Result, relation dp.Neighbours) string {
 		l1, l2, quantiles := new(big.Int), new(big.Int), int64(0)
 		for g := range groups {
 			if measure.Kind == tree.Quantile {
-				n := apart(x[g].values[m], y[g].values[m])
+				n := listDistance(x[g].values[m], y[g].values[m])
 				if n > 0 {
 					quantiles++
 				}
@@ -186,8 +186,8 @@ func byCombo(r *engine.Result) map[string]int64 {
 	return out
 }
 
-// apart is how many values must be added or taken away to make one list of the other.
-func apart(a, b []int64) int64 {
+// listDistance is how many values must be added or taken away to make one list of the other.
+func listDistance(a, b []int64) int64 {
 	count := map[int64]int64{}
 	for _, v := range a {
 		count[v]++
@@ -250,7 +250,7 @@ func shopQuestions() []string {
 // TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther
 // than its noise is calibrated to.
 func TestShopNeighbours(t *testing.T) {
-	seeds := usually[uint64](2, 5)
+	seeds := rounds[uint64](2, 5)
 	if testing.Short() {
 		seeds = 1
 	}
@@ -259,7 +259,7 @@ func TestShopNeighbours(t *testing.T) {
 		for _, text := range shopQuestions() {
 			q := question(t, f.with, text)
 			if far := f.shopFar(t, q, unchanged); far != "" {
-				t.Errorf("%s\n%s\n%v", text, far, why(t, f.with, q))
+				t.Errorf("%s\n%s\n%v", text, far, runAgain(t, f.with, q))
 			}
 		}
 		f.close()
@@ -355,7 +355,7 @@ func TestPlantedShop(t *testing.T) {
 					continue
 				}
 				got, err := e.now.Run(t.Context(), q, changed)
-				if planted.fails && err != nil || !planted.fails && err == nil && shown(q, got) != c.want {
+				if planted.fails && err != nil || !planted.fails && err == nil && describeResult(q, got) != c.want {
 					t.Logf("found by %s", c.text)
 					return
 				}
@@ -511,7 +511,7 @@ func TestShopNeighboursOfRandomQuestions(t *testing.T) {
 	for seed := range uint64(3) {
 		f := shops(t, 100+seed)
 		r := rand.New(rand.NewPCG(seed, 7))
-		for range usually(40, 120) {
+		for range rounds(40, 120) {
 			text := drawShopQuestion(r)
 			s, err := planner.Prepare(f.with.dataset, text, planner.Options{Public: public{t.Context(), f.with}})
 			if err != nil {
@@ -521,13 +521,13 @@ func TestShopNeighboursOfRandomQuestions(t *testing.T) {
 			asked++
 			q := &s.Plans[0].Query
 			if far := f.shopFar(t, q, unchanged); far != "" {
-				t.Errorf("%s\n%s\n%v", text, far, why(t, f.with, q))
+				t.Errorf("%s\n%s\n%v", text, far, runAgain(t, f.with, q))
 			}
 		}
 		f.close()
 	}
 	t.Logf("%d questions were replayed; refused: %v", asked, refused)
-	if asked < usually(80, 200) {
+	if asked < rounds(80, 200) {
 		t.Error("too few questions for a test")
 	}
 }

@@ -25,15 +25,15 @@ type snapshot struct {
 	sqlengine.Database
 	using   sync.RWMutex // held for reading while a question runs on it
 	tables  map[string]*table
-	listed  []*chunks.Keys // public keys that are texts, to look up groups
-	source  chunks.Source  // the same database, for rows in bulk
-	spill   spill          // where large questions go that do not fit into memory
+	listed  []*chunks.Keys  // public keys that are texts, to look up groups
+	source  chunks.Database // the same database, for rows in bulk
+	spill   spill           // where large questions go that do not fit into memory
 	state   dataState
 	limits  Limits
 	sizes   publictime.Sizes
 	threads int // of one question
-	// For package bound. A test forces it to compact, to read several times, or not to look for an
-	// order.
+	// For package contribution. A test forces it to compact, to read several times, or not to look
+	// for an order.
 	memory    int64
 	unordered bool
 }
@@ -91,7 +91,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 			s.close()
 		}
 	}()
-	if s.source, err = chunks.Of(connector); err != nil {
+	if s.source, err = chunks.DatabaseOf(connector); err != nil {
 		return nil, err
 	}
 	if s.spill, err = newSpill(); err != nil {
@@ -127,7 +127,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		if err := s.CheckUnique(ctx, ds); err != nil {
 			return nil, err
 		}
-		if s.sizes, err = s.Sizes(ctx, ds, counting); err != nil {
+		if s.sizes, err = s.Sizes(ctx, ds, countFunctions); err != nil {
 			return nil, err
 		}
 		s.threads = countThreads(ctx, s.DB)
@@ -167,8 +167,8 @@ func (s *snapshot) openTable(ctx context.Context, ds *policy.Dataset, t *table, 
 	return s.loadKeys(ctx, t)
 }
 
-// share returns how many bytes package bound may take: a quarter of what DuckDB takes at most,
-// which knows the machine's memory, or its default where that is less.
+// share returns how many bytes package contribution may take: a quarter of what DuckDB takes at
+// most, which knows the machine's memory, or its default where that is less.
 func (s *snapshot) share(ctx context.Context) int64 {
 	var limit int64
 	if err := s.DB.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS "+
@@ -194,8 +194,8 @@ func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
 	return nil
 }
 
-// locks close the ways out of a DuckDB, the last one those to change them again.
-var locks = []string{
+// lockStatements close the ways out of a DuckDB, the last one those to change them again.
+var lockStatements = []string{
 	"SET autoinstall_known_extensions = false",
 	"SET autoload_known_extensions = false",
 	"SET allow_community_extensions = false",
@@ -218,7 +218,7 @@ func (s *snapshot) lock(ctx context.Context) error {
 		// The order of groups is ours to decide, after the noise.
 		"SET preserve_insertion_order = false",
 		"SET allowed_paths = [" + strings.Join(paths, ", ") + "]",
-	}, locks...) {
+	}, lockStatements...) {
 		if _, err := s.DB.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("lock DuckDB (%s): %w", set, err)
 		}
@@ -268,9 +268,10 @@ func (s *snapshot) findOrder(ctx context.Context, ds *policy.Dataset) error {
 		if !ok {
 			continue
 		}
-		b := &bounded{people: true, query: chunks.Query{Columns: []string{who}, From: t.From}, values: []int{-1}, present: []bool{true}}
+		b := &boundedQuery{people: true, query: chunks.Query{Columns: []string{who}, From: t.From}, values: []int{-1},
+			present: []bool{true}}
 		b.spec = contribution.Spec{Groups: 1, MaxGroups: 1, Measures: []contribution.Measure{{Kind: contribution.People}}, Memory: s.memory}
-		t.order, _ = contribution.FindOrder(ctx, b.spec, b.rows(ctx, s.source, func() {})) // what cannot be read is told elsewhere
+		t.order, _ = contribution.FindOrder(ctx, b.spec, b.readRows(ctx, s.source, func() {})) // what cannot be read is told elsewhere
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

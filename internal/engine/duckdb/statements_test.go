@@ -133,7 +133,7 @@ func TestCompareAtBounds(t *testing.T) {
 					}
 					r, err := e.Run(t.Context(), q)
 					if err != nil {
-						t.Fatal(why(t, e, q))
+						t.Fatal(runAgain(t, e, q))
 					}
 					if got := r.Measures[0].Open()[0]; got != want {
 						t.Errorf("%s: %s holds for %d rows, and should for %d", typ, where, got, want)
@@ -185,7 +185,7 @@ func TestPrintsNoText(t *testing.T) {
 		o := planner.Options{Public: memory.New(ds, db.Tables).Public()}
 		m := generate.NewMaker(ds, o)
 		printed := 0
-		for i := range usually[uint64](400, 3000) {
+		for i := range rounds[uint64](400, 3000) {
 			d := generate.NewDice("marks", i)
 			text := m.Question(d)
 			if i%2 == 1 {
@@ -204,7 +204,7 @@ func TestPrintsNoText(t *testing.T) {
 				}
 			}
 		}
-		if printed < usually(150, 500) {
+		if printed < rounds(150, 500) {
 			t.Errorf("only %d statements were printed", printed)
 		}
 	}
@@ -229,8 +229,8 @@ var onceQuestions = []string{
 // TestOnceIsCut: that a person is in one group of what is a function of the person is a promise of
 // the policy, and noise is calibrated to it. Where data breaks it, by a person who is there several
 // times in a table that should have one row of each, or by a key of a public table that is there
-// several times, the person is cut to one group: by the operator of package bound, by SQL, and by
-// the reference.
+// several times, the person is cut to one group: by the operator of package contribution, by SQL,
+// and by the reference.
 func TestOnceIsCut(t *testing.T) {
 	rows := map[string]string{
 		"customers": "1,N,1,Rome\n1,S,2,Oslo\n1,W,3,Bonn\n1,N,2,Kiel\n2,S,1,Oslo\n3,N,2,Rome\n",

@@ -104,7 +104,7 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 		}
 		t.Collated, t.view = !plain, !there
 	}
-	t.shadowed = hides(all, "rowid") || t.file != "" && !t.csv && hides(all, "file_row_number")
+	t.shadowed = hidesRowNumbers(all, "rowid") || t.file != "" && !t.csv && hidesRowNumbers(all, "file_row_number")
 	if err := t.refuseOldPrepared(ctx, db); err != nil {
 		return err
 	}
@@ -191,8 +191,8 @@ func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset, ty
 	return nil
 }
 
-// hides reports whether a column has a name that DuckDB gives to row numbers.
-func hides(all []sqlgen.Column, name string) bool {
+// hidesRowNumbers reports whether a column has a name that DuckDB gives to row numbers.
+func hidesRowNumbers(all []sqlgen.Column, name string) bool {
 	return slices.ContainsFunc(all, func(c sqlgen.Column) bool { return strings.EqualFold(c.Name, name) })
 }
 
@@ -230,21 +230,21 @@ func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 		}
 		s.Keys[c] = "(FROM " + table + ")"
 		if c.Type == policy.Text {
-			keys := chunks.NewKeys(textPlaces(c.KeyValues), -1)
+			keys := chunks.NewKeys(textPositions(c.KeyValues), -1)
 			s.listed = append(s.listed, keys)
-			s.Listed[c] = place(keys, "%s") + " >= 0"
+			s.Listed[c] = printKeyIndex(keys, "%s") + " >= 0"
 		}
 	}
 	return nil
 }
 
-// place prints where a text is among keys.
-func place(keys *chunks.Keys, text string) string {
+// printKeyIndex prints where a text is among keys.
+func printKeyIndex(keys *chunks.Keys, text string) string {
 	return fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, text)
 }
 
-// textPlaces says where each text is in a list; NULL is not in it.
-func textPlaces(values []policy.Value) map[string]int32 {
+// textPositions says where each text is in a list; NULL is not in it.
+func textPositions(values []policy.Value) map[string]int32 {
 	places := map[string]int32{}
 	for i, v := range values {
 		if !v.Null {

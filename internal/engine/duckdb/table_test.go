@@ -184,7 +184,7 @@ func TestIdentitiesOfAllTypes(t *testing.T) {
 				}
 				q := question(t, e, text)
 				if _, err := e.Run(t.Context(), q); err != nil {
-					t.Errorf("%s: %v", text, why(t, e, q))
+					t.Errorf("%s: %v", text, runAgain(t, e, q))
 				}
 			}
 			if _, err := check(t, e.dataset); err != nil {

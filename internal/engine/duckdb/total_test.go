@@ -31,10 +31,10 @@ tables:
 unit: t.u
 `
 
-// together asks for several expressions in one question, or for each alone where all questions are
-// asked. One that fails makes the whole question fail.
-func together(all []string, format, tail string) (out []string) {
-	for some := range slices.Chunk(all, usually(8, 1)) {
+// joinExpressions asks for several expressions in one question, or for each alone where all
+// questions are asked. One that fails makes the whole question fail.
+func joinExpressions(all []string, format, tail string) (out []string) {
+	for some := range slices.Chunk(all, rounds(8, 1)) {
 		var list []string
 		for _, x := range some {
 			list = append(list, fmt.Sprintf(format, x))
@@ -77,7 +77,7 @@ func corpus(turn int) []string {
 			out = append(out, "SELECT b, COUNT(*), SUM(d) FROM t WHERE "+c+" GROUP BY b")
 		}
 	}
-	out = append(out, together(append(conditions, columns...), "COUNT(%[1]s)", "")...)
+	out = append(out, joinExpressions(append(conditions, columns...), "COUNT(%[1]s)", "")...)
 	sums := []string{"i", "g", "d", "i * d", "i / 2", "i % 3", "i % i", "g * i", "-d", "i - d * 2", "i / 0", "i % 0", "d * 0.5",
 		"abs(d)", "round(d * 10)", "round(d / 3, 1)", "round(ln(abs(d)), 2)", "round(exp(i), 3)", "round(power(d, 3), -1)",
 		"floor(sqrt(d))", "ceil(log10(i) * 100)",
@@ -86,8 +86,8 @@ func corpus(turn int) []string {
 		"length(left(s, 20))", "strpos(left(s, 7), 'a')", "extract(doy from y)", "extract(month from z)", "extract(dow from z + i)",
 		"y - DATE '2024-01-01'", "width_bucket(j, 0, 10, 4)", "width_bucket(e, -1.5, 1, 4)", "CAST(b AS integer)", "sign(r)",
 		"sign(k)"}
-	out = append(out, together(sums, "SUM(%[1]s), COUNT(%[1]s)", "")...)
-	out = append(out, together(sums, "AVG(%[1]s)", " GROUP BY s")...)
+	out = append(out, joinExpressions(sums, "SUM(%[1]s), COUNT(%[1]s)", "")...)
+	out = append(out, joinExpressions(sums, "AVG(%[1]s)", " GROUP BY s")...)
 	for _, k := range []string{"i", "g", "s", "b", "y", "s, b", "b, y, i", "y, g, s, b"} {
 		out = append(out, "SELECT COUNT(*), SUM(d), AVG(i) FROM t GROUP BY "+k)
 	}
@@ -150,7 +150,7 @@ func TestTotalMoments(t *testing.T) {
 	for _, c := range momentCorpus {
 		questions = append(questions, "SELECT COUNT(*), SUM(i) FROM t WHERE "+c)
 	}
-	questions = append(questions, together(momentCorpus, "COUNT(%[1]s)", "")...)
+	questions = append(questions, joinExpressions(momentCorpus, "COUNT(%[1]s)", "")...)
 	questions = append(questions, "SELECT COUNT(z), SUM(extract(hour from z)), AVG(extract(second from z)) FROM t")
 	for _, source := range []string{"t.csv", "t.parquet", "t.duckdb", "TIMESTAMPTZ.duckdb", "TIMESTAMP_NS.duckdb", "TIMESTAMP_S.duckdb",
 		"TIMESTAMP_MS.duckdb"} {
@@ -288,7 +288,7 @@ func runCorpus(t *testing.T, e *Engine, questions []string) {
 		q := &p.Query
 		got, err := e.Run(t.Context(), q)
 		if err != nil {
-			t.Errorf("%.200s: %v", text, why(t, e, q))
+			t.Errorf("%.200s: %v", text, runAgain(t, e, q))
 			continue
 		}
 		if len(got.Measures) != len(q.Measures) {

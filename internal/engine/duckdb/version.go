@@ -73,7 +73,7 @@ func (s *dataState) identify(ctx context.Context, ds *policy.Dataset, tables map
 		if !f.exists || name != "" && slices.Contains(database, f.path) {
 			continue
 		}
-		h, err := f.hash(hashedWhole)
+		h, err := f.hash(maxHashedBytes)
 		if err != nil {
 			return fmt.Errorf("read the data: %w", err)
 		}
@@ -201,7 +201,7 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 		"USE source",              // so that names are those of the database
 		"SET temp_directory = ''", // private rows are spilled nowhere
 		"SET allowed_paths = []",
-	}, locks) {
+	}, lockStatements) {
 		if _, err := c.ExecContext(ctx, set); err != nil {
 			return "", fmt.Errorf("lock DuckDB (%s): %w", set, err)
 		}
@@ -276,7 +276,7 @@ func DescribeVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
 	for _, path := range append(database, rest...) {
 		if f := stateOf(path); f.exists {
 			files++
-			if f.size > hashedWhole {
+			if f.size > maxHashedBytes {
 				large++
 			}
 		}
@@ -300,11 +300,11 @@ type fileState struct {
 	exists   bool
 	size     int64
 	modified time.Time
-	node     node
+	node     fileNode
 }
 
-// node is what only some systems know of a file; all zero elsewhere.
-type node struct {
+// fileNode is what only some systems know of a file; all zero elsewhere.
+type fileNode struct {
 	device, inode uint64
 	changed       int64 // in nanoseconds
 }
@@ -323,8 +323,8 @@ func (f fileState) changed() bool {
 	return now.exists != f.exists || now.size != f.size || !now.modified.Equal(f.modified) || now.node != f.node
 }
 
-// hashedWhole is the largest file whose version is its contents, all of them.
-const hashedWhole = 1 << 30
+// maxHashedBytes is the largest file whose version is its contents, all of them.
+const maxHashedBytes = 1 << 30
 
 // The samples of a larger file: edgeBytes at both ends, where formats keep their headers and
 // footers, and sampleBlocks of blockBytes at equal distances between them.

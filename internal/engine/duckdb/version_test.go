@@ -420,7 +420,7 @@ func TestTouched(t *testing.T) {
 func TestTimeKept(t *testing.T) {
 	folder := t.TempDir()
 	path := write(t, folder, "t.csv", "i\n1\n2\n")
-	if stateOf(path).node == (node{}) {
+	if stateOf(path).node == (fileNode{}) {
 		t.Skip("this system does not tell")
 	}
 	e := open(t, dataset(t, folder, "source: t.csv\n"+counted))
@@ -443,7 +443,7 @@ func TestSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size = hashedWhole + 12345 // it has holes, and takes no room
+	const size = maxHashedBytes + 12345 // it has holes, and takes no room
 	if err := f.Truncate(size); err != nil {
 		t.Fatal(err)
 	}
@@ -451,7 +451,7 @@ func TestSamples(t *testing.T) {
 	s := stateOf(path)
 	// With the identity as it was, only the samples can tell.
 	sampled := func() string {
-		h, err := s.hash(hashedWhole)
+		h, err := s.hash(maxHashedBytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,19 +474,19 @@ func TestSamples(t *testing.T) {
 		t.Error("there are more samples than the comment says")
 	}
 	later(t, path)
-	if now := hashed(t, path, hashedWhole); now == before {
+	if now := hashed(t, path, maxHashedBytes); now == before {
 		t.Error("a change between the samples was not noticed")
 	}
 	// A copy under the name is another file, even with its times.
-	if s = stateOf(path); s.node != (node{}) {
-		before, other := hashed(t, path, hashedWhole), s
+	if s = stateOf(path); s.node != (fileNode{}) {
+		before, other := hashed(t, path, maxHashedBytes), s
 		other.node.inode++
-		if h, _ := other.hash(hashedWhole); bytes.Equal(h, []byte(before)) {
+		if h, _ := other.hash(maxHashedBytes); bytes.Equal(h, []byte(before)) {
 			t.Error("the inode does not count")
 		}
 		other = s
 		other.node.changed++
-		if h, _ := other.hash(hashedWhole); bytes.Equal(h, []byte(before)) {
+		if h, _ := other.hash(maxHashedBytes); bytes.Equal(h, []byte(before)) {
 			t.Error("the time of the inode does not count")
 		}
 	}

@@ -122,10 +122,10 @@ func (f family) outcome(t *testing.T, q *tree.Query) string {
 		for i, e := range []*Engine{f.without, f.with, f.replaced} {
 			var err error
 			if results[i], err = run(e); err != nil {
-				return how + ": it fails: " + why(t, e, q).Error()
+				return how + ": it fails: " + runAgain(t, e, q).Error()
 			}
 		}
-		if far := beyond(q, results); far != "" {
+		if far := exceedsSensitivity(q, results); far != "" {
 			return how + ": " + far
 		}
 	}
@@ -176,7 +176,7 @@ func TestWrongIntervals(t *testing.T) {
 		}
 	}
 	t.Logf("%d functions with %d mistakes each, %d questions on three neighbours, twice each", planted, len(shrunk), asked)
-	if planted < 20 || broken < asked/2 || asked < usually(500, 5000) {
+	if planted < 20 || broken < asked/2 || asked < rounds(500, 5000) {
 		t.Errorf("only %d functions, %d intervals and %d questions: too few for a test", planted, broken, asked)
 	}
 }
@@ -242,7 +242,7 @@ func TestWrongPrinters(t *testing.T) {
 		planted++
 	}
 	t.Logf("%d functions with 5 mistakes each, %d questions on three neighbours, twice each", planted, asked)
-	if asked < usually(400, 2000) {
+	if asked < rounds(400, 2000) {
 		t.Errorf("only %d questions: too few for a test", asked)
 	}
 }

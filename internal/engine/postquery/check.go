@@ -32,14 +32,14 @@ func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 
 // refuse notes what is refused first. Nothing is printed after it, and nothing further down is
 // looked at.
-func (p *sheet) refuse(pos int32, instead, format string, args ...any) {
+func (p *output) refuse(pos int32, instead, format string, args ...any) {
 	if p.refused == nil {
 		p.refused = &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
 	}
 }
 
-// sheet is what is printed so far, or what is refused, with what it costs DuckDB.
-type sheet struct {
+// output is what is printed so far, or what is refused, with what it costs DuckDB.
+type output struct {
 	out     strings.Builder
 	refused *api.Refusal
 	depth   int
@@ -47,17 +47,17 @@ type sheet struct {
 	weight  int // how often DuckDB copies what is printed now
 }
 
-// newPrinter returns what prints a statement. The printers below share its sheet, and each has what
-// it counts.
+// newPrinter returns what prints a statement. The printers below share its output, and each has
+// what it counts.
 func newPrinter() *statementPrinter {
-	out := &sheet{weight: 1}
-	functions := &functionPrinter{sheet: out}
-	exprs := &exprPrinter{sheet: out, functions: functions}
+	out := &output{weight: 1}
+	functions := &functionPrinter{output: out}
+	exprs := &exprPrinter{output: out, functions: functions}
 	functions.exprs = exprs
-	exprs.operators = &operatorPrinter{sheet: out, exprs: exprs, functions: functions}
-	in := &scope{sheet: out, released: map[string]string{}, widths: map[string]int{}}
-	from := &fromPrinter{sheet: out, scope: in, exprs: exprs}
-	p := &statementPrinter{sheet: out, scope: in, from: from, exprs: exprs}
+	exprs.operators = &operatorPrinter{output: out, exprs: exprs, functions: functions}
+	in := &scope{output: out, released: map[string]string{}, widths: map[string]int{}}
+	from := &fromPrinter{output: out, scope: in, exprs: exprs}
+	p := &statementPrinter{output: out, scope: in, from: from, exprs: exprs}
 	exprs.statements, from.statements = p, p
 	return p
 }
@@ -86,39 +86,39 @@ func (p *scope) release(name string, columns []string) {
 }
 
 // checkName refuses what cannot be a name.
-func (p *sheet) checkName(s string, pos int32) {
-	if s == "" || len(s) > 4*MaxText || strings.ContainsRune(s, 0) || strings.Contains(s, mark) {
+func (p *output) checkName(s string, pos int32) {
+	if s == "" || len(s) > 4*MaxText || strings.ContainsRune(s, 0) || strings.Contains(s, tableMark) {
 		p.refuse(pos, "use a shorter name", "this is not a name")
 		return
 	}
 }
 
 // quotedName is a name as it is printed.
-func (p *sheet) quotedName(s string, pos int32) string {
+func (p *output) quotedName(s string, pos int32) string {
 	p.checkName(s, pos)
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// mark stands before the names that tables have in FROM, and before no other name. In DuckDB a
+// tableMark stands before the names that tables have in FROM, and before no other name. In DuckDB a
 // table's name alone is a column too, of whole rows, and rows of rows of rows are made when it
 // plans, outside of its limits of memory and of time. So no column can be called as a table is.
-const mark = "\x01"
+const tableMark = "\x01"
 
 // tableName is the name of a table in FROM as it is printed.
-func (p *sheet) tableName(s string, pos int32) string {
+func (p *output) tableName(s string, pos int32) string {
 	p.checkName(s, pos)
-	return `"` + mark + strings.ReplaceAll(s, `"`, `""`) + `"`
+	return `"` + tableMark + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
 // write prints.
-func (p *sheet) write(parts ...string) {
+func (p *output) write(parts ...string) {
 	for _, s := range parts {
 		p.out.WriteString(s)
 	}
 }
 
 // enter counts a node, which leave leaves. It reports whether there is anything left to print.
-func (p *sheet) enter(pos int32) bool {
+func (p *output) enter(pos int32) bool {
 	p.depth++
 	p.cost += p.weight
 	if p.depth > maxDepth {
@@ -131,18 +131,18 @@ func (p *sheet) enter(pos int32) bool {
 	return p.refused == nil
 }
 
-func (p *sheet) leave() { p.depth-- }
+func (p *output) leave() { p.depth-- }
 
 // withCopies prints something that DuckDB copies n times.
-func (p *sheet) withCopies(n int, print func()) {
+func (p *output) withCopies(n int, print func()) {
 	before := p.weight
 	p.weight = min(before*n, maxCost+1)
 	print()
 	p.weight = before
 }
 
-// list prints nodes with commas between them.
-func list[T any](p *sheet, all []T, print func(T)) {
+// printList prints nodes with commas between them.
+func printList[T any](p *output, all []T, print func(T)) {
 	for i, x := range all {
 		if p.refused != nil {
 			return
@@ -154,19 +154,19 @@ func list[T any](p *sheet, all []T, print func(T)) {
 	}
 }
 
-// text returns a name's part of a list of strings, which is how the parser has names.
-func text(n *pg.Node) string { return n.GetString_().GetSval() }
+// stringOf returns a name's part of a list of strings, which is how the parser has names.
+func stringOf(n *pg.Node) string { return n.GetString_().GetSval() }
 
 // What one call may use.
 const (
-	MaxRows    = 100_000  // of a result
-	MaxBytes   = 16 << 20 // of a result, as text
-	MaxColumns = 100      // of a result and of every SELECT inside
-	MaxText    = 1000     // characters of a text that is made or written
-	MaxRunning = 4        // calls at a time; others wait
-	MaxApart   = 2        // calls of Apart at a time, beside those
-	Time       = 10 * time.Second
-	Memory     = "256MB"
+	MaxRows       = 100_000  // of a result
+	MaxBytes      = 16 << 20 // of a result, as text
+	MaxColumns    = 100      // of a result and of every SELECT inside
+	MaxText       = 1000     // characters of a text that is made or written
+	MaxRunning    = 4        // calls at a time; others wait
+	MaxOwnRunning = 2        // calls of WithOwnTurns at a time, beside those
+	Time          = 10 * time.Second
+	Memory        = "256MB"
 )
 
 // What a statement may be. The tree is walked by recursion, by us and by DuckDB.

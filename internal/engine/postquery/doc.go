@@ -1,5 +1,6 @@
-// Package outer runs the part of a statement that is around its released results: any SELECT over
-// tables whose values are noisy and public already, in a DuckDB of its own that holds nothing else.
+// Package postquery runs the part of a statement that is around its released results: any SELECT
+// over tables whose values are noisy and public already, in a DuckDB of its own that holds nothing
+// else.
 //
 // # What it promises
 //
@@ -17,11 +18,11 @@
 //     temporary files, no change of the configuration. A mistake in Check would find nothing to
 //     reach.
 //  5. Work is bounded: Memory, Time, MaxRows, MaxBytes, MaxColumns, and MaxRunning calls at a time,
-//     with MaxApart of those that are about nobody's data beside them. DuckDB does not count the
-//     bytes of texts that it is making, so Check bounds these: a function that makes texts longer
-//     is allowed in forms of known growth, and its result ends after MaxText characters. What is
-//     copied when a statement is planned (NULLIF, CASE x, split_part) counts as often as it is
-//     copied.
+//     with MaxOwnRunning of those that are about nobody's data beside them. DuckDB does not count
+//     the bytes of texts that it is making, so Check bounds these: a function that makes texts
+//     longer is allowed in forms of known growth, and its result ends after MaxText characters.
+//     What is copied when a statement is planned (NULLIF, CASE x, split_part) counts as often as it
+//     is copied.
 //  6. Refusals (Check, Describe) depend on the text and the names and types of released columns.
 //     Errors of Run depend on released values too, and on nothing else but how busy the machine is.
 //

@@ -13,7 +13,7 @@ import (
 
 // exprPrinter prints expressions and what is made of them: orders, windows and rows to compare.
 type exprPrinter struct {
-	*sheet
+	*output
 	functions  *functionPrinter
 	operators  *operatorPrinter
 	statements *statementPrinter // for subqueries
@@ -166,7 +166,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) {
 	}
 	switch len(c.Fields) {
 	case 1:
-		name := text(c.Fields[0])
+		name := stringOf(c.Fields[0])
 		if slices.Contains(sessionWords, fold(name)) {
 			p.refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session",
 				name)
@@ -174,7 +174,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) {
 		}
 		p.write(p.quotedName(name, c.Location))
 	case 2:
-		p.write(p.tableName(text(c.Fields[0]), c.Location), ".", p.quotedName(text(c.Fields[1]), c.Location))
+		p.write(p.tableName(stringOf(c.Fields[0]), c.Location), ".", p.quotedName(stringOf(c.Fields[1]), c.Location))
 	default:
 		p.refuse(c.Location, "write column or table.column", "a released result is in no schema")
 	}
@@ -239,7 +239,7 @@ func (p *exprPrinter) arguments(name string, args []*pg.Node, pos int32) {
 		return
 	}
 	p.write(name, "(")
-	list(p.sheet, args, p.expr)
+	printList(p.output, args, p.expr)
 	p.write(")")
 }
 
@@ -259,13 +259,13 @@ func (p *exprPrinter) row(r *pg.RowExpr) {
 		return
 	}
 	p.write("(")
-	list(p.sheet, r.Args, p.expr)
+	printList(p.output, r.Args, p.expr)
 	p.write(")")
 }
 
 func (p *exprPrinter) array(a *pg.A_ArrayExpr) {
 	p.write("[")
-	list(p.sheet, a.Elements, p.expr)
+	printList(p.output, a.Elements, p.expr)
 	p.write("]")
 }
 
@@ -298,8 +298,8 @@ func (p *exprPrinter) subquery(s *pg.SubLink) {
 	p.write(")")
 }
 
-// types are what can be cast to, by PostgreSQL's name.
-var types = map[string]string{
+// castTypes are what can be cast to, by PostgreSQL's name.
+var castTypes = map[string]string{
 	"bool": "BOOLEAN", "boolean": "BOOLEAN", "int2": "SMALLINT", "smallint": "SMALLINT", "int4": "INTEGER", "int": "INTEGER",
 	"integer": "INTEGER", "int8": "BIGINT", "bigint": "BIGINT", "float4": "FLOAT", "real": "FLOAT", "float8": "DOUBLE",
 	"numeric": "DOUBLE", "decimal": "DOUBLE", "text": "VARCHAR", "varchar": "VARCHAR", "date": "DATE", "timestamp": "TIMESTAMP",
@@ -317,18 +317,18 @@ func CastTo(s *pg.SelectStmt, column int) string {
 	}
 	val := s.TargetList[column].GetResTarget().GetVal()
 	if f := val.GetFuncCall(); f != nil && len(f.Funcname) == 1 && len(f.Args) == 2 &&
-		(text(f.Funcname[0]) == "round" || text(f.Funcname[0]) == "trunc") {
+		(stringOf(f.Funcname[0]) == "round" || stringOf(f.Funcname[0]) == "trunc") {
 		return "numeric"
 	}
 	names := val.GetTypeCast().GetTypeName().GetNames()
 	if len(names) == 0 {
 		return ""
 	}
-	return ownNames[text(names[len(names)-1])]
+	return typeNames[stringOf(names[len(names)-1])]
 }
 
-// ownNames are what PostgreSQL calls types that have several names.
-var ownNames = map[string]string{
+// typeNames are what PostgreSQL calls types that have several names.
+var typeNames = map[string]string{
 	"bool": "bool", "boolean": "bool", "int2": "int2", "smallint": "int2", "int4": "int4", "int": "int4", "integer": "int4",
 	"int8": "int8", "bigint": "int8", "float4": "float4", "real": "float4", "float8": "float8", "numeric": "numeric",
 	"decimal": "numeric", "text": "text", "varchar": "varchar", "date": "date", "timestamp": "timestamp",
@@ -337,13 +337,13 @@ var ownNames = map[string]string{
 func (p *exprPrinter) cast(c *pg.TypeCast) {
 	t := c.TypeName
 	names := t.GetNames()
-	if len(names) == 2 && text(names[0]) == "pg_catalog" {
+	if len(names) == 2 && stringOf(names[0]) == "pg_catalog" {
 		names = names[1:]
 	}
 	name, to, ok := "", "", false
 	if len(names) == 1 {
-		name = text(names[0])
-		to, ok = types[name]
+		name = stringOf(names[0])
+		to, ok = castTypes[name]
 	}
 	if !ok || t.Setof || t.PctType || len(t.ArrayBounds) > 0 {
 		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp or interval",
@@ -410,7 +410,7 @@ func (p *exprPrinter) window(w *pg.WindowDef) {
 	}
 	if len(w.GetPartitionClause()) > 0 {
 		p.write(" PARTITION BY ")
-		list(p.sheet, w.PartitionClause, p.expr)
+		printList(p.output, w.PartitionClause, p.expr)
 	}
 	p.orderBy(w.GetOrderClause(), " ORDER BY ", false)
 	if w.GetFrameOptions()&syntax.FrameGiven != 0 {

@@ -10,7 +10,7 @@ import (
 
 // fromPrinter prints FROM, and counts what DuckDB cannot be stopped at while it plans.
 type fromPrinter struct {
-	*sheet
+	*output
 	scope      *scope
 	exprs      *exprPrinter
 	statements *statementPrinter
@@ -94,7 +94,7 @@ func (p *fromPrinter) columnNames(names []*pg.Node) {
 		return
 	}
 	p.write("(")
-	list(p.sheet, names, func(n *pg.Node) { p.write(p.quotedName(text(n), -1)) })
+	printList(p.output, names, func(n *pg.Node) { p.write(p.quotedName(stringOf(n), -1)) })
 	p.write(")")
 }
 
@@ -109,12 +109,12 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 	}
 	name := ""
 	if call != nil && len(call.Funcname) == 1 {
-		name = text(call.Funcname[0])
+		name = stringOf(call.Funcname[0])
 	}
 	switch {
 	case f.Ordinality:
 		p.refuse(call.GetLocation(), "number the rows with row_number()", "WITH ORDINALITY is not available")
-	case f.IsRowsfrom || len(f.Coldeflist) > 0 || name != "generate_series" && name != "unnest" || !bare(call):
+	case f.IsRowsfrom || len(f.Coldeflist) > 0 || name != "generate_series" && name != "unnest" || !hasArgumentsOnly(call):
 		p.refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot stand in FROM")
 	case name == "generate_series" && len(call.Args) != 2 && len(call.Args) != 3:
 		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
@@ -132,7 +132,7 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 	if name == "unnest" {
 		p.exprs.array(call.Args[0].GetAArrayExpr())
 	} else {
-		list(p.sheet, call.Args, p.exprs.expr)
+		printList(p.output, call.Args, p.exprs.expr)
 	}
 	p.write(")")
 	alias := name
@@ -141,7 +141,7 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 	}
 	column := alias
 	if n := len(f.Alias.GetColnames()); n == 1 {
-		column = text(f.Alias.Colnames[0])
+		column = stringOf(f.Alias.Colnames[0])
 	} else if n > 1 {
 		p.refuse(call.Location, "give it one column name", "%s has one column", name)
 		return
@@ -182,7 +182,7 @@ func (p *fromPrinter) join(j *pg.JoinExpr) {
 		p.columnNames(j.UsingClause)
 	} else if j.Quals != nil {
 		p.write(" ON ")
-		p.countEqual(equalities(j.Quals))
+		p.countEqual(countEqualities(j.Quals))
 		p.exprs.expr(j.Quals)
 	}
 	p.write(")")
@@ -194,7 +194,7 @@ func (p *fromPrinter) join(j *pg.JoinExpr) {
 
 // scope is what a statement can name: released results, WITH queries, and what is in FROM.
 type scope struct {
-	*sheet
+	*output
 	released map[string]string // by the name as DuckDB compares it
 	ctes     []string          // WITH queries in sight, innermost last
 	widths   map[string]int    // columns of released results and of WITH queries, by the name as DuckDB compares it
@@ -212,8 +212,8 @@ func (p *scope) add(name string, width int) {
 	p.elements = append(p.elements, element{fold(name), width})
 }
 
-// total is how many columns elements of FROM have together.
-func total(all []element) (n int) {
+// countColumns is how many columns elements of FROM have together.
+func countColumns(all []element) (n int) {
 	for _, s := range all {
 		n += s.width
 	}
@@ -225,7 +225,7 @@ func total(all []element) (n int) {
 func (p *fromPrinter) countMatched(j *pg.JoinExpr, left, right int) {
 	n := len(j.UsingClause)
 	if j.IsNatural {
-		n = min(total(p.scope.elements[left:right]), total(p.scope.elements[right:]))
+		n = min(countColumns(p.scope.elements[left:right]), countColumns(p.scope.elements[right:]))
 	}
 	if p.matched += n * (right - left); p.matched > maxMatched {
 		p.refuse(-1, "join with ON, or fewer tables", "NATURAL JOIN and USING compare too many columns of too many tables")
@@ -241,12 +241,12 @@ func (p *fromPrinter) countEqual(n int) {
 	}
 }
 
-// equalities is how many conditions in ON, WHERE or HAVING hold two things together of which
+// countEqualities is how many conditions in ON, WHERE or HAVING hold two things together of which
 // neither is a constant. What is no equality may be made one, by NOT or by a list of one.
-func equalities(n *pg.Node) (sum int) {
+func countEqualities(n *pg.Node) (sum int) {
 	if b := n.GetBoolExpr(); b != nil {
 		for _, arg := range b.Args {
-			sum += equalities(arg)
+			sum += countEqualities(arg)
 		}
 		return sum
 	}
@@ -267,7 +267,7 @@ func isConstant(n *pg.Node) bool {
 // width is how many columns a SELECT has at most, whose FROM is what is in sight from somewhere on.
 // JOIN USING shows columns once that are counted twice.
 func (p *scope) width(targets []*pg.Node, from int) int {
-	n, all := 0, total(p.elements[from:])
+	n, all := 0, countColumns(p.elements[from:])
 	for _, t := range targets {
 		switch c := t.GetResTarget().GetVal().GetColumnRef(); {
 		case !isStar(c):
@@ -275,7 +275,7 @@ func (p *scope) width(targets []*pg.Node, from int) int {
 		case len(c.Fields) == 1:
 			n += all
 		default:
-			n += p.widthOf(text(c.Fields[0]))
+			n += p.widthOf(stringOf(c.Fields[0]))
 		}
 	}
 	return n

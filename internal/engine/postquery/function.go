@@ -116,14 +116,14 @@ var functions = map[string]function{
 
 // functionPrinter prints calls, and counts those that take memory outside of DuckDB's limit.
 type functionPrinter struct {
-	*sheet
+	*output
 	exprs    *exprPrinter
 	growing  int
 	gathered int // aggregates that keep all values
 }
 
-// bare says that a call has nothing but arguments.
-func bare(f *pg.FuncCall) bool {
+// hasArgumentsOnly says that a call has nothing but arguments.
+func hasArgumentsOnly(f *pg.FuncCall) bool {
 	return f != nil && f.Over == nil && f.AggFilter == nil && len(f.AggOrder) == 0 && !f.AggWithinGroup && !f.AggStar &&
 		!f.AggDistinct && !f.FuncVariadic
 }
@@ -133,16 +133,16 @@ func bare(f *pg.FuncCall) bool {
 func (p *functionPrinter) functionName(f *pg.FuncCall) string {
 	switch {
 	case len(f.Funcname) == 1:
-		return text(f.Funcname[0])
-	case len(f.Funcname) == 2 && f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX && text(f.Funcname[0]) == "pg_catalog":
-		return text(f.Funcname[1])
+		return stringOf(f.Funcname[0])
+	case len(f.Funcname) == 2 && f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX && stringOf(f.Funcname[0]) == "pg_catalog":
+		return stringOf(f.Funcname[1])
 	}
 	p.refuse(f.Location, "write the function's name alone", "a function has a schema")
 	return ""
 }
 
-// instead helps with functions that are missed often.
-var instead = map[string]string{
+// functionHints helps with functions that are missed often.
+var functionHints = map[string]string{
 	"now": "write the date that you mean", "random": "answers stay the same, so there is no randomness; order by a column",
 	"to_char":   "use strftime(date, '%Y-%m') or round()",
 	"array_agg": "use string_agg(x, ',')", "generate_series": "put it into FROM", "unnest": "put it into FROM",
@@ -155,7 +155,7 @@ func (p *functionPrinter) call(f *pg.FuncCall) {
 	name := p.functionName(f)
 	known, ok := functions[name]
 	if !ok {
-		hint := instead[name]
+		hint := functionHints[name]
 		if hint == "" {
 			hint = "the functions that can be used are those of PostgreSQL on numbers, texts and dates, its aggregates and its window " +
 				"functions"
@@ -171,7 +171,7 @@ func (p *functionPrinter) call(f *pg.FuncCall) {
 		p.refuse(f.Location, "write a column", "* is for COUNT(*)")
 	case !count && (len(f.Args) < known.min || len(f.Args) > known.max):
 		p.refuse(f.Location, "look up how it is called", "%s has %d arguments", name, len(f.Args))
-	case known.role == scalar && !bare(f):
+	case known.role == scalar && !hasArgumentsOnly(f):
 		p.refuse(f.Location, "leave OVER, FILTER, DISTINCT and ORDER BY out", "%s is not an aggregate", name)
 	case known.role == window && (f.Over == nil || f.AggFilter != nil || f.AggDistinct || len(f.AggOrder) > 0 || f.AggWithinGroup):
 		p.refuse(f.Location, "write "+name+"(...) OVER (ORDER BY ...), without FILTER and DISTINCT", "%s is a window function", name)
@@ -225,7 +225,7 @@ func (p *functionPrinter) plainCall(name string, f *pg.FuncCall) {
 	if f.AggStar {
 		p.write("*")
 	}
-	list(p.sheet, f.Args, p.exprs.expr)
+	printList(p.output, f.Args, p.exprs.expr)
 	if f.AggWithinGroup {
 		p.write(")")
 		p.withinGroup(f.AggOrder)
@@ -395,7 +395,7 @@ func (p *functionPrinter) match(x, pattern *pg.Node, fold, not bool, pos int32) 
 // similar prints SIMILAR TO, whose pattern is a constant.
 func (p *operatorPrinter) similar(e *pg.A_Expr) {
 	pattern, escape := e.Rexpr, '\\'
-	if f := pattern.GetFuncCall(); f != nil && len(f.Funcname) == 2 && text(f.Funcname[1]) == "similar_to_escape" && len(f.Args) > 0 {
+	if f := pattern.GetFuncCall(); f != nil && len(f.Funcname) == 2 && stringOf(f.Funcname[1]) == "similar_to_escape" && len(f.Args) > 0 {
 		pattern = f.Args[0]
 		if len(f.Args) == 2 {
 			runes := []rune(f.Args[1].GetAConst().GetSval().GetSval())
@@ -432,11 +432,11 @@ func (p *functionPrinter) pattern(read func() (string, error), pos int32) {
 	p.write("'", written, "'")
 }
 
-// byBytes are the collations in which texts compare by their bytes, as all texts do here.
-var byBytes = []string{"C", "POSIX", "ucs_basic", "C.UTF-8", "C.utf8", "pg_c_utf8", "default"}
+// byteCollations are the collations in which texts compare by their bytes, as all texts do here.
+var byteCollations = []string{"C", "POSIX", "ucs_basic", "C.UTF-8", "C.utf8", "pg_c_utf8", "default"}
 
 func (p *exprPrinter) collate(c *pg.CollateClause) {
-	if len(c.Collname) == 0 || !slices.Contains(byBytes, text(c.Collname[len(c.Collname)-1])) {
+	if len(c.Collname) == 0 || !slices.Contains(byteCollations, stringOf(c.Collname[len(c.Collname)-1])) {
 		p.refuse(c.Location, `leave it out, or write COLLATE "C"`, "texts compare by their bytes here, and there are no other collations")
 		return
 	}

@@ -16,7 +16,7 @@ var operators = []string{"+", "-", "*", "/", "%", "&", "|", "<<", ">>"}
 var prefixes = map[string]string{"+": "(+ ", "-": "(- ", "~": "(~ ", "@": "abs(", "|/": "sqrt(", "||/": "cbrt("}
 
 type operatorPrinter struct {
-	*sheet
+	*output
 	exprs     *exprPrinter
 	functions *functionPrinter // some operators are calls in DuckDB
 }
@@ -27,7 +27,7 @@ func (p *operatorPrinter) operator(names []*pg.Node, pos int32) string {
 		p.refuse(pos, "write the operator alone", "an operator has a schema")
 		return ""
 	}
-	return text(names[0])
+	return stringOf(names[0])
 }
 
 func (p *operatorPrinter) comparison(names []*pg.Node, pos int32) string {
@@ -58,7 +58,7 @@ func (p *operatorPrinter) operation(e *pg.A_Expr) {
 			p.write(" NOT")
 		}
 		p.write(" IN (")
-		list(p.sheet, e.Rexpr.GetList().GetItems(), p.exprs.side)
+		printList(p.output, e.Rexpr.GetList().GetItems(), p.exprs.side)
 		p.write("))")
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
 		p.like(e, p.operator(e.Name, e.Location))
@@ -128,7 +128,7 @@ func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
 	}
 	pattern, escape := e.Rexpr, `\`
 	if f := pattern.GetFuncCall(); f != nil && f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && len(f.Funcname) == 2 &&
-		text(f.Funcname[0]) == "pg_catalog" && text(f.Funcname[1]) == "like_escape" && len(f.Args) == 2 { // LIKE ... ESCAPE ...
+		stringOf(f.Funcname[0]) == "pg_catalog" && stringOf(f.Funcname[1]) == "like_escape" && len(f.Args) == 2 { // LIKE ... ESCAPE ...
 		escape = f.Args[1].GetAConst().GetSval().GetSval()
 		if len(escape) != 1 || escape == "'" || escape[0] >= 0x80 {
 			p.refuse(e.Location, "write ESCAPE '!' or another character", "the escape of LIKE is not one character")

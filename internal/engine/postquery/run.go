@@ -78,8 +78,8 @@ func describe(ctx context.Context, conn any, text string) ([]Column, error) {
 	return out, nil
 }
 
-// kinds are the types that a result may have.
-var kinds = map[driver.Type]Kind{
+// resultKinds are the types that a result may have.
+var resultKinds = map[driver.Type]Kind{
 	driver.TYPE_BOOLEAN: Boolean, driver.TYPE_TINYINT: Integer, driver.TYPE_SMALLINT: Integer, driver.TYPE_INTEGER: Integer,
 	driver.TYPE_BIGINT:   Integer,
 	driver.TYPE_UTINYINT: Integer, driver.TYPE_USMALLINT: Integer, driver.TYPE_UINTEGER: Integer, driver.TYPE_UBIGINT: Integer,
@@ -88,17 +88,17 @@ var kinds = map[driver.Type]Kind{
 	driver.TYPE_DATE:    Date, driver.TYPE_TIMESTAMP: Timestamp, driver.TYPE_DECIMAL: Decimal, driver.TYPE_SQLNULL: Text,
 }
 
-// smaller are the types that PostgreSQL has beside those that a kind mostly has.
-var smaller = map[driver.Type]string{driver.TYPE_SMALLINT: "int2", driver.TYPE_INTEGER: "int4", driver.TYPE_FLOAT: "float4"}
+// smallerTypes are the types that PostgreSQL has beside those that a kind mostly has.
+var smallerTypes = map[driver.Type]string{driver.TYPE_SMALLINT: "int2", driver.TYPE_INTEGER: "int4", driver.TYPE_FLOAT: "float4"}
 
 func (c *Column) typed(info driver.TypeInfo) error {
-	kind, ok := kinds[info.InternalType()]
+	kind, ok := resultKinds[info.InternalType()]
 	if !ok {
 		return &api.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown",
 			Instead: "cast it, as in CAST(x AS text)", Position: -1}
 	}
 	c.Kind = kind
-	c.Type = smaller[info.InternalType()]
+	c.Type = smallerTypes[info.InternalType()]
 	if d, ok := info.Details().(*driver.DecimalDetails); ok && kind == Decimal {
 		c.Decimals = int(d.Scale)
 	}
@@ -200,22 +200,22 @@ func (t *Table) read(ctx context.Context, rows *sql.Rows) error {
 	return nil
 }
 
-// turns bounds how many calls run at a time, and so the memory of all; apart is for those of
-// [Apart].
-var turns, apart = make(chan struct{}, MaxRunning), make(chan struct{}, MaxApart)
+// turns bounds how many calls run at a time, and so the memory of all; ownTurns is for those of
+// [WithOwnTurns].
+var turns, ownTurns = make(chan struct{}, MaxRunning), make(chan struct{}, MaxOwnRunning)
 
 type apartKey struct{}
 
-// Apart returns a context whose calls have turns of their own. It is for what begins and ends at
-// moments that nobody hides: whoever waited there for a turn of a question that leaves on a tick
-// would see when that has come as far as its outer query, and so how long the data took.
+// WithOwnTurns returns a context whose calls have turns of their own. It is for what begins and
+// ends at moments that nobody hides: whoever waited there for a turn of a question that leaves on a
+// tick would see when that has come as far as its outer query, and so how long the data took.
 func WithOwnTurns(ctx context.Context) context.Context {
 	return context.WithValue(ctx, apartKey{}, true)
 }
 
-func turnsOf(ctx context.Context) chan struct{} {
+func turnsFor(ctx context.Context) chan struct{} {
 	if ctx.Value(apartKey{}) != nil {
-		return apart
+		return ownTurns
 	}
 	return turns
 }
@@ -248,17 +248,17 @@ var settings = []string{
 
 // open takes a turn, opens a DuckDB, locks it and loads tables.
 func open(ctx context.Context, tables []Table) (_ *instance, err error) {
-	in := &instance{turns: turnsOf(ctx)}
+	in := &instance{turns: turnsFor(ctx)}
 	select {
 	case in.turns <- struct{}{}:
 	case <-ctx.Done():
-		return nil, busy(ctx)
+		return nil, contextError(ctx)
 	}
 	defer func() {
 		if err != nil {
 			in.close()
 			if ctx.Err() != nil {
-				err = busy(ctx)
+				err = contextError(ctx)
 			}
 		}
 	}()
@@ -343,31 +343,31 @@ func (c Column) sql() (string, error) {
 
 // What stops a statement. None of these costs anything, and the released results stay.
 var (
-	ErrTime    = stopped("took more than %v and was stopped; join and generate fewer rows", Time)
-	ErrMemory  = stopped("needs more than %s of memory and was stopped; join and generate fewer rows", Memory)
-	ErrRows    = stopped("has more than %d rows; add a LIMIT or group them", MaxRows)
-	ErrBytes   = stopped("has an answer that is larger than %d MB; select less", MaxBytes>>20)
-	ErrText    = stopped("makes a text of %d characters or more; make it shorter with left()", MaxText)
-	errColumns = stopped("has more than %d columns; name those that you need", MaxColumns)
+	ErrTime    = stopError("took more than %v and was stopped; join and generate fewer rows", Time)
+	ErrMemory  = stopError("needs more than %s of memory and was stopped; join and generate fewer rows", Memory)
+	ErrRows    = stopError("has more than %d rows; add a LIMIT or group them", MaxRows)
+	ErrBytes   = stopError("has an answer that is larger than %d MB; select less", MaxBytes>>20)
+	ErrText    = stopError("makes a text of %d characters or more; make it shorter with left()", MaxText)
+	errColumns = stopError("has more than %d columns; name those that you need", MaxColumns)
 	errStart   = error(&api.AroundError{Text: "the engine for outer queries did not start; try again"})
 )
 
-func stopped(format string, args ...any) error {
+func stopError(format string, args ...any) error {
 	return &api.AroundError{Text: "the outer query " + fmt.Sprintf(format, args...)}
 }
 
-// busy says why a context ended: our own limit, or the caller.
-func busy(ctx context.Context) error {
+// contextError says why a context ended: our own limit, or the caller.
+func contextError(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), ErrTime) {
 		return ErrTime
 	}
 	return ctx.Err()
 }
 
-// message is what DuckDB says, in one line and without its own marks. It names columns and released
-// values.
-func message(text string) string {
-	line, _, _ := strings.Cut(strings.ReplaceAll(text, mark, ""), "\n")
+// duckdbMessage is what DuckDB says, in one line and without its own marks. It names columns and
+// released values.
+func duckdbMessage(text string) string {
+	line, _, _ := strings.Cut(strings.ReplaceAll(text, tableMark, ""), "\n")
 	if _, rest, ok := strings.Cut(line, "Error: "); ok {
 		line = rest
 	}
@@ -378,8 +378,8 @@ func message(text string) string {
 	return string(runes)
 }
 
-// told are the errors of DuckDB that are about the statement and its values.
-var told = map[driver.ErrorType]bool{
+// tellableErrors are the errors of DuckDB that are about the statement and its values.
+var tellableErrors = map[driver.ErrorType]bool{
 	driver.ErrorTypeBinder: true, driver.ErrorTypeOutOfRange: true, driver.ErrorTypeConversion: true, driver.ErrorTypeInvalidInput: true,
 	driver.ErrorTypeMismatchType: true, driver.ErrorTypeParser: true, driver.ErrorTypeSyntax: true, driver.ErrorTypeCatalog: true,
 	driver.ErrorTypeNotImplemented: true, driver.ErrorTypeDivideByZero: true, driver.ErrorTypeExpression: true,
@@ -390,7 +390,7 @@ var told = map[driver.ErrorType]bool{
 // ours.
 func reason(ctx context.Context, err error) (string, error) {
 	if ctx.Err() != nil {
-		return "", busy(ctx)
+		return "", contextError(ctx)
 	}
 	var d *driver.Error
 	if !errors.As(err, &d) {
@@ -399,8 +399,8 @@ func reason(ctx context.Context, err error) (string, error) {
 	switch {
 	case d.Type == driver.ErrorTypeOutOfMemory:
 		return "", ErrMemory
-	case told[d.Type]:
-		return message(d.Msg), nil
+	case tellableErrors[d.Type]:
+		return duckdbMessage(d.Msg), nil
 	}
 	return "DuckDB cannot run it", nil
 }

@@ -9,7 +9,7 @@ import (
 
 // statementPrinter prints whole queries.
 type statementPrinter struct {
-	*sheet
+	*output
 	scope *scope
 	from  *fromPrinter
 	exprs *exprPrinter
@@ -60,7 +60,7 @@ func (p *statementPrinter) withClause(w *pg.WithClause) {
 		return
 	}
 	p.write("WITH ")
-	list(p.sheet, w.Ctes, func(n *pg.Node) {
+	printList(p.output, w.Ctes, func(n *pg.Node) {
 		c := n.GetCommonTableExpr()
 		body := c.GetCtequery().GetSelectStmt()
 		if c == nil || body == nil || c.SearchClause != nil || c.CycleClause != nil {
@@ -110,14 +110,14 @@ func (p *statementPrinter) values(rows []*pg.Node) (width int) {
 		return 0
 	}
 	p.write("SELECT * FROM (VALUES ")
-	list(p.sheet, rows, func(n *pg.Node) {
+	printList(p.output, rows, func(n *pg.Node) {
 		row := n.GetList().GetItems()
 		if len(row) != width {
 			p.refuse(-1, "give every row the same number of values", "the rows of VALUES differ in length")
 			return
 		}
 		p.write("(")
-		list(p.sheet, row, p.exprs.expr)
+		printList(p.output, row, p.exprs.expr)
 		p.write(")")
 	})
 	p.write(`) AS "*VALUES*"(`)
@@ -141,10 +141,10 @@ func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
 	defer func() { p.scope.elements = p.scope.elements[:around] }()
 	p.write("SELECT ")
 	p.distinct(s.DistinctClause)
-	list(p.sheet, s.TargetList, p.target)
+	printList(p.output, s.TargetList, p.target)
 	if len(s.FromClause) > 0 {
 		p.write(" FROM ")
-		list(p.sheet, s.FromClause, p.from.fromItem)
+		printList(p.output, s.FromClause, p.from.fromItem)
 	}
 	if width = p.scope.width(s.TargetList, around); width > MaxColumns {
 		p.refuse(-1, "name the columns that you need", "a SELECT has more than %d columns", MaxColumns)
@@ -152,18 +152,18 @@ func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
 	}
 	if s.WhereClause != nil {
 		p.write(" WHERE ")
-		p.from.countEqual(equalities(s.WhereClause))
+		p.from.countEqual(countEqualities(s.WhereClause))
 		p.exprs.expr(s.WhereClause)
 	}
 	p.groupBy(s)
 	if s.HavingClause != nil {
 		p.write(" HAVING ")
-		p.from.countEqual(equalities(s.HavingClause))
+		p.from.countEqual(countEqualities(s.HavingClause))
 		p.exprs.expr(s.HavingClause)
 	}
 	if len(s.WindowClause) > 0 {
 		p.write(" WINDOW ")
-		list(p.sheet, s.WindowClause, func(n *pg.Node) {
+		printList(p.output, s.WindowClause, func(n *pg.Node) {
 			w := n.GetWindowDef()
 			p.write(p.quotedName(w.GetName(), w.GetLocation()), " AS ")
 			p.exprs.window(w)
@@ -179,7 +179,7 @@ func (p *statementPrinter) distinct(d []*pg.Node) {
 		p.write("DISTINCT ")
 	default:
 		p.write("DISTINCT ON (")
-		list(p.sheet, d, p.exprs.side)
+		printList(p.output, d, p.exprs.side)
 		p.write(") ")
 	}
 }
@@ -219,7 +219,7 @@ func (p *statementPrinter) star(n *pg.Node) bool {
 	case 1:
 		p.write("*")
 	case 2:
-		p.write(p.tableName(text(c.Fields[0]), c.Location), ".*")
+		p.write(p.tableName(stringOf(c.Fields[0]), c.Location), ".*")
 	default:
 		p.refuse(c.Location, "write the table's name alone", "a released result is in no schema")
 	}
@@ -236,7 +236,7 @@ func (p *statementPrinter) groupBy(s *pg.SelectStmt) {
 	}
 	sets := 1
 	p.write(" GROUP BY ")
-	list(p.sheet, s.GroupClause, func(n *pg.Node) {
+	printList(p.output, s.GroupClause, func(n *pg.Node) {
 		sets = min(sets*groupingSets(n), maxSets+1)
 		if sets > maxSets {
 			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
@@ -289,7 +289,7 @@ func (p *statementPrinter) grouping(n *pg.Node) {
 		return
 	}
 	p.write(word, "(")
-	list(p.sheet, g.Content, p.grouping)
+	printList(p.output, g.Content, p.grouping)
 	p.write(")")
 }
 
@@ -313,7 +313,7 @@ func (p *exprPrinter) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 		return
 	}
 	p.write(words)
-	list(p.sheet, sorts, func(n *pg.Node) {
+	printList(p.output, sorts, func(n *pg.Node) {
 		s := n.GetSortBy()
 		if s == nil || len(s.UseOp) > 0 || s.SortbyDir == pg.SortByDir_SORTBY_USING {
 			p.refuse(s.GetLocation(), "write ASC or DESC", "ORDER BY USING is not available")
@@ -377,41 +377,41 @@ func (p *statementPrinter) limit(s *pg.SelectStmt, top bool) {
 // outputName is what PostgreSQL calls a column that has no name (FigureColname in its
 // parse_target.c).
 func outputName(n *pg.Node) string {
-	name, _ := figure(n, 0)
+	name, _ := guessName(n, 0)
 	if name == "" {
 		return "?column?"
 	}
 	return name
 }
 
-// figure returns a name and how good it is: 0 none, 1 a type or a keyword, 2 a column or a
+// guessName returns a name and how good it is: 0 none, 1 a type or a keyword, 2 a column or a
 // function.
-func figure(n *pg.Node, depth int) (string, int) {
+func guessName(n *pg.Node, depth int) (string, int) {
 	if depth > maxDepth {
 		return "", 0
 	}
 	switch n := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:
 		if k := len(n.ColumnRef.Fields); k > 0 {
-			return text(n.ColumnRef.Fields[k-1]), 2
+			return stringOf(n.ColumnRef.Fields[k-1]), 2
 		}
 	case *pg.Node_FuncCall:
 		if k := len(n.FuncCall.Funcname); k > 0 {
-			return text(n.FuncCall.Funcname[k-1]), 2
+			return stringOf(n.FuncCall.Funcname[k-1]), 2
 		}
 	case *pg.Node_AExpr:
 		if n.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
 			return "nullif", 2
 		}
 	case *pg.Node_TypeCast:
-		if name, good := figure(n.TypeCast.Arg, depth+1); good > 1 {
+		if name, good := guessName(n.TypeCast.Arg, depth+1); good > 1 {
 			return name, good
 		}
 		if names := n.TypeCast.GetTypeName().GetNames(); len(names) > 0 {
-			return text(names[len(names)-1]), 1
+			return stringOf(names[len(names)-1]), 1
 		}
 	case *pg.Node_CaseExpr:
-		if name, good := figure(n.CaseExpr.Defresult, depth+1); good > 1 {
+		if name, good := guessName(n.CaseExpr.Defresult, depth+1); good > 1 {
 			return name, good
 		}
 		return "case", 1
@@ -435,7 +435,7 @@ func figure(n *pg.Node, depth int) (string, int) {
 				if t := targets[0].GetResTarget(); t.GetName() != "" {
 					return t.Name, 2
 				} else {
-					return figure(t.GetVal(), depth+1)
+					return guessName(t.GetVal(), depth+1)
 				}
 			}
 		}

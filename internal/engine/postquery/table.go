@@ -172,7 +172,7 @@ func (c Column) result(v any) (any, error) {
 	case float64:
 		return finite(v, 64), nil
 	case driver.Decimal:
-		return json.Number(point(v.Value, int(v.Scale))), nil
+		return json.Number(formatSteps(v.Value, int(v.Scale))), nil
 	case time.Time:
 		if v.Year() > 9999 || v.Year() < 1 { // infinity among them
 			return nil, nil
@@ -199,8 +199,8 @@ func finite(f float64, bits int) any {
 	return json.Number(s)
 }
 
-// point writes a whole number of steps of 10^-scale.
-func point(n *big.Int, scale int) string {
+// formatSteps writes a whole number of steps of 10^-scale.
+func formatSteps(n *big.Int, scale int) string {
 	if scale == 0 {
 		return n.String()
 	}

@@ -172,7 +172,7 @@ func TestTurnsApart(t *testing.T) {
 		waits, not context.Context
 	}{
 		{turns, t.Context(), WithOwnTurns(t.Context())},
-		{apart, WithOwnTurns(t.Context()), t.Context()},
+		{ownTurns, WithOwnTurns(t.Context()), t.Context()},
 	} {
 		for range cap(c.full) {
 			c.full <- struct{}{}
@@ -189,7 +189,7 @@ func TestTurnsApart(t *testing.T) {
 			<-c.full
 		}
 	}
-	if len(turns)+len(apart) != 0 {
+	if len(turns)+len(ownTurns) != 0 {
 		t.Error("turns were not given back")
 	}
 }

@@ -60,25 +60,25 @@ type tracer struct {
 // relation is what is known of something in FROM, or of a SELECT.
 type relation struct {
 	alias   string
-	columns []trail
+	columns []tracedColumn
 }
 
-// trail is a column, where it is from, and what adds its companion to the relation and names it
-// there; nil where it cannot have one.
-type trail struct {
+// tracedColumn is a column, where it is from, and what adds its companion to the relation and names
+// it there; nil where it cannot have one.
+type tracedColumn struct {
 	name   string
 	origin Origin
 	beside func() string
 }
 
-// sight is what WITH has named, innermost last. A relation is nil where it is not known.
-type sight struct {
+// withQueries is what WITH has named, innermost last. A relation is nil where it is not known.
+type withQueries struct {
 	name  string
 	is    *relation
-	outer *sight
+	outer *withQueries
 }
 
-func (s *sight) find(name string) (*relation, bool) {
+func (s *withQueries) find(name string) (*relation, bool) {
 	for ; s != nil; s = s.outer {
 		if s.name == fold(name) {
 			return s.is, true
@@ -105,12 +105,12 @@ func (t *tracer) spell(s *pg.SelectStmt) {
 	}
 	s.TargetList = nil
 	for _, name := range columns {
-		s.TargetList = append(s.TargetList, selected("", name, name))
+		s.TargetList = append(s.TargetList, selectColumn("", name, name))
 	}
 }
 
-// selected is a column of a SELECT that copies another one, of a table that has a name or none.
-func selected(table, column, as string) *pg.Node {
+// selectColumn is a column of a SELECT that copies another one, of a table that has a name or none.
+func selectColumn(table, column, as string) *pg.Node {
 	var fields []*pg.Node
 	for _, name := range []string{table, column} {
 		if name != "" {
@@ -122,17 +122,17 @@ func selected(table, column, as string) *pg.Node {
 }
 
 // selection follows the columns of a SELECT; nil where it is not understood.
-func (t *tracer) selection(s *pg.SelectStmt, in *sight) *relation {
+func (t *tracer) selection(s *pg.SelectStmt, in *withQueries) *relation {
 	if s == nil || len(s.ValuesLists) > 0 || s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED {
 		return nil
 	}
 	for _, n := range s.WithClause.GetCtes() {
 		c := n.GetCommonTableExpr()
-		r := renamed(t.selection(c.GetCtequery().GetSelectStmt(), in), c.GetAliascolnames())
+		r := renameColumns(t.selection(c.GetCtequery().GetSelectStmt(), in), c.GetAliascolnames())
 		if t.uses[fold(c.GetCtename())] > 1 { // * of the others would have what is added
 			r = nil
 		}
-		in = &sight{fold(c.GetCtename()), r, in}
+		in = &withQueries{fold(c.GetCtename()), r, in}
 	}
 	from, whole := t.items(s.FromClause, in)
 	if whole {
@@ -149,11 +149,11 @@ func (t *tracer) selection(s *pg.SelectStmt, in *sight) *relation {
 		if ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
 			return nil // which columns these are is not known
 		}
-		c := trail{name: name}
+		c := tracedColumn{name: name}
 		if found := resolve(from, ref); found != nil {
 			c.origin = found.origin
-			if copies(s) && found.beside != nil {
-				c.beside = t.passing(s, found)
+			if copiesRows(s) && found.beside != nil {
+				c.beside = t.companionAdder(s, found)
 			}
 		}
 		out.columns = append(out.columns, c)
@@ -161,28 +161,28 @@ func (t *tracer) selection(s *pg.SelectStmt, in *sight) *relation {
 	return out
 }
 
-// passing adds the companion of a column to a SELECT, once, where there is room for it.
-func (t *tracer) passing(s *pg.SelectStmt, c *trail) func() string {
+// companionAdder adds the companion of a column to a SELECT, once, where there is room for it.
+func (t *tracer) companionAdder(s *pg.SelectStmt, c *tracedColumn) func() string {
 	as := ""
 	return func() string {
 		if as != "" || len(s.TargetList) >= MaxColumns {
 			return as
 		}
 		if below := c.beside(); below != "" && len(s.TargetList) < MaxColumns {
-			as = t.fresh()
-			s.TargetList = append(s.TargetList, selected("", below, as))
+			as = t.freshName()
+			s.TargetList = append(s.TargetList, selectColumn("", below, as))
 		}
 		return as
 	}
 }
 
-func (t *tracer) fresh() string {
+func (t *tracer) freshName() string {
 	t.names++
 	return "beside " + strconv.Itoa(t.names)
 }
 
-// copies reports whether each row of a SELECT is one row of what it is from.
-func copies(s *pg.SelectStmt) bool {
+// copiesRows reports whether each row of a SELECT is one row of what it is from.
+func copiesRows(s *pg.SelectStmt) bool {
 	if len(s.GroupClause) > 0 || len(s.DistinctClause) > 0 || s.HavingClause != nil {
 		return false
 	}
@@ -191,7 +191,7 @@ func copies(s *pg.SelectStmt) bool {
 		for _, n := range list {
 			syntax.EachNode(n, func(n *pg.Node) bool {
 				if f := n.GetFuncCall(); f != nil && f.Over == nil && len(f.Funcname) > 0 {
-					role := functions[text(f.Funcname[len(f.Funcname)-1])].role
+					role := functions[stringOf(f.Funcname[len(f.Funcname)-1])].role
 					grouped = grouped || f.AggStar || role == aggregate || role == ordered
 				}
 				return n.GetSubLink() == nil
@@ -212,12 +212,12 @@ func expand(s *pg.SelectStmt, from []*relation) {
 		}
 		known := false
 		for _, r := range from {
-			if len(fields) == 2 && fold(text(fields[0])) != fold(r.alias) {
+			if len(fields) == 2 && fold(stringOf(fields[0])) != fold(r.alias) {
 				continue
 			}
 			known = true
 			for _, c := range r.columns {
-				out = append(out, selected(r.alias, c.name, c.name))
+				out = append(out, selectColumn(r.alias, c.name, c.name))
 			}
 		}
 		if !known {
@@ -230,17 +230,17 @@ func expand(s *pg.SelectStmt, from []*relation) {
 }
 
 // resolve finds the column of a name; nil where there is none, or more than one.
-func resolve(from []*relation, ref *pg.ColumnRef) *trail {
+func resolve(from []*relation, ref *pg.ColumnRef) *tracedColumn {
 	if ref == nil || len(ref.Fields) > 2 {
 		return nil
 	}
-	var found *trail
-	name := fold(text(ref.Fields[len(ref.Fields)-1]))
+	var found *tracedColumn
+	name := fold(stringOf(ref.Fields[len(ref.Fields)-1]))
 	for _, r := range from {
 		if r == nil && len(ref.Fields) == 1 {
 			return nil
 		}
-		if r == nil || len(ref.Fields) == 2 && fold(text(ref.Fields[0])) != fold(r.alias) {
+		if r == nil || len(ref.Fields) == 2 && fold(stringOf(ref.Fields[0])) != fold(r.alias) {
 			continue
 		}
 		for i := range r.columns {
@@ -257,7 +257,7 @@ func resolve(from []*relation, ref *pg.ColumnRef) *trail {
 }
 
 // items follows what stands in FROM, and reports whether * is all of its columns in order.
-func (t *tracer) items(from []*pg.Node, in *sight) (out []*relation, whole bool) {
+func (t *tracer) items(from []*pg.Node, in *withQueries) (out []*relation, whole bool) {
 	whole = true
 	for _, n := range from {
 		switch x := n.GetNode().(type) {
@@ -265,7 +265,7 @@ func (t *tracer) items(from []*pg.Node, in *sight) (out []*relation, whole bool)
 			out = append(out, t.table(x.RangeVar, in))
 		case *pg.Node_RangeSubselect:
 			r := t.selection(x.RangeSubselect.Subquery.GetSelectStmt(), in)
-			r = renamed(r, x.RangeSubselect.GetAlias().GetColnames())
+			r = renameColumns(r, x.RangeSubselect.GetAlias().GetColnames())
 			if r != nil {
 				r.alias = x.RangeSubselect.GetAlias().GetAliasname()
 			}
@@ -285,7 +285,7 @@ func (t *tracer) items(from []*pg.Node, in *sight) (out []*relation, whole bool)
 }
 
 // table is a released result or a query of WITH.
-func (t *tracer) table(v *pg.RangeVar, in *sight) *relation {
+func (t *tracer) table(v *pg.RangeVar, in *withQueries) *relation {
 	out := &relation{alias: v.Relname}
 	if v.Alias != nil {
 		out.alias = v.Alias.Aliasname
@@ -295,29 +295,29 @@ func (t *tracer) table(v *pg.RangeVar, in *sight) *relation {
 			return nil
 		}
 		out.columns = append(out.columns, named.columns...)
-		return renamed(out, v.Alias.GetColnames())
+		return renameColumns(out, v.Alias.GetColnames())
 	}
 	columns, ok := t.tables[v.Relname]
 	if !ok {
 		return nil
 	}
 	for _, name := range columns {
-		c := trail{name: name, origin: Origin{v.Relname, name}}
+		c := tracedColumn{name: name, origin: Origin{v.Relname, name}}
 		if own := t.beside(c.origin); own != "" {
 			c.beside = func() string { return own }
 		}
 		out.columns = append(out.columns, c)
 	}
-	return renamed(out, v.Alias.GetColnames())
+	return renameColumns(out, v.Alias.GetColnames())
 }
 
-// renamed gives the first columns of a relation other names.
-func renamed(r *relation, names []*pg.Node) *relation {
+// renameColumns gives the first columns of a relation other names.
+func renameColumns(r *relation, names []*pg.Node) *relation {
 	if r == nil || len(names) > len(r.columns) {
 		return nil
 	}
 	for i, n := range names {
-		r.columns[i].name = text(n)
+		r.columns[i].name = stringOf(n)
 	}
 	return r
 }

@@ -149,7 +149,7 @@ func TestProbesCluster(t *testing.T) {
 	}
 	t.Logf("%+v", e.Machine(t.Context()))
 	for i, text := range probesOf() {
-		if i%*every != 0 || *only != "" && *only != "hostile" && !strings.Contains(text, *only) {
+		if i%*every != 0 || *probeFilter != "" && *probeFilter != "hostile" && !strings.Contains(text, *probeFilter) {
 			continue
 		}
 		s, err := planner.Prepare(ds, text, planner.Options{Public: public{context.Background(), e}})
@@ -159,7 +159,7 @@ func TestProbesCluster(t *testing.T) {
 		}
 		for _, p := range s.Plans {
 			public := clustered.Query(&p.Query, sizes)
-			ctx, work := releaseclock.Count(t.Context())
+			ctx, work := releaseclock.CountWork(t.Context())
 			if _, err := e.Run(ctx, &p.Query); err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue

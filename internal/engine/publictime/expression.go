@@ -10,7 +10,7 @@ import (
 
 // expression adds what it takes to compute an expression for each row, and returns how long its
 // text is, where it is one.
-func (w *work) expression(e tree.Expr, l load) float64 {
+func (w *estimator) expression(e tree.Expr, l load) float64 {
 	if e == nil {
 		return 0
 	}
@@ -20,7 +20,7 @@ func (w *work) expression(e tree.Expr, l load) float64 {
 }
 
 // operations is what an expression takes for one row, and the length of its text.
-func (w *work) operations(e tree.Expr, l load) (ns, length float64) {
+func (w *estimator) operations(e tree.Expr, l load) (ns, length float64) {
 	w.alone += w.node
 	if asked, ok := e.(*tree.Exists); ok {
 		w.exists(asked, l)
@@ -30,22 +30,22 @@ func (w *work) operations(e tree.Expr, l load) (ns, length float64) {
 	longest := 0.0
 	for i, p := range tree.Parts(e) {
 		n, k := w.operations(p, l)
-		ns += n * copies(e, i)
+		ns += n * timesWritten(e, i)
 		lengths = append(lengths, k)
 		longest = max(longest, k)
 	}
 	own, length := w.nodeCost(e, l, lengths, longest)
 	if n := e.Type().MaxLength; e.Type().Kind == tree.Text && n > 0 {
-		length = min(length, maxBytes*float64(n))
+		length = min(length, maxCharBytes*float64(n))
 	}
 	return ns + own, length
 }
 
-// maxBytes is how many bytes a character has at most.
-const maxBytes = 4
+// maxCharBytes is how many bytes a character has at most.
+const maxCharBytes = 4
 
-// copies is how often a part is written, where an engine computes it each time.
-func copies(e tree.Expr, part int) float64 {
+// timesWritten is how often a part is written, where an engine computes it each time.
+func timesWritten(e tree.Expr, part int) float64 {
 	switch e := e.(type) {
 	case *tree.Arith:
 		if part == 1 && (e.Op == tree.Div || e.Op == tree.Quo || e.Op == tree.Rem) {
@@ -70,7 +70,7 @@ func copies(e tree.Expr, part int) float64 {
 
 // nodeCost is what a node takes without its parts, of which texts have lengths, and the length of
 // its own text.
-func (w *work) nodeCost(e tree.Expr, l load, lengths []float64, longest float64) (ns, length float64) {
+func (w *estimator) nodeCost(e tree.Expr, l load, lengths []float64, longest float64) (ns, length float64) {
 	switch e := e.(type) {
 	case *tree.Column:
 		if e.Index < len(l.lengths) && e.Field.Type.Kind == tree.Text {
@@ -127,7 +127,7 @@ func (w *work) nodeCost(e tree.Expr, l load, lengths []float64, longest float64)
 
 // addEquality adds what it takes to plan one more comparison of two values: DuckDB makes a third
 // one of each two that are equalities.
-func (w *work) addEquality(e *tree.Compare) {
+func (w *estimator) addEquality(e *tree.Compare) {
 	if !e.Equates() {
 		return
 	}
@@ -137,7 +137,7 @@ func (w *work) addEquality(e *tree.Compare) {
 }
 
 // likeCost is a pattern over a text of a length.
-func (w *work) likeCost(e *tree.Like, length float64) float64 {
+func (w *estimator) likeCost(e *tree.Like, length float64) float64 {
 	inner := e.Pattern
 	first := len(inner) > 0 && inner[0].Anything()
 	if first {
@@ -162,7 +162,7 @@ func (w *work) likeCost(e *tree.Like, length float64) float64 {
 }
 
 // callCost is a function.
-func (w *work) callCost(e *tree.Call, lengths []float64, longest float64) (ns, length float64) {
+func (w *estimator) callCost(e *tree.Call, lengths []float64, longest float64) (ns, length float64) {
 	sum := 0.0
 	for _, n := range lengths {
 		sum += n
@@ -195,7 +195,7 @@ func (w *work) callCost(e *tree.Call, lengths []float64, longest float64) (ns, l
 		n := lengths[0]
 		if c, ok := e.Args[len(e.Args)-1].(*tree.Literal); ok && c.Number != nil && len(e.Args) != 2 || e.Fn != "substring" {
 			if ok && c.Number != nil {
-				n = min(n, maxBytes*math.Abs(float64(c.Number.Int64())))
+				n = min(n, maxCharBytes*math.Abs(float64(c.Number.Int64())))
 			}
 		}
 		return w.text + w.made*lengths[0], n
@@ -203,7 +203,7 @@ func (w *work) callCost(e *tree.Call, lengths []float64, longest float64) (ns, l
 		return w.compared + w.searched*lengths[0], 0
 	case "matches":
 		if w.cluster {
-			return w.match + w.stepped*steps(e)*lengths[0], 0
+			return w.match + w.stepped*automatonFactor(e)*lengths[0], 0
 		}
 		return w.match + w.matched*lengths[0], 0
 	case "parse_integer", "parse_date", "parse_timestamp":
@@ -242,9 +242,9 @@ func (w *work) callCost(e *tree.Call, lengths []float64, longest float64) (ns, l
 	return 2*w.operation + w.searched*longest, 0
 }
 
-// steps is how many times as long an automaton takes for a character as a small one does. What is
-// written out of a large one is too long to be compiled as a whole.
-func steps(e *tree.Call) float64 {
+// automatonFactor is how many times as long an automaton takes for a character as a small one does.
+// What is written out of a large one is too long to be compiled as a whole.
+func automatonFactor(e *tree.Call) float64 {
 	const small, large = 100, 4
 	pattern, ok := e.Args[1].(*tree.Literal)
 	if !ok || pattern.Text == nil {

@@ -97,7 +97,7 @@ func TestFits(t *testing.T) {
 					numbers += max(1, float64(len(c.Values)))
 				}
 				models, parts := p.Models()
-				public := m.fit(float64(max(*fitRows, Fewest)), numbers, models, parts)
+				public := m.fit(float64(max(*fitRows, MinCount)), numbers, models, parts)
 				took := time.Duration(0)
 				for range 5 { // others may work at the same time
 					began := golden.CPUTime(t)

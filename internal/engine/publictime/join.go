@@ -7,14 +7,14 @@ import (
 )
 
 // addHashJoin adds a join by a table of hashes that is made of one side.
-func (w *work) addHashJoin(built, probed float64) {
-	w.shared += (built*w.build + probed*w.probe) * far(built)
+func (w *estimator) addHashJoin(built, probed float64) {
+	w.shared += (built*w.build + probed*w.probe) * cacheFactor(built)
 }
 
 // addJoin adds a join of two relations, of which the smaller one is put into the table of hashes:
 // the printer decides it by the sizes that are public (dialect.Printer). Where the database does,
 // it may be either.
-func (w *work) addJoin(j *tree.Join, l, r float64) {
+func (w *estimator) addJoin(j *tree.Join, l, r float64) {
 	turned := w.sizes.largestTable(j.L) < w.sizes.largestTable(j.R)
 	switch {
 	case w.chooses:
@@ -26,18 +26,18 @@ func (w *work) addJoin(j *tree.Join, l, r float64) {
 	}
 }
 
-// far is by how much it takes longer to find a row among so many: those of a large table are not in
-// the caches of a processor, and those of a small one are in the nearest.
-func far(rows float64) float64 { return max(0.4, 1+0.1*math.Log2(max(1, rows)/near)) }
+// cacheFactor is by how much it takes longer to find a row among so many: those of a large table
+// are not in the caches of a processor, and those of a small one are in the nearest.
+func cacheFactor(rows float64) float64 { return max(0.4, 1+0.1*math.Log2(max(1, rows)/cachedRows)) }
 
-// near is how many rows are in the caches that all cores share.
-const near = 1 << 17
+// cachedRows is how many rows are in the caches that all cores share.
+const cachedRows = 1 << 17
 
-func (w *work) join(j *tree.Join, used []bool) load {
+func (w *estimator) join(j *tree.Join, used []bool) load {
 	nl, nr := len(j.L.Fields()), len(j.R.Fields())
 	needed := make([]bool, nl+nr)
 	copy(needed, used)
-	mark(j.On, needed)
+	markFields(j.On, needed)
 	if j.Full {
 		needed[j.L.Unit()], needed[nl+j.R.Unit()] = true, true
 	}
@@ -71,7 +71,7 @@ func (w *work) join(j *tree.Join, used []bool) load {
 		} else {
 			w.each(l.rows*r.rows, w.pair)
 		}
-		pairs = min(l.rows*met, mostPublic)
+		pairs = min(l.rows*met, maxPublicJoinRows)
 		w.each(pairs, w.handed)
 	}
 	out.rows = pairs
@@ -91,26 +91,26 @@ func (w *work) join(j *tree.Join, used []bool) load {
 	return out
 }
 
-// mostPublic is how many rows of public tables joined with each other the planner allows.
-const mostPublic = 10_000_000
+// maxPublicJoinRows is how many rows of public tables joined with each other the planner allows.
+const maxPublicJoinRows = 10_000_000
 
-// fans is how many joins below multiply the rows of a person by those of the same person.
-func fans(r tree.Relation) int {
+// countFanouts is how many joins below multiply the rows of a person by those of the same person.
+func countFanouts(r tree.Relation) int {
 	switch r := r.(type) {
 	case *tree.Join:
 		return r.Fans
 	case *tree.Select:
-		return fans(r.From)
+		return countFanouts(r.From)
 	case *tree.Cut:
-		return fans(r.From)
+		return countFanouts(r.From)
 	case *tree.Window:
-		return fans(r.From)
+		return countFanouts(r.From)
 	}
 	return 0
 }
 
-// scaled is what has as many different values: the number that is written with more digits.
-func scaled(e tree.Expr) tree.Expr {
+// withoutRescale is what has as many different values: the number that is written with more digits.
+func withoutRescale(e tree.Expr) tree.Expr {
 	for {
 		r, ok := e.(*tree.Rescale)
 		if !ok || r.Factor.Sign() == 0 {
@@ -135,8 +135,8 @@ func conjuncts(e tree.Expr) []tree.Expr {
 	return []tree.Expr{e}
 }
 
-// within reports whether an expression names a field from a place on, of so many.
-func within(e tree.Expr, from, n int) (found bool) {
+// namesField reports whether an expression names a field from a place on, of so many.
+func namesField(e tree.Expr, from, n int) (found bool) {
 	tree.Walk(e, func(x tree.Expr) {
 		if c, ok := x.(*tree.Column); ok {
 			found = found || c.Index >= from && c.Index < from+n
@@ -145,8 +145,8 @@ func within(e tree.Expr, from, n int) (found bool) {
 	return found
 }
 
-// mark marks the fields that an expression names, where it is about a row of so many fields.
-func mark(e tree.Expr, used []bool) {
+// markFields marks the fields that an expression names, where it is about a row of so many fields.
+func markFields(e tree.Expr, used []bool) {
 	if e == nil {
 		return
 	}
@@ -158,15 +158,15 @@ func mark(e tree.Expr, used []bool) {
 }
 
 // exists adds what it takes to ask a subquery for each of so many rows.
-func (w *work) exists(e *tree.Exists, outer load) {
+func (w *estimator) exists(e *tree.Exists, outer load) {
 	n := len(e.From.Fields())
 	used := make([]bool, e.Outer+n)
 	if e.From.Unit() >= 0 {
 		used[e.Outer+e.From.Unit()] = true
 	}
-	mark(e.On, used)
+	markFields(e.On, used)
 	from := w.relation(e.From, used[e.Outer:])
-	row := load{lengths: append(pad(outer.lengths, e.Outer), from.lengths...)}
+	row := load{lengths: append(padLengths(outer.lengths, e.Outer), from.lengths...)}
 	if onlyColumns(e.On) {
 		w.addHashJoin(from.rows, outer.rows)
 		w.expression(e.On, load{})
@@ -210,8 +210,8 @@ func onlyColumns(on tree.Expr) bool {
 	return on != nil
 }
 
-// pad is lengths of so many fields.
-func pad(lengths []float64, n int) []float64 {
+// padLengths is lengths of so many fields.
+func padLengths(lengths []float64, n int) []float64 {
 	out := make([]float64, n)
 	copy(out, lengths)
 	return out

@@ -12,13 +12,13 @@ type Machine struct {
 	Threads int     // of one question
 	Factor  float64 // how many times as slow it is as the machine that the constants were measured on
 	Cluster bool    // Trino, where there are other constants, and all of them are rougher
-	// SQL says that all is done by SQL statements, and nothing in package bound.
+	// SQL says that all is done by SQL statements, and nothing in package contribution.
 	SQL bool
-	// Memory is how many bytes rows may take in package bound; 0 is its default.
+	// Memory is how many bytes rows may take in package contribution; 0 is its default.
 	Memory int64
 }
 
-// defaultMemory is that of package bound.
+// defaultMemory is that of package contribution.
 const defaultMemory = 3 << 30
 
 // margin is by how much a time is above what the constants say.
@@ -56,7 +56,7 @@ func (m Machine) Steps(n float64) time.Duration {
 	if m.Cluster {
 		m.Factor = max(1, m.Factor)
 	}
-	return m.time(&embedded, cost{alone: n * bigStep})
+	return m.time(&embeddedConstants, cost{alone: n * bigStep})
 }
 
 // bigStep is a multiplication and an addition of numbers of some hundred bits, in ns.
@@ -71,7 +71,7 @@ func (m Machine) fit(rows, numbers float64, models, parts int) time.Duration {
 	each := fitAlone + numbers*numbers*numbers*fitCube
 	c := cost{alone: float64(models*parts) * each, largest: rows,
 		shared: float64(models) * rows * (fitRow + numbers*fitNumber)}
-	return m.time(&embedded, c)
+	return m.time(&embeddedConstants, c)
 }
 
 const (
@@ -86,12 +86,12 @@ func (m Machine) work(s Sizes) *queryWork {
 	if memory <= 0 {
 		memory = defaultMemory
 	}
-	c := &embedded
+	c := &embeddedConstants
 	if m.Cluster {
-		c = &cluster
+		c = &clusterConstants
 	}
 	sum, sql := &cost{}, m.SQL || m.Cluster
-	rows := &work{constants: c, cost: sum, sizes: s, cluster: m.Cluster, chooses: sql}
+	rows := &estimator{constants: c, cost: sum, sizes: s, cluster: m.Cluster, chooses: sql}
 	return &queryWork{constants: c, cost: sum, sizes: s, rows: rows, memory: memory, cluster: m.Cluster, sql: sql}
 }
 
@@ -102,24 +102,24 @@ const rowGroup = 122_880
 // for them.
 func (m Machine) time(c *constants, w cost) time.Duration {
 	threads := max(1, min(float64(m.Threads), math.Floor(w.largest/rowGroup)))
-	if c == &cluster {
+	if c == &clusterConstants {
 		threads = 1 // what was measured there is time and not work
 	}
-	ns := (w.alone + w.shared/math.Pow(threads, c.gain)) * margin * max(m.Factor, slowest)
-	return time.Duration(min(ns, float64(longest)))
+	ns := (w.alone + w.shared/math.Pow(threads, c.gain)) * margin * max(m.Factor, minFactor)
+	return time.Duration(min(ns, float64(maxTime)))
 }
 
 const (
-	// slowest is the least factor: no machine is taken to be more than twice as fast.
-	slowest = 0.5
-	longest = time.Duration(math.MaxInt64 / 4)
+	// minFactor is the least factor: no machine is taken to be more than twice as fast.
+	minFactor = 0.5
+	maxTime   = time.Duration(math.MaxInt64 / 4)
 )
 
 // constants are what things take, in nanoseconds of one thread.
 type constants struct {
 	// statement is a statement that does nothing: printing, planning, beginning and ending. node is
 	// what each operation that is written adds to that, and relation each relation. begin is what
-	// package bound takes before the first row.
+	// package contribution takes before the first row.
 	statement, node, relation, begin float64
 	// equality is what comparisons of two values add to that, times the square of their number.
 	equality float64
@@ -163,7 +163,7 @@ type constants struct {
 	sorted       float64 // a byte of a text by which rows are sorted
 	taken        float64 // a row that is held against a list of those of a person that count
 
-	handed  float64 // a row that comes to package bound, or is kept aside in WITH
+	handed  float64 // a row that comes to package contribution, or is kept aside in WITH
 	bounded float64 // to hold it by person there, and to add it up
 	value   float64 // each of its values and keys
 	chosen  float64 // a value among those of a person
@@ -174,8 +174,8 @@ type constants struct {
 	result  float64 // a row of a result that comes out of SQL
 }
 
-// embedded is DuckDB in this process.
-var embedded = constants{
+// embeddedConstants is DuckDB in this process.
+var embeddedConstants = constants{
 	statement: 5e6, node: 8e3, relation: 50e3, begin: 4e6, equality: 300e3, gain: 0.68,
 	cell: 1.5, byte: 0.1, stored: 0.5,
 	operation: 1.2, wide: 12, divided: 310, real: 10, calendar: 10, branch: 4,
@@ -185,11 +185,11 @@ var embedded = constants{
 	handed: 13, bounded: 30, value: 10, chosen: 80, found: 60, noise: 220, ranked: 7, drawn: 130, result: 300,
 }
 
-// cluster is Trino. What it takes to plan a statement there and to start its stages passes, and is
-// hardly work. What is done with rows is twice the processor time of one thread, or more: when half
-// of the time that is public was worked, a question that is late has failed.
-var cluster = func() constants {
-	c := embedded
+// clusterConstants is Trino. What it takes to plan a statement there and to start its stages
+// passes, and is hardly work. What is done with rows is twice the processor time of one thread, or
+// more: when half of the time that is public was worked, a question that is late has failed.
+var clusterConstants = func() constants {
+	c := embeddedConstants
 	for _, f := range c.ofRows() {
 		*f *= 16
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 )
 
-var only = flag.String("only", "", "which probes are measured: those with this text in them")
+var probeFilter = flag.String("only", "", "which probes are measured: those with this text in them")
 
 // probes are questions that do one thing with every row, by which the constants were chosen.
 var probes = []string{
@@ -177,7 +177,7 @@ func TestProbes(t *testing.T) {
 	}
 	sizes.People = *measured
 	for _, text := range probesOf() {
-		if *only != "" && *only != "hostile" && !strings.Contains(text, *only) {
+		if *probeFilter != "" && *probeFilter != "hostile" && !strings.Contains(text, *probeFilter) {
 			continue
 		}
 		all, err := queries(ds, e, text)
@@ -192,7 +192,7 @@ func TestProbes(t *testing.T) {
 
 // probesOf are the probes that are measured.
 func probesOf() []string {
-	if *only == "hostile" {
+	if *probeFilter == "hostile" {
 		return hostile
 	}
 	return append(slices.Clone(probes), hostile...)

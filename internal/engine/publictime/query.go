@@ -12,10 +12,10 @@ type queryWork struct {
 	*constants
 	*cost
 	sizes   Sizes
-	rows    *work
+	rows    *estimator
 	memory  float64
 	cluster bool
-	sql     bool // and nothing in package bound
+	sql     bool // and nothing in package contribution
 }
 
 // addQuery adds what a query takes, and its release.
@@ -25,12 +25,12 @@ func (w *queryWork) addQuery(q *tree.Query) {
 		return
 	}
 	used := make([]bool, len(q.From.Fields()))
-	mark(q.Where, used)
+	markFields(q.Where, used)
 	for _, k := range q.Keys {
-		mark(k.Expr, used)
+		markFields(k.Expr, used)
 	}
 	for _, m := range q.Measures {
-		mark(m.Arg, used)
+		markFields(m.Arg, used)
 	}
 	if q.From.Unit() >= 0 {
 		used[q.From.Unit()] = true
@@ -61,7 +61,8 @@ func (w *queryWork) addQuery(q *tree.Query) {
 	w.addRelease(q, from)
 }
 
-// leftToSQL reports whether package bound does not hold what a measure picks among a person's rows.
+// leftToSQL reports whether package contribution does not hold what a measure picks among a
+// person's rows.
 func leftToSQL(m tree.Measure) bool {
 	if m.Kind != tree.CountDistinct && m.Kind != tree.Quantile {
 		return false
@@ -77,7 +78,7 @@ func leftToSQL(m tree.Measure) bool {
 	return true
 }
 
-// withoutCut leaves out a cut that package bound does without.
+// withoutCut leaves out a cut that package contribution does without.
 func (w *queryWork) withoutCut(r tree.Relation) tree.Relation {
 	if c, ok := r.(*tree.Cut); ok && c.Sorted && !w.sql {
 		return c.From
@@ -91,7 +92,7 @@ func (w *queryWork) addReadings(reading cost, times float64) {
 	w.shared += reading.shared * max(0, times)
 }
 
-// addPeople adds what package bound does with rows of people who have many.
+// addPeople adds what package contribution does with rows of people who have many.
 func (w *queryWork) addPeople(q *tree.Query, from load, reading cost, length float64) {
 	readings, runs := 1.0, 0.0
 	if len(q.PrivateKeys()) > 0 {
@@ -155,8 +156,8 @@ func (w *queryWork) members(q *tree.Query, from load) float64 {
 	return min(from.rows, w.sizes.people()*float64(q.MaxGroups()))
 }
 
-// passes is how often package bound reads the rows, where they do not fit into its memory. What is
-// of one person and group is added up before that, but for rows that are chosen among.
+// passes is how often package contribution reads the rows, where they do not fit into its memory.
+// What is of one person and group is added up before that, but for rows that are chosen among.
 func (w *queryWork) passes(q *tree.Query, from load) float64 {
 	held := w.sizes.people() * float64(q.Groups()) * w.combos(q, from)
 	for _, m := range q.Measures {
@@ -165,17 +166,17 @@ func (w *queryWork) passes(q *tree.Query, from load) float64 {
 		}
 	}
 	row := 2 * (16 + 8*float64(len(q.Measures))) // blocks are half full
-	if need := begun + min(from.rows, 2*held)*row; need > w.memory/2 {
-		return min(mostPasses, math.Exp2(math.Ceil(math.Log2(2*need/w.memory))))
+	if need := firstBlockBytes + min(from.rows, 2*held)*row; need > w.memory/2 {
+		return min(maxPasses, math.Exp2(math.Ceil(math.Log2(2*need/w.memory))))
 	}
 	return 1
 }
 
-// begun is how many bytes the first blocks of all partitions take.
-const begun = 4 << 20
+// firstBlockBytes is how many bytes the first blocks of all partitions take.
+const firstBlockBytes = 4 << 20
 
-// mostPasses is how many partitions package bound has.
-const mostPasses = 1 << 11
+// maxPasses is how many partitions package contribution has.
+const maxPasses = 1 << 11
 
 // addSingles adds what is done with rows of which nobody has two.
 func (w *queryWork) addSingles(q *tree.Query, from load, reading cost, length float64) {
@@ -240,9 +241,9 @@ func (w *queryWork) addRelease(q *tree.Query, from load) {
 // addTable adds what it takes to read rows to train on.
 func (w *queryWork) addTable(t *tree.Table) {
 	used := make([]bool, len(t.From.Fields()))
-	mark(t.Where, used)
+	markFields(t.Where, used)
 	for _, c := range t.Columns {
-		mark(c.Expr, used)
+		markFields(c.Expr, used)
 	}
 	if t.From.Unit() >= 0 {
 		used[t.From.Unit()] = true

@@ -16,8 +16,8 @@ type cost struct {
 // each adds what is done for each of so many rows.
 func (w *cost) each(rows, ns float64) { w.shared += rows * ns }
 
-// work adds up what relations and expressions take.
-type work struct {
+// estimator adds up what relations and expressions take.
+type estimator struct {
 	*constants
 	*cost
 	sizes   Sizes
@@ -34,11 +34,11 @@ type load struct {
 	lengths []float64 // by field, of texts, in bytes
 }
 
-// skew is by how much more pairs of a person's rows there are than if everybody had as many.
-const skew = 4
+// pairSkew is by how much more pairs of a person's rows there are than if everybody had as many.
+const pairSkew = 4
 
 // relation adds what it takes to compute a relation of which some fields are used.
-func (w *work) relation(r tree.Relation, used []bool) load {
+func (w *estimator) relation(r tree.Relation, used []bool) load {
 	w.alone += w.constants.relation
 	switch r := r.(type) {
 	case *tree.Scan:
@@ -70,12 +70,12 @@ func (w *work) relation(r tree.Relation, used []bool) load {
 }
 
 // addCarrying adds what it takes to hand the used fields of each row on.
-func (w *work) addCarrying(fields []tree.Field, used []bool, l load) {
+func (w *estimator) addCarrying(fields []tree.Field, used []bool, l load) {
 	w.each(l.rows, w.carryingCost(fields, used, l.lengths))
 }
 
 // carryingCost is what the used fields of a row take to be handed on.
-func (w *work) carryingCost(fields []tree.Field, used []bool, lengths []float64) float64 {
+func (w *estimator) carryingCost(fields []tree.Field, used []bool, lengths []float64) float64 {
 	ns := 0.0
 	for i := range fields {
 		if used[i] {
@@ -85,7 +85,7 @@ func (w *work) carryingCost(fields []tree.Field, used []bool, lengths []float64)
 	return ns
 }
 
-func (w *work) scan(s *tree.Scan, used []bool) load {
+func (w *estimator) scan(s *tree.Scan, used []bool) load {
 	l := load{rows: w.sizes.rowsOf(s.Table.Name), person: math.Inf(1), lengths: make([]float64, len(s.Row))}
 	w.largest = max(w.largest, l.rows)
 	if s.Single() {
@@ -117,7 +117,7 @@ func (w *work) scan(s *tree.Scan, used []bool) load {
 const usualLength = 16
 
 // columnCost is what it takes to read a column as it is declared.
-func (w *work) columnCost(f tree.Field, length float64) float64 {
+func (w *estimator) columnCost(f tree.Field, length float64) float64 {
 	ns := w.cell + w.stored*length
 	switch f.Type.Kind {
 	case tree.Number:
@@ -137,12 +137,12 @@ func (w *work) columnCost(f tree.Field, length float64) float64 {
 	return ns
 }
 
-func (w *work) selection(s *tree.Select, used []bool) load {
+func (w *estimator) selection(s *tree.Select, used []bool) load {
 	below := make([]bool, len(s.From.Fields()))
-	mark(s.Where, below)
+	markFields(s.Where, below)
 	for i, e := range s.Columns {
 		if used[i] {
-			mark(e, below)
+			markFields(e, below)
 		}
 	}
 	from := w.relation(s.From, below)
@@ -159,20 +159,20 @@ func (w *work) selection(s *tree.Select, used []bool) load {
 	return out
 }
 
-func (w *work) persons(p *tree.Persons, used []bool) load {
+func (w *estimator) persons(p *tree.Persons, used []bool) load {
 	below := make([]bool, len(p.From.Fields()))
 	below[p.From.Unit()] = true
-	mark(p.Where, below)
+	markFields(p.Where, below)
 	for _, e := range p.Keys {
-		mark(e, below)
+		markFields(e, below)
 	}
 	for _, part := range p.Parts {
-		mark(part.Arg, below)
+		markFields(part.Arg, below)
 	}
 	from := w.relation(p.From, below)
 	w.expression(p.Where, from)
 	out := load{rows: min(from.rows, w.sizes.people()), person: 1, lengths: make([]float64, len(p.Row))}
-	ns := w.group*far(from.rows) + w.byte*from.lengths[p.From.Unit()]
+	ns := w.group*cacheFactor(from.rows) + w.byte*from.lengths[p.From.Unit()]
 	if len(p.Keys) > 0 {
 		out.rows, out.person = from.rows, from.person
 	}
@@ -201,7 +201,7 @@ func (w *work) persons(p *tree.Persons, used []bool) load {
 	return out
 }
 
-func (w *work) window(r *tree.Window, used []bool) load {
+func (w *estimator) window(r *tree.Window, used []bool) load {
 	n := len(r.From.Fields())
 	below := make([]bool, n)
 	copy(below, used)
@@ -209,10 +209,10 @@ func (w *work) window(r *tree.Window, used []bool) load {
 	for _, i := range r.Ties {
 		below[i] = true
 	}
-	mark(r.Where, below)
+	markFields(r.Where, below)
 	for _, o := range r.Calls {
 		for _, e := range o.Expressions() {
-			mark(e, below)
+			markFields(e, below)
 		}
 	}
 	from := w.relation(r.From, below)
@@ -230,7 +230,7 @@ func (w *work) window(r *tree.Window, used []bool) load {
 	}
 	for i, o := range r.Calls {
 		keys := w.sort
-		for _, e := range append(append([]tree.Expr{}, o.By...), orders(o)...) {
+		for _, e := range append(append([]tree.Expr{}, o.By...), orderExprs(o)...) {
 			keys += w.sort + w.sorted*w.expression(e, from)
 		}
 		if o.Ordered() {
@@ -252,7 +252,7 @@ func (w *work) window(r *tree.Window, used []bool) load {
 }
 
 // frameCost is what it takes to compute a window's value for a row, beside the order.
-func (w *work) frameCost(o tree.Over) float64 {
+func (w *estimator) frameCost(o tree.Over) float64 {
 	switch {
 	case !o.Framed():
 		return w.group
@@ -262,7 +262,7 @@ func (w *work) frameCost(o tree.Over) float64 {
 	return 3 * w.group
 }
 
-func orders(o tree.Over) (out []tree.Expr) {
+func orderExprs(o tree.Over) (out []tree.Expr) {
 	for _, by := range o.Order {
 		out = append(out, by.By)
 	}
@@ -271,7 +271,7 @@ func orders(o tree.Over) (out []tree.Expr) {
 
 // cut adds what it takes to leave some rows of each person: to count each person's, to find who has
 // too many, and to put those rows into an order, of which all fields are a part.
-func (w *work) cut(c *tree.Cut, used []bool) load {
+func (w *estimator) cut(c *tree.Cut, used []bool) load {
 	all := make([]bool, len(c.From.Fields()))
 	for i := range all {
 		all[i] = true
@@ -286,7 +286,7 @@ func (w *work) cut(c *tree.Cut, used []bool) load {
 	width := w.carryingCost(c.From.Fields(), all, from.lengths)
 	w.each(from.rows, w.group+w.probe+2*w.handed+2*width)
 	// Somebody may have too many, so all rows are looked up. Rows of people who have are sorted.
-	many := min(1, skew*from.rows/w.sizes.people()/float64(c.Rows))
+	many := min(1, pairSkew*from.rows/w.sizes.people()/float64(c.Rows))
 	w.each(from.rows, w.probe)
 	w.each(from.rows*many, w.build+w.sort*math.Log2(max(2, from.rows))+2*width)
 	out := from

@@ -12,7 +12,7 @@
 //     sizes where the printer decides it, and is the larger one where the database does;
 //   - no vector is constant and no column a dictionary; rows are stored in no order;
 //   - people are as many, and a person's rows as many, as the sizes and the cuts of the tree allow,
-//     and package bound reads as often as its memory may make it.
+//     and package contribution reads as often as its memory may make it.
 //
 // What cannot be bounded closely is estimated: how many rows meet where a person's rows are joined
 // with the same person's. A question that is made to take longer than its time fails as one that
@@ -53,8 +53,8 @@ type Table struct {
 // What is smaller is not told: the fewest rows, people or values, and the shortest mean of texts.
 // Half-octaves of small numbers stand so close that one row would move them.
 const (
-	Fewest   = 1 << 10
-	Shortest = 1 << 3
+	MinCount  = 1 << 10
+	MinLength = 1 << 3
 )
 
 // NameLength is how many bytes the name of a person or of a row counts as, in a column of texts
@@ -73,19 +73,19 @@ func Round(n int64) int64 {
 	if top > 62 {
 		return 1<<63 - 1
 	}
-	if half := between(top); n <= half {
+	if half := halfOctave(top); n <= half {
 		return half
 	}
 	return 1 << top
 }
 
-// between is the half-octave below 2^top, rounded up: 2^(top-1/2).
-func between(top int) int64 {
+// halfOctave is the half-octave below 2^top, rounded up: 2^(top-1/2).
+func halfOctave(top int) int64 {
 	// The square of it is 2^(2 top - 1), of which the root is found bit by bit, exactly.
 	low, high := uint64(1)<<(top-1), uint64(1)<<top // low^2 < it <= high^2
 	for low+1 < high {
 		mid := (low + high) / 2
-		if h, l := bits.Mul64(mid, mid); compare(h, l, 2*top-1) < 0 {
+		if h, l := bits.Mul64(mid, mid); comparePower(h, l, 2*top-1) < 0 {
 			low = mid
 		} else {
 			high = mid
@@ -94,8 +94,8 @@ func between(top int) int64 {
 	return int64(high)
 }
 
-// compare compares a number of 128 bits with 2^power.
-func compare(hi, lo uint64, power int) int {
+// comparePower compares a number of 128 bits with 2^power.
+func comparePower(hi, lo uint64, power int) int {
 	wantHi, wantLo := uint64(0), uint64(0)
 	if power >= 64 {
 		wantHi = 1 << (power - 64)
@@ -152,7 +152,7 @@ func (s Sizes) mayMeet(met float64, private load) float64 {
 
 // pairsOfPeople is how many pairs of rows of one person there are.
 func (s Sizes) pairsOfPeople(j *tree.Join, l, r load) float64 {
-	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits
+	if j.Fans == countFanouts(j.L)+countFanouts(j.R) { // at most one row of a side fits
 		return max(l.rows, r.rows)
 	}
 	return s.pairsOf(l, r)
@@ -160,7 +160,7 @@ func (s Sizes) pairsOfPeople(j *tree.Join, l, r load) float64 {
 
 // pairsOf is how many pairs there are of a person's rows on two sides.
 func (s Sizes) pairsOf(l, r load) float64 {
-	n := skew * l.rows * r.rows / s.people()
+	n := pairSkew * l.rows * r.rows / s.people()
 	return max(min(n, l.rows*r.person, r.rows*l.person), l.rows, r.rows)
 }
 
@@ -174,11 +174,11 @@ func (s Sizes) fanout(r tree.Relation, l load, on tree.Expr, offset int) (met fl
 			continue
 		}
 		for _, pair := range [][2]tree.Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
-			if !within(pair[0], offset, len(r.Fields())) || within(pair[1], offset, len(r.Fields())) {
+			if !namesField(pair[0], offset, len(r.Fields())) || namesField(pair[1], offset, len(r.Fields())) {
 				continue
 			}
 			equal = true
-			if column, ok := scaled(pair[0]).(*tree.Column); ok {
+			if column, ok := withoutRescale(pair[0]).(*tree.Column); ok {
 				met = min(met, s.rowsOfOneValue(r, column.Index-offset, l.rows))
 			}
 		}

@@ -80,10 +80,10 @@ func TestThreads(t *testing.T) {
 	var gains []float64
 	late := 0
 	for i, a := range c.Asked {
-		if i%*every != 0 || a.Query == nil || free(a) {
+		if i%*every != 0 || a.Query == nil || asksNoEngine(a) {
 			continue
 		}
-		alone := took(t, 2, func() error { return answer(t.Context(), one, a.Query) })
+		alone := fastestTime(t, 2, func() error { return answer(t.Context(), one, a.Query) })
 		if alone < 20*time.Millisecond || alone > 2*time.Second { // where threads have something to share
 			continue
 		}
@@ -108,7 +108,7 @@ func TestSteps(t *testing.T) {
 	machine := publictime.Machine{Threads: 1, Factor: 1}
 	releaser := mech.NewReleaser(noise.NewSource())
 	check := func(name string, public time.Duration, release func()) {
-		worked := took(t, 3, func() error { release(); return nil })
+		worked := fastestTime(t, 3, func() error { release(); return nil })
 		t.Logf("%s: %v of %v", name, worked, public)
 		if worked > public {
 			t.Errorf("%s takes %v, and its public time is %v", name, worked, public)

@@ -47,8 +47,8 @@ func machineOf(t testing.TB, e *duckdb.Engine) publictime.Machine {
 	return publictime.Machine{Threads: 1, Factor: e.Machine(t.Context()).Factor}
 }
 
-// asked is a question that was measured.
-type asked struct {
+// measuredQuestion is a question that was measured.
+type measuredQuestion struct {
 	text string
 	name string        // of a question of the corpora
 	time time.Duration // that is public
@@ -56,13 +56,15 @@ type asked struct {
 	tick time.Duration
 }
 
-func (a asked) ratio() float64 { return float64(a.time) / float64(max(a.took, time.Microsecond)) }
+func (a measuredQuestion) ratio() float64 {
+	return float64(a.time) / float64(max(a.took, time.Microsecond))
+}
 
 // near reports whether nobody waits longer than three times what it takes, or a tick.
-func (a asked) near() bool { return a.time <= max(3*a.took, a.tick) }
+func (a measuredQuestion) near() bool { return a.time <= max(3*a.took, a.tick) }
 
-// took is the processor time of the fastest of some runs.
-func took(t testing.TB, runs int, run func() error) time.Duration {
+// fastestTime is the processor time of the fastest of some runs.
+func fastestTime(t testing.TB, runs int, run func() error) time.Duration {
 	t.Helper()
 	best := time.Duration(0)
 	for i := range runs {
@@ -87,12 +89,12 @@ func tickOf(s publictime.Sizes) time.Duration {
 	return policy.Release{}.For(sqlengine.PowerOfTen(rows * 7 / 10))
 }
 
-func measure(t testing.TB, e *duckdb.Engine, s publictime.Sizes, text string, q *tree.Query) asked {
+func measure(t testing.TB, e *duckdb.Engine, s publictime.Sizes, text string, q *tree.Query) measuredQuestion {
 	t.Helper()
-	out := asked{text: text, time: machineOf(t, e).Query(q, s), tick: tickOf(s)}
-	out.took = took(t, 1, func() error { return answer(t.Context(), e, q) })
+	out := measuredQuestion{text: text, time: machineOf(t, e).Query(q, s), tick: tickOf(s)}
+	out.took = fastestTime(t, 1, func() error { return answer(t.Context(), e, q) })
 	if out.took > 0 && (out.took < 300*time.Millisecond || out.took > out.time) {
-		out.took = min(out.took, took(t, 2, func() error { return answer(t.Context(), e, q) }))
+		out.took = min(out.took, fastestTime(t, 2, func() error { return answer(t.Context(), e, q) }))
 	}
 	return out
 }
@@ -123,9 +125,9 @@ func answer(ctx context.Context, e *duckdb.Engine, q *tree.Query) error {
 }
 
 // report prints what is worst, and counts.
-func report(t *testing.T, name string, all []asked) {
+func report(t *testing.T, name string, all []measuredQuestion) {
 	t.Helper()
-	slices.SortFunc(all, func(a, b asked) int {
+	slices.SortFunc(all, func(a, b measuredQuestion) int {
 		switch {
 		case a.ratio() < b.ratio():
 			return -1
@@ -134,7 +136,7 @@ func report(t *testing.T, name string, all []asked) {
 		}
 		return 0
 	})
-	line := func(a asked) {
+	line := func(a measuredQuestion) {
 		t.Logf("  %8.1f ms public, %8.1f ms taken, %6.2f times: %s", ms(a.time), ms(a.took), a.ratio(), clipped(a.text))
 	}
 	near, under := 0, 0
@@ -169,7 +171,7 @@ func TestTook(t *testing.T) {
 	if *measured == 0 {
 		t.Skip("this is measured with -measure and a number of people")
 	}
-	var all, madeUp []asked
+	var all, madeUp []measuredQuestion
 	for _, c := range corpora(t) {
 		folder := t.TempDir()
 		storeCorpus(t, c.Dataset, filepath.Join(folder, "d.duckdb"))
@@ -187,9 +189,9 @@ func TestTook(t *testing.T) {
 			countLate(t, e, sizes, c, share)
 			continue
 		}
-		var own []asked
+		var own []measuredQuestion
 		for i, a := range c.Asked {
-			if i%*every == 0 && !free(a) {
+			if i%*every == 0 && !asksNoEngine(a) {
 				own = append(own, measureAsked(t, e, sizes, a))
 			}
 		}
@@ -201,7 +203,7 @@ func TestTook(t *testing.T) {
 			madeUp = measureMade(t, e, c.Dataset, sizes)
 		}
 	}
-	for name, some := range map[string][]asked{"corpora": all, "made up": madeUp} {
+	for name, some := range map[string][]measuredQuestion{"corpora": all, "made up": madeUp} {
 		if len(some) > 0 {
 			report(t, fmt.Sprintf("%s, %d people", name, *measured), some)
 		}
@@ -228,19 +230,20 @@ func corpora(t testing.TB) []generate.Corpus {
 	return generate.Corpora(t, "../../planner/testdata", "")
 }
 
-// free reports whether no engine is asked.
-func free(a generate.Asked) bool { return a.Query != nil && a.Query.ListsKeys() }
+// asksNoEngine reports whether no engine is asked.
+func asksNoEngine(a generate.Asked) bool { return a.Query != nil && a.Query.ListsKeys() }
 
 // measureAsked measures a question of the corpora, or the reading of rows to train on.
-func measureAsked(t testing.TB, e *duckdb.Engine, s publictime.Sizes, a generate.Asked) asked {
+func measureAsked(t testing.TB, e *duckdb.Engine, s publictime.Sizes, a generate.Asked) measuredQuestion {
 	t.Helper()
 	if a.Query != nil {
 		out := measure(t, e, s, fmt.Sprintf("%s %d %s", a.Of, a.Number, a.Query.Format()), a.Query)
 		out.name = a.Query.Hash()
 		return out
 	}
-	out := asked{text: fmt.Sprintf("%s %d", a.Of, a.Number), name: a.Table.Hash(), time: machineOf(t, e).Fetch(a.Table, s), tick: tickOf(s)}
-	out.took = took(t, 3, func() error { return fetch(t.Context(), e, a.Table) })
+	out := measuredQuestion{text: fmt.Sprintf("%s %d", a.Of, a.Number), name: a.Table.Hash(),
+		time: machineOf(t, e).Fetch(a.Table, s), tick: tickOf(s)}
+	out.took = fastestTime(t, 3, func() error { return fetch(t.Context(), e, a.Table) })
 	return out
 }
 
@@ -257,7 +260,7 @@ func countLate(t *testing.T, e *duckdb.Engine, sizes publictime.Sizes, c generat
 	total, late, failed, nearest := 0, 0, 0, 0.0
 	for total < runs {
 		for _, a := range c.Asked {
-			if free(a) || total == runs {
+			if asksNoEngine(a) || total == runs {
 				continue
 			}
 			run, public := func() error { return fetch(t.Context(), e, a.Table) }, time.Duration(0)
@@ -267,13 +270,13 @@ func countLate(t *testing.T, e *duckdb.Engine, sizes publictime.Sizes, c generat
 				public = m.Fetch(a.Table, sizes)
 			}
 			total++
-			d := took(t, 1, run)
+			d := fastestTime(t, 1, run)
 			nearest = max(nearest, float64(d)/float64(public))
 			if d <= public {
 				continue
 			}
 			late++
-			again := took(t, 1, run)
+			again := fastestTime(t, 1, run)
 			t.Logf("%s %d takes %v, and again %v, and %v is public", a.Of, a.Number, d, again, public)
 			if again > public {
 				failed++
@@ -288,7 +291,7 @@ func countLate(t *testing.T, e *duckdb.Engine, sizes publictime.Sizes, c generat
 }
 
 // measureMade measures made-up questions.
-func measureMade(t *testing.T, e *duckdb.Engine, ds *policy.Dataset, sizes publictime.Sizes) (out []asked) {
+func measureMade(t *testing.T, e *duckdb.Engine, ds *policy.Dataset, sizes publictime.Sizes) (out []measuredQuestion) {
 	t.Helper()
 	o := planner.Options{Public: public{t.Context(), e}}
 	m := generate.NewMaker(ds, o)
@@ -320,7 +323,7 @@ func makeUp(m *generate.Maker, d generate.Dice) (text string, ok bool) {
 // for each question, with its hash and the processor time that it took in microseconds, on the
 // machine that the constants are of: one that is as slow as factor says took more.
 
-func write(t *testing.T, dataset string, sizes publictime.Sizes, factor float64, all []asked) {
+func write(t *testing.T, dataset string, sizes publictime.Sizes, factor float64, all []measuredQuestion) {
 	t.Helper()
 	head, err := json.Marshal(sizes)
 	if err != nil {
@@ -380,9 +383,9 @@ func TestRecorded(t *testing.T) {
 		paths, _ := filepath.Glob(filepath.Join("testdata", c.Dataset.Name+"-*.txt"))
 		for _, path := range paths {
 			sizes, took := read(t, path)
-			var all []asked
+			var all []measuredQuestion
 			for _, a := range c.Asked {
-				one := asked{text: fmt.Sprintf("%s %d", a.Of, a.Number), tick: tickOf(sizes)}
+				one := measuredQuestion{text: fmt.Sprintf("%s %d", a.Of, a.Number), tick: tickOf(sizes)}
 				if a.Query != nil {
 					one.name, one.time = a.Query.Hash(), machine.Query(a.Query, sizes)
 				} else {

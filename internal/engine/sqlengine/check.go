@@ -23,14 +23,15 @@ type Reading struct {
 	Many      int64
 }
 
-// Plain is how columns of a database are read that has types of its own.
-func Plain(t *sqlgen.Table, different string) Reading {
-	return Reading{Stored: t.Raw, Declared: func(c *policy.Column) string { return c.Type.String() }, Different: different, Many: ManyKeys}
+// PlainReading is how columns of a database are read that has types of its own.
+func PlainReading(t *sqlgen.Table, different string) Reading {
+	declared := func(c *policy.Column) string { return c.Type.String() }
+	return Reading{Stored: t.Raw, Declared: declared, Different: different, Many: MinManyKeys}
 }
 
-// ManyKeys is how many different private keys are worth a word. An engine keeps them all; see
+// MinManyKeys is how many different private keys are worth a word. An engine keeps them all; see
 // result.
-const ManyKeys = 2_000_000
+const MinManyKeys = 2_000_000
 
 // CheckColumns compares the values of columns with what the policy says about them.
 func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []string, how Reading) (out []engine.Finding, err error) {
@@ -66,10 +67,10 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 		c := t.Columns[name]
 		different, lost, null, there, moved := values[5*i], values[5*i+1], values[5*i+2], values[5*i+3], values[5*i+4]
 		if different > how.Many {
-			out = append(out, ManyDifferent(t.Name, name))
+			out = append(out, ManyKeysFinding(t.Name, name))
 		}
 		if lost > 0 {
-			text := fmt.Sprintf("%s of the values are not %s; they count as NULL", Share(lost, there), how.Declared(c))
+			text := fmt.Sprintf("%s of the values are not %s; they count as NULL", DescribeShare(lost, there), how.Declared(c))
 			if how.Hint != nil {
 				hint, err := how.Hint(c)
 				if err != nil {
@@ -83,7 +84,7 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 			out = append(out,
 				engine.Finding{Table: t.Name, Column: name, Text: fmt.Sprintf("%s of the values are beyond the bounds; they count "+
 					"as the nearer "+
-					"bound", Share(moved, there))})
+					"bound", DescribeShare(moved, there))})
 		}
 		if null > 0 && !c.Nullable {
 			out = append(out,
@@ -95,8 +96,8 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 	return out, nil
 }
 
-// ManyDifferent is what is said of private keys that are many.
-func ManyDifferent(table, column string) engine.Finding {
+// ManyKeysFinding is what is said of private keys that are many.
+func ManyKeysFinding(table, column string) engine.Finding {
 	return engine.Finding{Table: table, Column: column, Text: "its keys are private, and there are millions of different ones; questions " +
 		"that group by it need memory in proportion, so consider whether anybody should"}
 }
@@ -116,14 +117,14 @@ func (d *Database) CheckUnit(ctx context.Context, t *sqlgen.Table) ([]engine.Fin
 				"GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows and max_groups"})
 	}
 	if nobody > 0 && t.UnitKind == policy.Many {
-		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Text: Share(nobody, rows) +
+		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Text: DescribeShare(nobody, rows) +
 			" of the rows are about nobody; they are left out of every answer"})
 	}
 	return out, nil
 }
 
-// Share says roughly how many, which is all that is needed to find the mistake.
-func Share(n, of int64) string {
+// DescribeShare says roughly how many, which is all that is needed to find the mistake.
+func DescribeShare(n, of int64) string {
 	switch {
 	case n >= of:
 		return "all"
@@ -185,7 +186,7 @@ func (d *Database) CheckPaths(ctx context.Context, t *sqlgen.Table, keys []strin
 	if lost > 0 {
 		out = append(out,
 			engine.Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
-				"nobody; they are left out of every answer", Share(lost, rows), step.Table)})
+				"nobody; they are left out of every answer", DescribeShare(lost, rows), step.Table)})
 	}
 	return out, nil
 }
@@ -218,7 +219,7 @@ func Describe(ctx context.Context, db *sql.DB, t *sqlgen.Table, where string, ch
 	}
 	t.Stored = map[string]sqlgen.Column{}
 	for _, name := range t.Needed() {
-		c, err := Find(all, t, name, where)
+		c, err := FindColumn(all, t, name, where)
 		if err != nil {
 			return nil, err
 		}
@@ -260,8 +261,8 @@ func listColumns(ctx context.Context, db *sql.DB, t *sqlgen.Table, where string)
 	return all, nil
 }
 
-// Find finds a column by its name, or by one that differs from it in nothing but case.
-func Find(all []sqlgen.Column, t *sqlgen.Table, name, where string) (sqlgen.Column, error) {
+// FindColumn finds a column by its name, or by one that differs from it in nothing but case.
+func FindColumn(all []sqlgen.Column, t *sqlgen.Table, name, where string) (sqlgen.Column, error) {
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
 		for _, c := range all {
 			if same(c.Name, name) {

@@ -39,7 +39,7 @@ func (d *Database) Run(ctx context.Context, q *tree.Query, all []sqlgen.Statemen
 func (d *Database) Finish(ctx context.Context, q *tree.Query, known *Known, all []sqlgen.Statement) (*engine.Result, error) {
 	r := newResult(q)
 	if known != nil {
-		r.know(known)
+		r.takeKnown(known)
 	}
 	if len(all) == 0 || len(r.public.places) > 0 && r.groups == 0 {
 		return r.seal(), nil // no public table has a key, so there are no groups to look for

@@ -1,5 +1,5 @@
 // Package sqlengine runs questions in a database that speaks SQL, reached through database/sql: it
-// runs the statements that package dialect prints, all on one state of the data, and seals what
+// runs the statements that package sqlgen prints, all on one state of the data, and seals what
 // they return.
 //
 // A driver that has nothing faster is an [Engine] over a [store.Store] and no more. One that reads
@@ -27,7 +27,7 @@ type Engine struct {
 	dataset *policy.Dataset
 	dialect *sqlgen.Dialect
 	store   store.Store
-	manner  Manner
+	manner  Options
 
 	mu      sync.Mutex
 	version store.Version
@@ -41,8 +41,8 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// Manner is what one store does otherwise than others. What is left out is as it is in most.
-type Manner struct {
+// Options is what one store does otherwise than others. What is left out is as it is in most.
+type Options struct {
 	// Name is what a table is called in the store.
 	Name func(*policy.Table) string
 	// At is what follows FROM to read a table, which is called by a name, in a state that the store
@@ -51,7 +51,7 @@ type Manner struct {
 	// Failure says how a run ended; see [Database].
 	Failure func(ctx context.Context, err error) error
 	// Counting is how sizes are counted, and Machine says what runs questions.
-	Counting Counting
+	Counting CountFunctions
 	Machine  func(ctx context.Context, db *sql.DB) publictime.Machine
 	// Check refuses tables that are stored in a way which the store cannot be asked about.
 	Check func(*Database) error
@@ -59,7 +59,7 @@ type Manner struct {
 
 // Open looks at the tables of a dataset. Its errors are for the owner: they name tables and
 // columns, and no value of the data.
-func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *sqlgen.Dialect, m Manner) (*Engine, error) {
+func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *sqlgen.Dialect, m Options) (*Engine, error) {
 	if m.Name == nil {
 		m.Name = func(t *policy.Table) string { return sqlgen.QuoteName(t.Name) }
 	}
@@ -84,7 +84,7 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	switch {
 	case ctx.Err() != nil:
 		return store.Version{}, ctx.Err()
-	case errors.As(err, new(explained)):
+	case errors.As(err, new(explainer)):
 		return store.Version{}, err
 	case err != nil || v.Name != "" && CheckName(v.Name) != "":
 		// Nothing is told of why: analysts see it, and it could depend on the data.
@@ -102,8 +102,8 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	return v, nil
 }
 
-// explained is an error whose text is for everybody, and which has another for the owner.
-type explained interface{ Explain() string }
+// explainer is an error whose text is for everybody, and which has another for the owner.
+type explainer interface{ Explain() string }
 
 // look finds out how the tables are stored.
 func (e *Engine) look(ctx context.Context, v store.Version) (*Database, error) {
@@ -202,9 +202,9 @@ func (e *Engine) Close() error { return e.store.DB.Close() }
 func failure(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrMemory):
-		return &engine.Failure{How: engine.Memory, Err: engine.ErrRun}
+		return &engine.Failure{Ending: engine.Memory, Err: engine.ErrRun}
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return &engine.Failure{How: engine.Stopped, Err: engine.ErrRun}
+		return &engine.Failure{Ending: engine.Stopped, Err: engine.ErrRun}
 	}
 	return engine.ErrRun
 }
@@ -228,9 +228,9 @@ func (d *Database) Fetch(ctx context.Context, t *tree.Table, into engine.Collect
 func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	code := make([]func(any) int64, len(t.Columns))
 	for i, c := range t.Columns {
-		code[i] = coder(c)
+		code[i] = newCoder(c)
 	}
-	text, args := Fetched(&d.Schema, t)
+	text, args := PrintFetch(&d.Schema, t)
 	rows, err := d.DB.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
@@ -252,8 +252,8 @@ func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collect
 	return rows.Err()
 }
 
-// Fetched prints the statement that returns the rows of a table.
-func Fetched(s *sqlgen.Schema, t *tree.Table) (text string, args []any) {
+// PrintFetch prints the statement that returns the rows of a table.
+func PrintFetch(s *sqlgen.Schema, t *tree.Table) (text string, args []any) {
 	p := s.Print(t.From)
 	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -263,17 +263,17 @@ func Fetched(s *sqlgen.Schema, t *tree.Table) (text string, args []any) {
 	return "SELECT " + strings.Join(names, ", ") + " FROM " + from, p.Args
 }
 
-// coder says what the code of a column's value is: its place among the values of a category, and
+// newCoder says what the code of a column's value is: its place among the values of a category, and
 // otherwise the number itself, clamped to what is public about it.
-func coder(c tree.TableColumn) func(any) int64 {
-	places := keyPlaces(c.Values)
+func newCoder(c tree.TableColumn) func(any) int64 {
+	places := keyPositions(c.Values)
 	lo, hi, _ := c.Bounds()
 	return func(v any) int64 {
 		switch at, ok := places[widen(v)]; {
 		case v == nil:
 			return engine.Null
 		case c.Values == nil:
-			return min(max(final(widen(v)), lo), hi)
+			return min(max(readTotal(widen(v)), lo), hi)
 		case ok:
 			return int64(at)
 		}

@@ -118,7 +118,7 @@ func (r *result) add(ctx context.Context, db querier, st sqlgen.Statement) error
 	for i := range cells {
 		into[i] = &cells[i]
 	}
-	var seen places
+	var seen seenGroups
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
@@ -132,17 +132,17 @@ func (r *result) add(ctx context.Context, db querier, st sqlgen.Statement) error
 		}
 		combo := r.combo(cells[public:keys])
 		if g += combo * r.groups; st.Values < 0 && !seen.first(g) {
-			return errTwice
+			return errGroupTwice
 		}
 		for i, m := range st.Measures {
-			r.sums[m][g] = final(cells[keys+i])
+			r.sums[m][g] = readTotal(cells[keys+i])
 		}
 		if st.Persons {
-			r.persons[combo] += final(cells[width-1])
+			r.persons[combo] += readTotal(cells[width-1])
 		}
 		if m := st.Values; m >= 0 {
-			value := final(cells[width-2])
-			for range final(cells[width-1]) {
+			value := readTotal(cells[width-2])
+			for range readTotal(cells[width-1]) {
 				r.values[m][g] = append(r.values[m][g], value)
 			}
 		}
@@ -150,15 +150,16 @@ func (r *result) add(ctx context.Context, db querier, st sqlgen.Statement) error
 	return rows.Err()
 }
 
-// errTwice is that a group has come twice, which no statement returns: a driver has read two keys
-// as one. The sum of the one would stand for both, and somebody who is in both would count twice.
-var errTwice = errors.New("sqlengine: a group has come twice")
+// errGroupTwice is that a group has come twice, which no statement returns: a driver has read two
+// keys as one. The sum of the one would stand for both, and somebody who is in both would count
+// twice.
+var errGroupTwice = errors.New("sqlengine: a group has come twice")
 
-// places are groups that have come.
-type places []bool
+// seenGroups are groups that have come.
+type seenGroups []bool
 
 // first reports whether a group has not come before.
-func (p *places) first(g int) bool {
+func (p *seenGroups) first(g int) bool {
 	if g >= len(*p) {
 		*p = append(*p, make([]bool, g+1-len(*p))...)
 	}
@@ -172,7 +173,7 @@ func (r *result) find(st sqlgen.Statement, keys []any) (int, bool) {
 	if !st.Placed {
 		return r.public.find(keys)
 	}
-	g := final(keys[0])
+	g := readTotal(keys[0])
 	return int(g), keys[0] != nil && g >= 0 && g < int64(r.groups)
 }
 
@@ -187,7 +188,7 @@ func (r *result) addMembers(rows *sql.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		r.pairs = append(r.pairs, membership{final(cells[0]), int32(r.combo(cells[1:]))})
+		r.pairs = append(r.pairs, membership{readTotal(cells[0]), int32(r.combo(cells[1:]))})
 	}
 	return rows.Err()
 }
@@ -285,14 +286,14 @@ func compareKeys(a, b []policy.Value) int {
 // clamp moves no two numbers apart, so it does not raise the sensitivity.
 var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
 
-// final reads a final count or sum as a database returns it. No rows make 0.
-func final(v any) int64 {
+// readTotal reads a final count or sum as a database returns it. No rows make 0.
+func readTotal(v any) int64 {
 	switch v := v.(type) {
 	case int64:
 		return v
 	case string: // a decimal number without a point
 		if n, ok := new(big.Int).SetString(v, 10); ok {
-			return final(n)
+			return readTotal(n)
 		}
 	case *big.Int:
 		switch {
@@ -316,13 +317,13 @@ func newGroupIndex(q *tree.Query) groupIndex {
 	public := q.PublicKeys()
 	g := groupIndex{make([]map[any]int, len(public)), make([]int, len(public))}
 	for i, k := range public {
-		g.places[i], g.sizes[i] = keyPlaces(k.Values), len(k.Values)
+		g.places[i], g.sizes[i] = keyPositions(k.Values), len(k.Values)
 	}
 	return g
 }
 
-// keyPlaces says where each value is in a list, by what a database returns for it.
-func keyPlaces(values []policy.Value) map[any]int {
+// keyPositions says where each value is in a list, by what a database returns for it.
+func keyPositions(values []policy.Value) map[any]int {
 	places := make(map[any]int, len(values))
 	for i, v := range values {
 		switch {
@@ -409,8 +410,8 @@ type Known struct {
 	Ends    []int
 }
 
-// know takes over what is known.
-func (r *result) know(k *Known) {
+// takeKnown takes over what is known.
+func (r *result) takeKnown(k *Known) {
 	for m, sums := range k.Sums {
 		r.sums[m] = sums
 	}

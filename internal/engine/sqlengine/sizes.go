@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Counting is how a database counts what is public about how large the data is.
-type Counting struct {
+// CountFunctions is how a database counts what is public about how large the data is.
+type CountFunctions struct {
 	Bytes     string // the function that says how many bytes a text has
 	Different string // the one that counts different values, about
 }
@@ -29,25 +29,25 @@ const longestText = "16384"
 
 // Sizes are how large the tables are: what the policy declares of private ones, where it does, so
 // that nobody in them moves it; and else what is counted, rounded up.
-func (d *Database) Sizes(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
+func (d *Database) Sizes(ctx context.Context, ds *policy.Dataset, how CountFunctions) (publictime.Sizes, error) {
 	counted, err := d.count(ctx, ds, how, func(t *sqlgen.Table) bool { return t.Public || ds.Sizes == nil })
 	if err != nil {
 		return publictime.Sizes{}, err
 	}
 	out := publictime.Sizes{Tables: map[string]publictime.Table{}, Fanout: ds.Fanout()}
 	for name, size := range counted.Tables {
-		fewest := int64(publictime.Fewest)
+		fewest := int64(publictime.MinCount)
 		if d.Tables[name].Public {
 			fewest = 1
 		}
 		size.Rows = publictime.Round(max(size.Rows, fewest))
-		round(size.Lengths, publictime.Shortest)
-		round(size.Values, publictime.Fewest)
+		round(size.Lengths, publictime.MinLength)
+		round(size.Values, publictime.MinCount)
 		round(size.Most, 1)
 		out.Tables[name] = size
 	}
 	if ds.Sizes == nil {
-		out.People = publictime.Round(max(counted.People, publictime.Fewest))
+		out.People = publictime.Round(max(counted.People, publictime.MinCount))
 		return out, nil
 	}
 	out.People = ds.Sizes.People
@@ -71,16 +71,18 @@ func round(numbers map[string]int64, least int64) {
 
 // Count counts how large the tables are, whatever the policy declares. It is for the owner: nothing
 // is rounded.
-func (d *Database) Count(ctx context.Context, ds *policy.Dataset, how Counting) (publictime.Sizes, error) {
+func (d *Database) Count(ctx context.Context, ds *policy.Dataset, how CountFunctions) (publictime.Sizes, error) {
 	return d.count(ctx, ds, how, func(*sqlgen.Table) bool { return true })
 }
 
 // count reads some of the tables once.
-func (d *Database) count(ctx context.Context, ds *policy.Dataset, how Counting, which func(*sqlgen.Table) bool) (publictime.Sizes, error) {
+func (d *Database) count(
+	ctx context.Context, ds *policy.Dataset, how CountFunctions, counted func(*sqlgen.Table) bool,
+) (publictime.Sizes, error) {
 	out := publictime.Sizes{Tables: map[string]publictime.Table{}}
 	for _, name := range slices.Sorted(maps.Keys(d.Tables)) {
 		t := d.Tables[name]
-		if !which(t) {
+		if !counted(t) {
 			continue
 		}
 		size, people, err := d.size(ctx, t, ds, how)
@@ -105,7 +107,7 @@ func isText(t *sqlgen.Table, name string) bool {
 }
 
 // size counts one table's rows, and the people where it is the unit's.
-func (d *Database) size(ctx context.Context, t *sqlgen.Table, ds *policy.Dataset, how Counting) (publictime.Table, int64, error) {
+func (d *Database) size(ctx context.Context, t *sqlgen.Table, ds *policy.Dataset, how CountFunctions) (publictime.Table, int64, error) {
 	var lengths, keys []string
 	list := []string{"count(*)"}
 	for _, name := range t.Needed() {
@@ -180,7 +182,7 @@ func (d *Database) mostAlike(ctx context.Context, t *sqlgen.Table) (map[string]i
 
 // CheckSizes says where the data has outgrown what the policy declares. It reads nothing where that
 // declares nothing.
-func (d *Database) CheckSizes(ctx context.Context, ds *policy.Dataset, how Counting) ([]engine.Finding, error) {
+func (d *Database) CheckSizes(ctx context.Context, ds *policy.Dataset, how CountFunctions) ([]engine.Finding, error) {
 	if ds.Sizes == nil {
 		return nil, nil
 	}
@@ -188,12 +190,12 @@ func (d *Database) CheckSizes(ctx context.Context, ds *policy.Dataset, how Count
 	if err != nil {
 		return nil, err
 	}
-	return Outgrown(ds, counted), nil
+	return FindOutgrown(ds, counted), nil
 }
 
-// Outgrown says where what was counted is more than the policy declares. What was not counted is
-// left out.
-func Outgrown(ds *policy.Dataset, counted publictime.Sizes) (out []engine.Finding) {
+// FindOutgrown says where what was counted is more than the policy declares. What was not counted
+// is left out.
+func FindOutgrown(ds *policy.Dataset, counted publictime.Sizes) (out []engine.Finding) {
 	if ds.Sizes == nil {
 		return nil
 	}
@@ -229,31 +231,31 @@ func Outgrown(ds *policy.Dataset, counted publictime.Sizes) (out []engine.Findin
 
 // ProposeSizes counts the data and proposes what to declare of it: powers of two, with room to
 // grow.
-func (d *Database) ProposeSizes(ctx context.Context, ds *policy.Dataset, how Counting) (*policy.Sizes, error) {
+func (d *Database) ProposeSizes(ctx context.Context, ds *policy.Dataset, how CountFunctions) (*policy.Sizes, error) {
 	counted, err := d.Count(ctx, ds, how)
 	if err != nil {
 		return nil, err
 	}
 	out := &policy.Sizes{Tables: map[string]policy.TableSizes{}}
 	if !ds.Unit.Row() {
-		out.People = roomy(counted.People, publictime.Fewest, policy.MostDeclared)
+		out.People = powerWithSpare(counted.People, publictime.MinCount, policy.MostDeclared)
 	}
 	for name, t := range ds.Tables {
 		if t.Public {
 			continue
 		}
 		found := counted.Tables[name]
-		size := policy.TableSizes{Rows: roomy(found.Rows, publictime.Fewest, policy.MostDeclared), Lengths: map[string]int64{},
+		size := policy.TableSizes{Rows: powerWithSpare(found.Rows, publictime.MinCount, policy.MostDeclared), Lengths: map[string]int64{},
 			Values: map[string]int64{}}
 		for column, n := range found.Lengths {
-			size.Lengths[column] = roomy(n, publictime.Shortest, policy.MostDeclaredLength)
+			size.Lengths[column] = powerWithSpare(n, publictime.MinLength, policy.MostDeclaredLength)
 		}
 		for column, c := range t.Columns {
 			if _, ok := size.Lengths[column]; c.Type == policy.Text && !ok { // it is stored as something else
 				size.Lengths[column] = publictime.NameLength
 			}
 			if c.Keys == policy.PrivateKeys {
-				size.Values[column] = roomy(found.Values[column], publictime.Fewest, policy.MostDeclared)
+				size.Values[column] = powerWithSpare(found.Values[column], publictime.MinCount, policy.MostDeclared)
 			}
 		}
 		out.Tables[name] = size
@@ -261,8 +263,8 @@ func (d *Database) ProposeSizes(ctx context.Context, ds *policy.Dataset, how Cou
 	return out, nil
 }
 
-// roomy is the next power of two that leaves a quarter of a number as room to grow.
-func roomy(n, least, most int64) int64 {
+// powerWithSpare is the next power of two that leaves a quarter of a number as room to grow.
+func powerWithSpare(n, least, most int64) int64 {
 	n = max(n+n/4, least)
 	return min(1<<bits.Len64(uint64(n-1)), most)
 }

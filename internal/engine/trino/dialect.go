@@ -30,7 +30,7 @@ var sqlDialect = &sqlgen.Dialect{
 	// twice.
 	Constant: constant,
 	Members:  func(array, _ string) string { return "(" + array + ")" },
-	Whole:    whole,
+	Whole:    printInteger,
 	Double:   doubleOf,
 	Try:      call("TRY"),
 	TryCast:  tryCast,
@@ -45,10 +45,10 @@ var sqlDialect = &sqlgen.Dialect{
 	Smallest: func(hash, n string, rows int64) string {
 		return fmt.Sprintf("(CAST(%s AS double) + 9223372036854775808E0) * %s <= %d * 18446744073709551616E0", hash, n, rows)
 	},
-	Groups:   groups,
-	Values:   values,
-	Rank:     rank,
-	Place:    place,
+	Groups:   printGroups,
+	Values:   printValues,
+	Rank:     printRank,
+	Place:    printPosition,
 	ByPerson: byPerson,
 	Unpinned: true,
 	AntiJoin: func(l, r, on, where string) string {
@@ -57,7 +57,7 @@ var sqlDialect = &sqlgen.Dialect{
 
 	Functions: sqlgen.Functions(functions),
 	Match:     like,
-	Finds:     finds,
+	Finds:     printFinds,
 	Contains:  func(x, part string) string { return "(strpos(" + x + ", " + part + ") > 0)" },
 	HasPrefix: func(x, part string) string { return "starts_with(" + x + ", " + part + ")" },
 	Form:      func(x, form string) string { return "regexp_extract(" + x + `, '\A(?:` + form + `)\z')` },
@@ -82,7 +82,7 @@ var sqlDialect = &sqlgen.Dialect{
 	Shift: func(time string, months, days, more *big.Int) string {
 		// Months and days move the day, and leave the time of it.
 		moved := fmt.Sprintf("date_add('day', %v, date_add('month', %v, %s))", days, months, time)
-		return "(" + micros(moved) + " + " + whole(more) + ")"
+		return "(" + micros(moved) + " + " + printInteger(more) + ")"
 	},
 
 	Describe:      func(from string) string { return "DESCRIBE " + from },
@@ -115,15 +115,15 @@ func constant(v any) string {
 	case bool:
 		return strconv.FormatBool(v)
 	case []string:
-		return list(v)
+		return printList(v)
 	case []int64:
-		return list(v)
+		return printList(v)
 	}
 	panic(fmt.Sprintf("trino: no constant of type %T", v))
 }
 
-// list spells the elements of an array. What is in no list is equal to nothing.
-func list[T any](values []T) string {
+// printList spells the elements of an array. What is in no list is equal to nothing.
+func printList[T any](values []T) string {
 	if len(values) == 0 {
 		return "NULL"
 	}
@@ -134,8 +134,8 @@ func list[T any](values []T) string {
 	return strings.Join(out, ", ")
 }
 
-// whole spells an integer. Without a type one of more than 64 bits is none.
-func whole(n *big.Int) string {
+// printInteger spells an integer. Without a type one of more than 64 bits is none.
+func printInteger(n *big.Int) string {
 	if n.IsInt64() {
 		return n.String()
 	}
@@ -207,7 +207,7 @@ func hash(parts ...string) string {
 var functions = map[string]sqlgen.Function{
 	"power": sqlgen.Plain("power"),
 	"btrim": trim("BOTH"), "ltrim": trim("LEADING"), "rtrim": trim("TRAILING"),
-	"greatest": extreme("array_max"), "least": extreme("array_min"),
+	"greatest": extremeOf("array_max"), "least": extremeOf("array_min"),
 	// Trino's capital of ß is itself.
 	"upper": func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return "replace(upper(" + p.Expr(e.Args[0]) + "), " + constant("ß") + ", " + constant("ẞ") + ")"
@@ -244,8 +244,8 @@ func trim(where string) sqlgen.Function {
 	}
 }
 
-// extreme is the greatest or the least of what is not NULL: Trino's own is NULL where one is.
-func extreme(of string) sqlgen.Function {
+// extremeOf is the greatest or the least of what is not NULL: Trino's own is NULL where one is.
+func extremeOf(of string) sqlgen.Function {
 	return func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return of + "(filter(ARRAY[" + strings.Join(p.All(e.Args), ", ") + "], v -> v IS NOT NULL))"
 	}
@@ -274,8 +274,9 @@ func like(x string, p tree.Pattern) string {
 // integers are the types of whole numbers.
 var integers = []string{"tinyint", "smallint", "integer", bigint}
 
-// base is a type without its parameters: timestamp(3) with time zone is a timestamp with time zone.
-func base(typ string) string {
+// baseType is a type without its parameters: timestamp(3) with time zone is a timestamp with time
+// zone.
+func baseType(typ string) string {
 	before, rest, found := strings.Cut(typ, "(")
 	if !found {
 		return typ
@@ -293,7 +294,7 @@ func scale(typ string) string {
 // readable reports whether a stored type can be read as a policy's type. Stored text is text only,
 // and what has no one spelling is nothing.
 func readable(t policy.Type, stored string) bool {
-	switch base(stored) {
+	switch baseType(stored) {
 	case "tinyint", "smallint", "integer", bigint:
 		return t == policy.Integer || t == policy.Decimal
 	case "real", double:
@@ -316,7 +317,7 @@ func readable(t policy.Type, stored string) bool {
 
 // likeness is the same for types in which one value is spelled in one way.
 func likeness(typ string) string {
-	switch b := base(typ); {
+	switch b := baseType(typ); {
 	case slices.Contains(integers, typ) || b == "decimal" && scale(typ) == "0":
 		return "whole numbers"
 	case b == "decimal":
@@ -343,18 +344,18 @@ func common(types []string) string {
 	return varchar
 }
 
-// names are types that can say whose a row is: those of which equal values have one spelling.
-// Floating-point numbers have two zeros.
-func names(typ string) bool {
-	switch base(typ) {
+// identifiesPeople are types that can say whose a row is: those of which equal values have one
+// spelling. Floating-point numbers have two zeros.
+func identifiesPeople(typ string) bool {
+	switch baseType(typ) {
 	case "tinyint", "smallint", "integer", bigint, "decimal", varchar, "uuid", "date", "boolean", "timestamp":
 		return true
 	}
 	return false
 }
 
-// longest is how many bytes a text has at most.
-const longest = 1 << 20
+// maxTextBytes is how many bytes a text has at most.
+const maxTextBytes = 1 << 20
 
 // readText reads a text. Trino holds any bytes, and some of its functions fail over those that are
 // none of Unicode's with an error that TRY does not catch; of such parts U+FFFD is made. It pads a
@@ -362,26 +363,26 @@ const longest = 1 << 20
 // in PostgreSQL: a pattern takes a second for some million characters, and some hundred bytes for
 // each of them, and one person's text must not be what a question waits for.
 func readText(raw, typ string) string {
-	switch base(typ) {
+	switch baseType(typ) {
 	case varchar:
-		return fmt.Sprintf("CASE WHEN length(to_utf8(%s)) <= %d THEN from_utf8(to_utf8(%s)) END", raw, longest, raw)
+		return fmt.Sprintf("CASE WHEN length(to_utf8(%s)) <= %d THEN from_utf8(to_utf8(%s)) END", raw, maxTextBytes, raw)
 	case "char":
 		return "rtrim(from_utf8(to_utf8(CAST(" + raw + " AS varchar))))"
 	}
 	return "CAST(" + raw + " AS varchar)"
 }
 
-// finds prints that a text has a part of a pattern, which stands in quotes.
-func finds(x, pattern string) string {
+// printFinds prints that a text has a part of a pattern, which stands in quotes.
+func printFinds(x, pattern string) string {
 	a, err := posix.NewAutomaton(strings.ReplaceAll(strings.Trim(pattern, "'"), "''", "'"))
 	if err != nil {
-		panic("trino: a pattern that was not refused: " + err.Error()) // see package plan
+		panic("trino: a pattern that was not refused: " + err.Error()) // see package planner
 	}
-	return follow(a, x)
+	return printAutomaton(a, x)
 }
 
-// follow writes the automaton.
-func follow(a *posix.Automaton, x string) string {
+// printAutomaton writes the automaton.
+func printAutomaton(a *posix.Automaton, x string) string {
 	var step, end strings.Builder
 	for i, s := range a.States {
 		fmt.Fprintf(&step, " WHEN %d THEN ", i)
@@ -403,13 +404,13 @@ func follow(a *posix.Automaton, x string) string {
 	}
 	read := fmt.Sprintf("reduce(transform(regexp_extract_all(t, '(?s).'), c -> codepoint(CAST(c AS varchar(1)))), b, "+
 		"(s, c) -> CASE s%s END, s -> s)", step.String())
-	return fmt.Sprintf("reduce(regexp_extract_all(%s, '(?s).{1,%d}'), 0, (b, t) -> %s, s -> s IN (%s))", x, atOnce, read,
+	return fmt.Sprintf("reduce(regexp_extract_all(%s, '(?s).{1,%d}'), 0, (b, t) -> %s, s -> s IN (%s))", x, charactersAtOnce, read,
 		strings.TrimPrefix(end.String(), ", "))
 }
 
-// atOnce is how many characters of a text are in a list at a time. There an element is many times
-// what its character is in the text, and one person's text may be as long as they like.
-const atOnce = 1000
+// charactersAtOnce is how many characters of a text are in a list at a time. There an element is
+// many times what its character is in the text, and one person's text may be as long as they like.
+const charactersAtOnce = 1000
 
 // epoch is the beginning of time, and days are counted from its day.
 const (
@@ -442,7 +443,7 @@ func precision(typ string) int {
 }
 
 func readDate(raw, typ string) string {
-	if base(typ) != "date" {
+	if baseType(typ) != "date" {
 		// A day is the one that a time is on: the cast of a time to a day cuts off.
 		raw = "CAST(" + raw + " AS date)"
 	}
@@ -451,7 +452,7 @@ func readDate(raw, typ string) string {
 
 // readTimestamp reads a time to the microsecond. What is finer is cut off, and not rounded.
 func readTimestamp(raw, typ string) string {
-	if base(typ) == "timestamp with time zone" {
+	if baseType(typ) == "timestamp with time zone" {
 		raw = "(" + raw + " AT TIME ZONE 'UTC')"
 	}
 	whole := "CAST(" + raw + " AS timestamp(" + strconv.Itoa(precision(typ)) + "))"

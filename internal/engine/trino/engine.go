@@ -1,5 +1,5 @@
 // Package trino runs questions on a Trino cluster: the dialect of its SQL, and the engine over its
-// handle. What is the same for every database is in packages dialect and sqlengine.
+// handle. What is the same for every database is in packages sqlgen and sqlengine.
 package trino
 
 import (
@@ -29,7 +29,7 @@ type Engine struct {
 	tables  Tables
 
 	mu   sync.Mutex
-	seen map[string]Seen // the last states, by the key of their version
+	seen map[string]TableState // the last states, by the key of their version
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -38,11 +38,11 @@ var _ engine.Engine = (*Engine)(nil)
 type Tables struct {
 	DB *sql.DB
 	// Look finds out in which state they are, before a question.
-	Look func(context.Context) (Seen, error)
+	ReadState func(context.Context) (TableState, error)
 }
 
-// Seen is a state of the tables.
-type Seen struct {
+// TableState is a state of the tables.
+type TableState struct {
 	Version store.Version
 	// Pinned says that From reads them in this state, whatever becomes of them meanwhile.
 	Pinned bool
@@ -60,24 +60,24 @@ func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenTables(ctx, ds, Tables{d.DB(), func(ctx context.Context) (Seen, error) {
+	return OpenTables(ctx, ds, Tables{d.DB(), func(ctx context.Context) (TableState, error) {
 		s, err := d.CurrentState(ctx)
 		if err != nil {
-			return Seen{}, err
+			return TableState{}, err
 		}
-		return Seen{s.Version, s.Pinned, s.From, func(ctx context.Context) (bool, error) { return d.IsStillReadable(ctx, s) }}, nil
+		return TableState{s.Version, s.Pinned, s.From, func(ctx context.Context) (bool, error) { return d.IsStillReadable(ctx, s) }}, nil
 	}})
 }
 
 // OpenTables opens tables whose rights and versions somebody else looks after. They are closed with
 // the engine, and where it cannot be opened.
 func OpenTables(ctx context.Context, ds *policy.Dataset, tables Tables) (*Engine, error) {
-	e := &Engine{dataset: ds, tables: tables, seen: map[string]Seen{}}
+	e := &Engine{dataset: ds, tables: tables, seen: map[string]TableState{}}
 	// What went wrong is the owner's to hear.
 	_, err := e.look(ctx)
 	if err == nil {
 		e.Engine, err = sqlengine.Open(ctx, ds, store.Store{DB: tables.DB, Version: e.look}, sqlDialect,
-			sqlengine.Manner{Name: name, At: e.at, Failure: failure, Check: e.check, Counting: counting, Machine: measure})
+			sqlengine.Options{Name: name, At: e.at, Failure: failure, Check: e.check, Counting: countFunctions, Machine: measure})
 	}
 	if err != nil {
 		tables.DB.Close()
@@ -88,21 +88,21 @@ func OpenTables(ctx context.Context, ds *policy.Dataset, tables Tables) (*Engine
 
 // look finds out in which state the tables are.
 func (e *Engine) look(ctx context.Context) (store.Version, error) {
-	s, err := e.tables.Look(ctx)
+	s, err := e.tables.ReadState(ctx)
 	if err != nil {
 		return store.Version{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.seen) > states {
+	if len(e.seen) > maxStates {
 		clear(e.seen)
 	}
 	e.seen[s.Version.Key()] = s
 	return s.Version, nil
 }
 
-// states is how many are remembered. One is looked up right after it was seen.
-const states = 1000
+// maxStates is how many are remembered. One is looked up right after it was seen.
+const maxStates = 1000
 
 // at spells a table in a state. Where that is not known any more it is spelled as nothing, which no
 // statement can be made of.
@@ -114,7 +114,7 @@ func (e *Engine) at(v store.Version, t *policy.Table, _ string) string {
 	return s.From(t.Name)
 }
 
-func (e *Engine) known(v store.Version) (Seen, bool) {
+func (e *Engine) known(v store.Version) (TableState, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, ok := e.seen[v.Key()]
@@ -137,7 +137,7 @@ func (e *Engine) check(d *sqlengine.Database) error {
 			"column that says whose a row is under 'unit'", e.dataset.Name)
 	}
 	for identity, typ := range d.Kinds {
-		if !names(typ) {
+		if !identifiesPeople(typ) {
 			return fmt.Errorf("dataset %s: %s is stored as %s, in which equal values can have two spellings, so it cannot say whose a row "+
 				"is; store it as bigint or varchar, or use a view that casts it", e.dataset.Name, identity, typ)
 		}
@@ -145,8 +145,8 @@ func (e *Engine) check(d *sqlengine.Database) error {
 	return nil
 }
 
-// again is how often a question is run where the data has changed meanwhile.
-const again = 3
+// maxRuns is how often a question is run where the data has changed meanwhile.
+const maxRuns = 3
 
 // errChanged is why a run ended where the data does not stand still.
 var errChanged = errors.New("trino: the data has changed while it was read")
@@ -155,7 +155,7 @@ var errChanged = errors.New("trino: the data has changed while it was read")
 // it reads is of one state: where nothing pins that, and the data has changed meanwhile, it is read
 // again. A statement may read a table twice, so that holds for one statement too.
 func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-	for range again {
+	for range maxRuns {
 		d := e.Current()
 		out, err := d.Run(ctx, q, d.Statements(q))
 		if err != nil {
@@ -213,11 +213,11 @@ func failure(ctx context.Context, err error) error {
 	said := trinotables.Name(err)
 	switch {
 	case trinotables.OutOfMemory(err):
-		return &engine.Failure{How: engine.Memory, Err: engine.ErrRun}
+		return &engine.Failure{Ending: engine.Memory, Err: engine.ErrRun}
 	case said != "" && said != "USER_CANCELED":
 		return engine.ErrRun
 	case ctx.Err() != nil && (said != "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return &engine.Failure{How: engine.Stopped, Err: engine.ErrRun}
+		return &engine.Failure{Ending: engine.Stopped, Err: engine.ErrRun}
 	}
 	return engine.ErrRun
 }
@@ -242,7 +242,7 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 		}
 		if err == nil {
 			var more []engine.Finding
-			more, err = d.CheckColumns(ctx, t, t.ColumnNames(), sqlengine.Plain(t, "approx_distinct"))
+			more, err = d.CheckColumns(ctx, t, t.ColumnNames(), sqlengine.PlainReading(t, "approx_distinct"))
 			found = append(found, more...)
 		}
 		if err != nil {
@@ -250,7 +250,7 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 		}
 		out = append(out, found...)
 	}
-	found, err := d.CheckSizes(ctx, ds, counting)
+	found, err := d.CheckSizes(ctx, ds, countFunctions)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -265,7 +265,7 @@ func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error
 		return nil, err
 	}
 	defer e.Close()
-	return e.Current().ProposeSizes(ctx, ds, counting)
+	return e.Current().ProposeSizes(ctx, ds, countFunctions)
 }
 
 func openForOwner(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
@@ -277,32 +277,32 @@ func openForOwner(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 	return e, err
 }
 
-// counting is how Trino counts what is public about the data. Characters are counted, which are
-// bytes in most texts.
-var counting = sqlengine.Counting{Bytes: "length", Different: "approx_distinct"}
+// countFunctions is how Trino counts what is public about the data. Characters are counted, which
+// are bytes in most texts.
+var countFunctions = sqlengine.CountFunctions{Bytes: "length", Different: "approx_distinct"}
 
-// trial is work on rows that nobody has, and usualTrial how long processors work for it on the
-// cluster that the constants of package publictime were measured on.
+// trialSQL is work on rows that nobody has, and usualTrialTime how long processors work for it on
+// the cluster that the constants of package publictime were measured on.
 const (
-	trial = "SELECT count(*), sum(length(upper(CAST(a * 1000 + b AS varchar)))) FROM UNNEST(sequence(1, 1000)) AS t(a) " +
+	trialSQL = "SELECT count(*), sum(length(upper(CAST(a * 1000 + b AS varchar)))) FROM UNNEST(sequence(1, 1000)) AS t(a) " +
 		"CROSS JOIN UNNEST(sequence(1, 300)) AS u(b)"
-	usualTrial = 70 * time.Millisecond
-	trials     = 3
+	usualTrialTime = 70 * time.Millisecond
+	trialRuns      = 3
 )
 
 // measure says how fast a cluster is: the best of some runs, by what its processors worked. Others
 // may work at the same time.
 func measure(ctx context.Context, db *sql.DB) publictime.Machine {
-	best := usualTrial
-	for i := range trials {
+	best := usualTrialTime
+	for i := range trialRuns {
 		var n, l sql.NullFloat64
-		ctx, work := releaseclock.Count(ctx)
-		if err := db.QueryRowContext(ctx, trial).Scan(&n, &l); err != nil {
+		ctx, work := releaseclock.CountWork(ctx)
+		if err := db.QueryRowContext(ctx, trialSQL).Scan(&n, &l); err != nil {
 			break
 		}
 		if worked := work.Done(); worked > 0 && (i == 0 || worked < best) {
 			best = worked
 		}
 	}
-	return publictime.Machine{Threads: 1, Factor: max(0.5, float64(best)/float64(usualTrial)), Cluster: true, SQL: true}
+	return publictime.Machine{Threads: 1, Factor: max(0.5, float64(best)/float64(usualTrialTime)), Cluster: true, SQL: true}
 }

@@ -96,7 +96,7 @@ func TestLate(t *testing.T) {
 	t.Cleanup(func() { e.Close() })
 	q := &prepare(t, e.dataset, "SELECT COUNT(*) FROM t WHERE note ~ '([a-z]+ )+[0-9]+ ([a-z]+ )+x' OR upper(note) LIKE '%Q%Z%'").Query
 
-	ctx, work := releaseclock.Count(t.Context())
+	ctx, work := releaseclock.CountWork(t.Context())
 	if _, err := e.Run(ctx, q); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestLate(t *testing.T) {
 		schedule := releaseclock.NewSchedule(ended)
 		p := releaseclock.New(func() {})
 		p.SetSchedule(schedule, 10*time.Minute, nil)
-		err := releaseclock.RunElsewhere(p.Set(t.Context()), c.public, func(ctx context.Context) error {
+		err := releaseclock.RunElsewhere(p.WithClock(t.Context()), c.public, func(ctx context.Context) error {
 			time.Sleep(c.waits)
 			_, err := e.Run(ctx, q)
 			return err
@@ -189,7 +189,7 @@ func TestHiveFiles(t *testing.T) {
 	q := &prepare(t, e.dataset, "SELECT COUNT(*), SUM(v) FROM t").Query
 	out, err := e.Run(t.Context(), q)
 	if err != nil {
-		t.Fatal(why(t, e, q))
+		t.Fatal(runAgain(t, e, q))
 	}
 	if got := []int64{out.Measures[0].Open()[0], out.Measures[1].Open()[0]}; !slices.Equal(got, []int64{3, 493}) {
 		t.Error(got)
@@ -307,7 +307,7 @@ func TestTook(t *testing.T) {
 				continue
 			}
 			seen[name] = true
-			ctx, work := releaseclock.Count(t.Context())
+			ctx, work := releaseclock.CountWork(t.Context())
 			began := time.Now()
 			if a.Query != nil {
 				_, err = e.Run(ctx, a.Query)

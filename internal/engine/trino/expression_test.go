@@ -101,7 +101,7 @@ func TestExpressions(t *testing.T) {
 	s.storeRows(t, all)
 	e := open(t, s.dataset(t, sampleKeys()))
 	asked, refused, wrong := 0, 0, 0
-	for seed := range usually(4, 200) {
+	for seed := range rounds(4, 200) {
 		texts := rapid.Custom(func(rt *rapid.T) (all []string) {
 			for range 20 {
 				all = append(all, generate.DrawAny(rt, 3))
@@ -218,7 +218,7 @@ func TestReadable(t *testing.T) {
 	for typ, want := range map[string]bool{"bigint": true, "varchar(3)": true, "uuid": true, "double": false,
 		"real": false, "char(3)": false,
 		"timestamp(3) with time zone": false} {
-		if names(typ) != want {
+		if identifiesPeople(typ) != want {
 			t.Errorf("%s can say whose a row is: %v", typ, !want)
 		}
 	}
@@ -254,7 +254,7 @@ func TestBytes(t *testing.T) {
 		q := &prepare(t, e.dataset, "SELECT k, COUNT(DISTINCT pid) FROM "+c.table+" GROUP BY k").Query
 		out, err := e.Run(t.Context(), q)
 		if err != nil {
-			t.Fatalf("%v: %v, %v", c, err, why(t, e, q))
+			t.Fatalf("%v: %v, %v", c, err, runAgain(t, e, q))
 		}
 		if got := out.Measures[0].Open(); !slices.Equal(got, []int64{3, 1}) {
 			t.Errorf("%v: %v", c, got)
@@ -300,14 +300,14 @@ func TestBytesAnywhere(t *testing.T) {
 	s.storeBytes(t, "t", strings.Join(rows, ", "))
 	ds := s.dataset(t, "unit: t.pid\ntables: {t: {unique: pid, columns: {k: {type: text}}}}\n")
 	e := open(t, ds)
-	for some := range slices.Chunk(ofBytes, usually(len(ofBytes)/3, 1)) {
+	for some := range slices.Chunk(ofBytes, rounds(len(ofBytes)/3, 1)) {
 		sum := make([]string, len(some))
 		for i, x := range some {
 			sum[i] = "CASE WHEN " + x + " THEN 1 ELSE 0 END"
 		}
 		q := &prepare(t, ds, "SELECT SUM("+strings.Join(sum, " + ")+") FROM t").Query
 		if _, err := e.Run(t.Context(), q); err != nil {
-			t.Errorf("%v: %v", some, why(t, e, q))
+			t.Errorf("%v: %v", some, runAgain(t, e, q))
 		}
 	}
 }
@@ -369,7 +369,7 @@ func TestDeepest(t *testing.T) {
 		}
 		p := prepare(t, e.dataset, text(deepest))
 		if _, err := e.Run(t.Context(), &p.Query); err != nil {
-			t.Errorf("%s: %d: %v: %.500s", name, deepest, err, why(t, e, &p.Query))
+			t.Errorf("%s: %d: %v: %.500s", name, deepest, err, runAgain(t, e, &p.Query))
 		}
 		length := 0
 		for _, st := range e.Current().Statements(&p.Query) {

@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// usually returns how many rounds a test has: fewer than all, unless all are asked for.
-func usually[T int | uint64](fewer, all T) T {
+// rounds returns how many rounds a test has: fewer than all, unless all are asked for.
+func rounds[T int | uint64](fewer, all T) T {
 	if *full {
 		return all
 	}
@@ -81,8 +81,9 @@ func (s schema) table(name string) string { return fmt.Sprintf("%s.%s.%q", s.cat
 func open(t testing.TB, ds *policy.Dataset) *Engine {
 	t.Helper()
 	db := testtrino.Shared(t).DB(t, testtrino.Reader)
-	e, err := OpenTables(t.Context(), ds, Tables{db, func(context.Context) (Seen, error) {
-		return Seen{Version: store.Version{State: "made"}, Pinned: true, From: func(n string) string { return name(ds.Tables[n]) }}, nil
+	e, err := OpenTables(t.Context(), ds, Tables{db, func(context.Context) (TableState, error) {
+		return TableState{Version: store.Version{State: "made"}, Pinned: true,
+			From: func(n string) string { return name(ds.Tables[n]) }}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -152,8 +153,8 @@ func sampleKeys() string {
 	return keys
 }
 
-// why runs a query again to see what Trino says, which nobody else is told.
-func why(t testing.TB, e *Engine, q *tree.Query) error {
+// runAgain runs a query again to see what Trino says, which nobody else is told.
+func runAgain(t testing.TB, e *Engine, q *tree.Query) error {
 	t.Helper()
 	d := e.Current()
 	for _, st := range d.Statements(q) {
@@ -185,7 +186,7 @@ func TestConstantsArrive(t *testing.T) {
 	for i := range got {
 		into = append(into, &got[i])
 	}
-	if err := db.QueryRowContext(t.Context(), "SELECT "+list(texts)).Scan(into...); err != nil {
+	if err := db.QueryRowContext(t.Context(), "SELECT "+printList(texts)).Scan(into...); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range texts {
@@ -194,7 +195,7 @@ func TestConstantsArrive(t *testing.T) {
 		}
 	}
 	var n, lowest, found any
-	text := "SELECT " + constant(int64(-1<<63)) + ", " + whole(minInt128()) + ", 5 IN (" + constant([]int64{4, 5}) + ")"
+	text := "SELECT " + constant(int64(-1<<63)) + ", " + printInteger(minInt128()) + ", 5 IN (" + constant([]int64{4, 5}) + ")"
 	if err := db.QueryRowContext(t.Context(), text).Scan(&n, &lowest, &found); err != nil {
 		t.Fatal(err)
 	}
@@ -213,8 +214,8 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	_, err := e.Run(ctx, q)
-	if !errors.Is(err, engine.ErrRun) || engine.HowOf(err) != engine.Stopped {
-		t.Fatalf("%v, %v", err, engine.HowOf(err))
+	if !errors.Is(err, engine.ErrRun) || engine.EndingOf(err) != engine.Stopped {
+		t.Fatalf("%v, %v", err, engine.EndingOf(err))
 	}
 	const running = "SELECT count(*) FROM system.runtime.queries WHERE state = 'RUNNING' AND query LIKE " +
 		"'%sf100%' AND query NOT LIKE '%runtime%'"

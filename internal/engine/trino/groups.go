@@ -21,16 +21,16 @@ import (
 // tables a worker has to group in, the smaller they are, and the faster.
 const byPerson = "WITH SESSION " + trinotables.ByPerson + " "
 
-// groups keeps the partials of a person that have the smallest rank.
-func groups(g sqlgen.Groups) (b, keep, number string) {
+// printGroups keeps the partials of a person that have the smallest rank.
+func printGroups(g sqlgen.Groups) (b, keep, number string) {
 	names := strings.Join(append([]string{"u"}, sqlgen.Names(g.Keys, g.Rest)...), ", ")
 	switch {
 	case g.Max == 0:
 		return "SELECT " + names + " FROM " + g.From, "", "u"
 	case g.Max > longestList:
-		return sqlgen.GroupsByWindow(inOrder(g))
+		return sqlgen.GroupsByWindow(orderedAsList(g))
 	}
-	l := newTaken(g)
+	l := newKeptList(g)
 	people := "SELECT u, " + l.of + " AS r FROM " + g.From + " GROUP BY u"
 	columns := append([]string{"u"}, l.columns...)
 	if g.Number {
@@ -44,17 +44,17 @@ func groups(g sqlgen.Groups) (b, keep, number string) {
 // longer, and knows no such limit.
 var longestList int64 = 10_000 // a test makes it smaller
 
-// inOrder makes a window keep what a list keeps: where there are places, that is decided by as many
-// bits of the rank as are in a list.
-func inOrder(g sqlgen.Groups) sqlgen.Groups {
-	if room(g.Keys) <= numberBits-rankBits {
-		g.Rank = number(g.Rank, nil)
+// orderedAsList makes a window keep what a list keeps: where there are places, that is decided by
+// as many bits of the rank as are in a list.
+func orderedAsList(g sqlgen.Groups) sqlgen.Groups {
+	if bitsOf(g.Keys) <= numberBits-rankBits {
+		g.Rank = printNumber(g.Rank, nil)
 	}
 	return g
 }
 
-// taken is how the partials that a person keeps are put into a list, and taken out again.
-type taken struct {
+// keptList is how the partials that a person keeps are put into a list, and taken out again.
+type keptList struct {
 	of       string   // the aggregate
 	elements string   // what the elements are called
 	columns  []string // what is made of them
@@ -66,20 +66,20 @@ type taken struct {
 // keep the same groups.
 const numberBits, rankBits = 62, 24
 
-func newTaken(g sqlgen.Groups) taken {
+func newKeptList(g sqlgen.Groups) keptList {
 	order := g.Rank
-	if places := room(g.Keys); places <= numberBits-rankBits {
-		if places+room(g.Rest) <= numberBits-rankBits {
-			return packed(g)
+	if places := bitsOf(g.Keys); places <= numberBits-rankBits {
+		if places+bitsOf(g.Rest) <= numberBits-rankBits {
+			return packNumbers(g)
 		}
-		order = number(g.Rank, g.Keys)
+		order = printNumber(g.Rank, g.Keys)
 	}
-	var l taken
+	var l keptList
 	var fields, elements []string
 	add := func(field, element string) { fields, elements = append(fields, field), append(elements, element) }
 	add(order, "rank")
 	for _, c := range slices.Concat(g.Keys, g.Rest) {
-		field := "coalesce(" + c.Name + ", " + nothing[c.Type] + ")"
+		field := "coalesce(" + c.Name + ", " + nullStandIn[c.Type] + ")"
 		if c.Hi != nil || c.Type == arrayType {
 			add(field, c.Name)
 			l.columns = append(l.columns, c.Name)
@@ -95,53 +95,54 @@ func newTaken(g sqlgen.Groups) taken {
 	return l
 }
 
-// nothing stands for NULL in a list, by type: Trino compares no rows with a NULL in them.
-var nothing = map[string]string{bigint: "0", varchar: "''", "boolean": "false", double: "0E0", arrayType: "ARRAY[]"}
+// nullStandIn stands for NULL in a list, by type: Trino compares no rows with a NULL in them.
+var nullStandIn = map[string]string{bigint: "0", varchar: "''", "boolean": "false", double: "0E0", arrayType: "ARRAY[]"}
 
 // arrayType is the type of lists, which are as good empty as NULL.
 const arrayType = "array"
 
-// packed is a list of numbers. They are different, because no two groups of a person are equal.
-func packed(g sqlgen.Groups) taken {
+// packNumbers is a list of numbers. They are different, because no two groups of a person are
+// equal.
+func packNumbers(g sqlgen.Groups) keptList {
 	all := slices.Concat(g.Keys, g.Rest)
-	bits := room(all)
-	l := taken{of: fmt.Sprintf("min(%s, %d)", number(g.Rank, all), g.Max), elements: "x"}
+	bits := bitsOf(all)
+	l := keptList{of: fmt.Sprintf("min(%s, %d)", printNumber(g.Rank, all), g.Max), elements: "x"}
 	for _, c := range all {
-		bits -= width(c)
+		bits -= bitWidth(c)
 		l.columns = append(l.columns, fmt.Sprintf("bitwise_and(bitwise_right_shift(x, %d), %d) + (%v) AS %s", bits,
-			int64(1)<<width(c)-1, c.Lo, c.Name))
+			int64(1)<<bitWidth(c)-1, c.Lo, c.Name))
 	}
 	return l
 }
 
-// number prints some bits of a rank, and what follows it.
-func number(rank string, after []sqlgen.Kept) string {
+// printNumber prints some bits of a rank, and what follows it.
+func printNumber(rank string, after []sqlgen.Kept) string {
 	text := fmt.Sprintf("bitwise_and(%s, %d)", rank, int64(1)<<rankBits-1)
 	for _, c := range after {
-		text = fmt.Sprintf("(%s * %d + CAST(%s AS bigint))", text, int64(1)<<width(c), c.Steps)
+		text = fmt.Sprintf("(%s * %d + CAST(%s AS bigint))", text, int64(1)<<bitWidth(c), c.Steps)
 	}
 	return text
 }
 
-// room is how many bits columns take: more than there are, where one is no integer.
-func room(columns []sqlgen.Kept) int {
+// bitsOf is how many bits columns take: more than there are, where one is no integer.
+func bitsOf(columns []sqlgen.Kept) int {
 	bits := 0
 	for _, c := range columns {
 		if c.Hi == nil {
 			return numberBits + 1
 		}
-		bits += width(c)
+		bits += bitWidth(c)
 	}
 	return bits
 }
 
-func width(c sqlgen.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
+func bitWidth(c sqlgen.Kept) int { return new(big.Int).Sub(c.Hi, c.Lo).BitLen() }
 
-// values keeps of each person and group a list of the values with the smallest rank, and then
+// printValues keeps of each person and group a list of the values with the smallest rank, and then
 // groups as above.
-func values(v sqlgen.Values) string {
+func printValues(v sqlgen.Values) string {
 	if v.Rows > longestList || v.Max > longestList {
-		v.Groups = inOrder(v.Groups)
+		v.Groups = orderedAsList(v.Groups)
 		return sqlgen.ValuesByWindow(v)
 	}
 	unit := strings.Join(append([]string{"u"}, sqlgen.Names(v.Keys)...), ", ")
@@ -149,30 +150,30 @@ func values(v sqlgen.Values) string {
 		v.From, unit)
 	g := v.Groups
 	g.From, g.Rest = "c", []sqlgen.Kept{{Name: "l", Type: arrayType}}
-	b, _, _ := groups(g)
+	b, _, _ := printGroups(g)
 	return fmt.Sprintf("c AS (%s), b AS (%s), s AS (SELECT %s, v FROM b CROSS JOIN UNNEST(l) AS t (rank, v))", lists, b, unit)
 }
 
-// rank is a number of 64 bits: xxhash64 of who it is, the salt, and one part after the other. The
-// place of a group is spread, so that no two people of neighbouring numbers have the same ranks in
-// another order.
-func rank(salt string, parts ...sqlgen.Ranked) string {
-	h := "bitwise_xor(" + bits(parts[0]) + ", " + bits(sqlgen.Ranked{Text: salt, Type: varchar}) + ")"
+// printRank is a number of 64 bits: xxhash64 of who it is, the salt, and one part after the other.
+// The place of a group is spread, so that no two people of neighbouring numbers have the same ranks
+// in another order.
+func printRank(salt string, parts ...sqlgen.Ranked) string {
+	h := "bitwise_xor(" + printBits(parts[0]) + ", " + printBits(sqlgen.Ranked{Text: salt, Type: varchar}) + ")"
 	for _, p := range parts[1:] {
-		h = mixed("bitwise_xor(" + h + ", " + bits(p) + ")")
+		h = printHash64("bitwise_xor(" + h + ", " + printBits(p) + ")")
 	}
 	if len(parts) == 1 {
-		return mixed(h)
+		return printHash64(h)
 	}
 	return h
 }
 
-func mixed(x string) string { return "from_big_endian_64(xxhash64(to_big_endian_64(" + x + ")))" }
+func printHash64(x string) string { return "from_big_endian_64(xxhash64(to_big_endian_64(" + x + ")))" }
 
-// bits are 64 bits of a value. A number may have been computed in more; one that does not fit ranks
-// as NULL does.
-func bits(p sqlgen.Ranked) string {
-	switch base(p.Type) {
+// printBits are 64 bits of a value. A number may have been computed in more; one that does not fit
+// ranks as NULL does.
+func printBits(p sqlgen.Ranked) string {
+	switch baseType(p.Type) {
 	case sqlgen.PlaceType:
 		return "(" + p.Text + " * 1099511627689)"
 	case bigint:
@@ -182,17 +183,17 @@ func bits(p sqlgen.Ranked) string {
 	case double, "real": // 0 and -0 are one person, and are spelled in two ways
 		p.Text = "CASE WHEN " + p.Text + " = 0 THEN 0 ELSE " + p.Text + " END"
 	}
-	return bits(sqlgen.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
+	return printBits(sqlgen.Ranked{Text: "CAST(" + p.Text + " AS varchar)", Type: varchar})
 }
 
-// place is a quotient where values lie one step apart, such as days or hours, and looked up in a
-// table elsewhere.
-func place(x string, values any) string {
+// printPosition is a quotient where values lie one step apart, such as days or hours, and looked up
+// in a table elsewhere.
+func printPosition(x string, values any) string {
 	n := 0
 	switch values := values.(type) {
 	case []int64:
 		n = len(values)
-		if step := apart(values); step > 0 {
+		if step := commonStep(values); step > 0 {
 			lo, hi := constant(values[0]), constant(values[n-1])
 			at := fmt.Sprintf("%s - %s", x, lo)
 			if step > 1 {
@@ -210,10 +211,10 @@ func place(x string, values any) string {
 	var places []int64
 	switch values := values.(type) {
 	case []int64:
-		values, places = different(values)
+		values, places = distinctPositions(values)
 		keys = numberList(values)
 	case []string:
-		values, places = different(values)
+		values, places = distinctPositions(values)
 		keys = textList(values)
 	}
 	return "element_at(map(" + keys + ", " + numberList(places) + "), " + x + ")"
@@ -238,9 +239,9 @@ func textList(all []string) string {
 	return "split(" + constant(strings.Join(all, string(between))) + ", " + constant(string(between)) + ")"
 }
 
-// different are the values, and the place of each. One that is there again is left out: over a row,
-// map fails where a key is there twice.
-func different[T comparable](values []T) (once []T, places []int64) {
+// distinctPositions are the values, and the place of each. One that is there again is left out:
+// over a row, map fails where a key is there twice.
+func distinctPositions[T comparable](values []T) (once []T, places []int64) {
 	seen := map[T]bool{}
 	for i, v := range values {
 		if !seen[v] {
@@ -251,9 +252,9 @@ func different[T comparable](values []T) (once []T, places []int64) {
 	return once, places
 }
 
-// apart is by how much each value is larger than the one before, or 0 where that is not always the
-// same.
-func apart(values []int64) int64 {
+// commonStep is by how much each value is larger than the one before, or 0 where that is not always
+// the same.
+func commonStep(values []int64) int64 {
 	if len(values) == 0 || values[len(values)-1]-values[0] < 0 { // which may be more than there are numbers
 		return 0
 	}

@@ -166,7 +166,7 @@ func TestGroups(t *testing.T) {
 			want, _ := ref.Run(t.Context(), q)
 			got, err := e.Run(t.Context(), q)
 			if err != nil {
-				t.Fatalf("%s: %v", text, why(t, e, q))
+				t.Fatalf("%s: %v", text, runAgain(t, e, q))
 			}
 			if a, b := opened(got), opened(want); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s by %s:\n%v, and the reference\n%v\n%s", text, unit, a, b, e.Current().Statements(q)[0].Text)
@@ -186,7 +186,7 @@ func TestLongLists(t *testing.T) {
 	} {
 		q := &prepare(t, ds, text).Query
 		if _, err := e.Run(t.Context(), q); err != nil {
-			t.Errorf("%s: %v", text, why(t, e, q))
+			t.Errorf("%s: %v", text, runAgain(t, e, q))
 		}
 	}
 }
@@ -269,7 +269,7 @@ func TestNestedExists(t *testing.T) {
 // TestPlaceOnce: a key that is listed twice is written once, at its first place.
 func TestPlaceOnce(t *testing.T) {
 	want := "element_at(map(CAST(split('5,9', ',') AS array(bigint)), CAST(split('0,2', ',') AS array(bigint))), x)"
-	if got := place("x", []int64{5, 5, 9}); got != want {
+	if got := printPosition("x", []int64{5, 5, 9}); got != want {
 		t.Errorf("%s, and was to be %s", got, want)
 	}
 }
@@ -324,7 +324,7 @@ func TestTies(t *testing.T) {
 			q := &prepare(t, ds, question).Query
 			out, err := e.Run(t.Context(), q)
 			if err != nil {
-				t.Fatalf("%s: %v", question, why(t, e, q))
+				t.Fatalf("%s: %v", question, runAgain(t, e, q))
 			}
 			got := opened(out)
 			for i := range out.Persons.Open() {
@@ -373,7 +373,7 @@ func TestLayout(t *testing.T) {
 			q := &prepare(t, ds, question).Query
 			out, err := e.Run(t.Context(), q)
 			if err != nil {
-				t.Fatalf("%.20s: %v", question, why(t, e, q))
+				t.Fatalf("%.20s: %v", question, runAgain(t, e, q))
 			}
 			if q.Joined() == 0 || q.Joined() >= 150 {
 				t.Errorf("nobody is cut in %.20s", question)

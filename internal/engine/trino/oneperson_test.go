@@ -58,8 +58,8 @@ func TestOnePerson(t *testing.T) {
 					million/1000+99))
 		ds := s.dataset(t, onePersonKeys)
 		ds.Budget.Delta = 1 << 20 // with which private keys can be released
-		e, err := OpenTables(t.Context(), ds, Tables{DB: c.DB(t, testtrino.Reader), Look: func(context.Context) (Seen, error) {
-			return Seen{Version: store.Version{State: "made"}, Pinned: true, From: func(name string) string { return s.table(name) }}, nil
+		e, err := OpenTables(t.Context(), ds, Tables{DB: c.DB(t, testtrino.Reader), ReadState: func(context.Context) (TableState, error) {
+			return TableState{Version: store.Version{State: "made"}, Pinned: true, From: s.table}, nil
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestOnePerson(t *testing.T) {
 			_, err = e.Run(t.Context(), &p.Query)
 			took := time.Since(begin)
 			if err != nil {
-				t.Errorf("%s: %v, %v", text, err, why(t, e, &p.Query))
+				t.Errorf("%s: %v, %v", text, err, runAgain(t, e, &p.Query))
 			}
 			memory[i] = peak(t, c, begin)
 			said += fmt.Sprintf(" %s %.1f s, %.0f MB;", []string{"many people", "one person"}[i], took.Seconds(), memory[i])
@@ -169,11 +169,11 @@ func (p pair) apart(t testing.TB, text, keys, judged string) (float64, error) {
 // people is further apart than its noise is made for. What others keep is the same, so it is that
 // person's part alone. The same is found too far apart where people are not cut.
 func TestNeighbours(t *testing.T) {
-	p := newPair(t, usually(40, 400))
+	p := newPair(t, rounds(40, 400))
 	keys := strings.ReplaceAll(peopleKeys, "UNIT", "u")
 	moved, full := 0, 0
 	for i, text := range bounded {
-		if i%usually(2, 1) != 0 {
+		if i%rounds(2, 1) != 0 {
 			continue
 		}
 		if strings.Contains(text, "%s") {

@@ -121,7 +121,7 @@ func TestWritten(t *testing.T) {
 		o := planner.Options{Public: reference.New(world, db.Tables).Public()}
 		ds, s := onPaper(t, world)
 		maker := generate.NewMaker(world, o)
-		texts := make([]string, usually(300, 3000))
+		texts := make([]string, rounds(300, 3000))
 		for i := range texts {
 			texts[i] = maker.Question(d)
 		}
@@ -241,7 +241,7 @@ func spelledAll(t *testing.T, c generate.Corpus, way int) (sqlgen.Schema, [][]st
 	out := make([][]string, len(c.Asked))
 	for i, a := range c.Asked {
 		if a.Table != nil {
-			text, args := sqlengine.Fetched(&s, a.Table)
+			text, args := sqlengine.PrintFetch(&s, a.Table)
 			out[i] = append(out[i], text)
 			if len(args) > 0 {
 				t.Errorf("%s %d has parameters", a.Of, a.Number)
@@ -291,7 +291,7 @@ func TestStatementsRun(t *testing.T) {
 			var some []string
 			for i, text := range texts {
 				texts[i] = strings.ReplaceAll(text, made, fmt.Sprintf("%q.%q.", in.catalog, in.name))
-				if i%usually(60, 1) == 0 {
+				if i%rounds(60, 1) == 0 {
 					some = append(some, texts[i])
 				}
 			}
@@ -335,8 +335,8 @@ func (s schema) storeThree(t *testing.T, tb *sqlgen.Table) {
 	for _, name := range tb.Needed() {
 		c := tb.Stored[name]
 		list = append(list, fmt.Sprintf("%q %s", c.Name, c.Type))
-		values, nulls = append(values, "CAST("+something[base(c.Type)]+" AS "+c.Type+")"), append(nulls, "NULL")
-		last = append(last, "CAST("+hostile[base(c.Type)]+" AS "+c.Type+")")
+		values, nulls = append(values, "CAST("+something[baseType(c.Type)]+" AS "+c.Type+")"), append(nulls, "NULL")
+		last = append(last, "CAST("+hostile[baseType(c.Type)]+" AS "+c.Type+")")
 	}
 	s.Run(t, fmt.Sprintf("CREATE TABLE %s (%s)", s.table(tb.Name), strings.Join(list, ", ")),
 		fmt.Sprintf("INSERT INTO %s VALUES (%s), (%s), (%s)", s.table(tb.Name), strings.Join(values, ", "), strings.Join(nulls, ", "),
@@ -349,7 +349,7 @@ var something = map[string]string{varchar: "'F'", "char": "'M'", "uuid": "'00000
 	"timestamp": "TIMESTAMP '2024-01-02 03:04:05'"}
 
 // hostile is a value at an end of each type.
-var hostile = map[string]string{varchar: fmt.Sprintf("rpad('x', %d, 'y')", longest), "char": constant("\U0010ffff"),
+var hostile = map[string]string{varchar: fmt.Sprintf("rpad('x', %d, 'y')", maxTextBytes), "char": constant("\U0010ffff"),
 	"uuid": "'ffffffff-ffff-ffff-ffff-ffffffffffff'", "boolean": "false", "tinyint": "-128", "smallint": "-32768", "integer": "-2147483648",
 	bigint: "-9223372036854775808", "decimal": "-999999999999999", "real": "nan()", double: "-infinity()",
 	"date": "DATE '-5877641-06-23'", "timestamp": "TIMESTAMP '-290308-12-21 19:59:06'"}

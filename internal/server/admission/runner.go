@@ -185,7 +185,7 @@ func (r *runner) work(
 	p.Begin()
 	defer p.End()
 	defer r.underway.Begin(e.dataset, e.analyst)()
-	err = translate(ctx, e, r.withoutPanic(p.Set(ctx), e, work))
+	err = translate(ctx, e, r.withoutPanic(p.WithClock(ctx), e, work))
 	p.Leave()
 	r.limits.add(e.analyst, int(p.Planned()/planTimePerQuestion), 1)
 	e.settled = p.Settled()
@@ -193,7 +193,7 @@ func (r *runner) work(
 }
 
 // pace is that of a question that leaves at its deadline.
-func (r *runner) pace(wait func(), began chan struct{}) *releaseclock.Pace {
+func (r *runner) pace(wait func(), began chan struct{}) *releaseclock.Clock {
 	p := releaseclock.New(wait)
 	p.SetSchedule(r.ticks.schedule, r.options.Timeout, began)
 	return p
@@ -255,7 +255,7 @@ func (r *runner) answerFromMemory(ctx context.Context, skip <-chan error, e *ent
 		p.Leave() // also where nothing is found: from then on it waits for a turn
 		r.limits.add(e.analyst, int(p.Planned()/planTimePerQuestion), 1)
 	}()
-	ctx = p.Set(ctx)
+	ctx = p.WithClock(ctx)
 	defer r.underway.Begin(e.dataset, e.analyst)()
 	err = r.withoutPanic(ctx, e, func(ctx context.Context, e *entry) error {
 		found = e.recall(ctx)

@@ -9,5 +9,5 @@ import (
 
 var began = time.Now()
 
-// Worked is the time that has passed, which is all that can be known here.
-func Worked(testing.TB) time.Duration { return time.Since(began) }
+// CPUTime is the time that has passed, which is all that can be known here.
+func CPUTime(testing.TB) time.Duration { return time.Since(began) }

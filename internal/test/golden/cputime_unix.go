@@ -12,7 +12,7 @@ import (
 // machine do changes that little, and a clock on the wall a lot: a test that bounds work by a clock
 // fails where the machine is busy.
 
-// Worked is the time that processors have worked for this process so far.
+// CPUTime is the time that processors have worked for this process so far.
 func CPUTime(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

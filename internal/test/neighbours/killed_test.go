@@ -163,13 +163,13 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	books, err := sqlite.Open(filepath.Join(t.TempDir(), "ledger"))
+	accounts, err := sqlite.Open(filepath.Join(t.TempDir(), "ledger"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer books.Close()
+	defer accounts.Close()
 	count := func(kind ledger.Kind) (n int) {
-		for r, err := range books.Records(context.Background(), 0) {
+		for r, err := range accounts.Records(context.Background(), 0) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -181,7 +181,7 @@ func TestKilled(t *testing.T) {
 	}
 	w := &witness{Engine: e, t: t, ref: reference.New(ds, tables), paid: func() int { return count(ledger.KindCharge) }}
 	w.ref.Choose = trinoHash
-	asked := curator.New(ds, w, books, mech.NewReleaser(noise.NewSource()))
+	asked := curator.New(ds, w, accounts, mech.NewReleaser(noise.NewSource()))
 
 	again := map[string]bool{}
 	reruns := func() { // those that ran anew, as long as the cluster remembers them

@@ -22,10 +22,10 @@ import (
 )
 
 var (
-	night   = flag.Int("night", 600, "how many questions the night asks of neighbours in DuckDB and in the reference; 1000000 is a night")
-	lasting = flag.Duration("lasting", 0, "when the night ends at the latest; 0 for never")
-	at      = flag.String("at", "", "ask one question of a night again, as a finding names it: database/question")
-	most    = flag.Int("findings", 5, "after how many findings the night ends")
+	night            = flag.Int("night", 600, "how many questions the night asks of neighbours in both engines; 1000000 is a night")
+	lasting          = flag.Duration("lasting", 0, "when the night ends at the latest; 0 for never")
+	at               = flag.String("at", "", "ask one question of a night again, as a finding names it: database/question")
+	maxNightFindings = flag.Int("findings", 5, "after how many findings the night ends")
 )
 
 // perPair is how many questions are made for one pair of databases, which take as long to store and
@@ -145,7 +145,7 @@ func (s *search) one(ctx context.Context, t *testing.T, p *trial, n, i int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := v.class + shape(small)
-	if s.seen[key] || len(s.findings) >= *most {
+	if s.seen[key] || len(s.findings) >= *maxNightFindings {
 		return
 	}
 	s.seen[key] = true
@@ -192,7 +192,7 @@ func TestNight(t *testing.T) {
 	over := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.asked.Load() >= questions || len(s.findings) >= *most || *lasting > 0 && time.Since(start) > *lasting ||
+		return s.asked.Load() >= questions || len(s.findings) >= *maxNightFindings || *lasting > 0 && time.Since(start) > *lasting ||
 			t.Context().Err() != nil
 	}
 	var next atomic.Int64

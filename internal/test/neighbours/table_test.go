@@ -55,9 +55,9 @@ func outside(t *tree.Table, rows map[string]int64) string {
 	return ""
 }
 
-// apart compares the rows of neighbours with what was promised about them. Judged is by whom: a
+// judgeRows compares the rows of neighbours with what was promised about them. Judged is by whom: a
 // planted engine may have cut to something else.
-func apart(ctx context.Context, engines [2]engine.Engine, judged, run *tree.Table) (moved bool, found string) {
+func judgeRows(ctx context.Context, engines [2]engine.Engine, judged, run *tree.Table) (moved bool, found string) {
 	var rows [2]map[string]int64
 	for i, e := range engines {
 		var err error
@@ -115,7 +115,7 @@ func replayed(
 				}
 			}
 			asked++
-			far, wrong := apart(t.Context(), engines, judged, run)
+			far, wrong := judgeRows(t.Context(), engines, judged, run)
 			if far {
 				moved++
 			}

@@ -213,7 +213,7 @@ func (t *trial) table(ctx context.Context, features, target string) (v verdict) 
 			v = found("panic", "%v", r)
 		}
 	}()
-	moved, wrong := apart(ctx, t.ducks, p, p)
+	moved, wrong := judgeRows(ctx, t.ducks, p, p)
 	switch wrong {
 	case "":
 	case engine.ErrRun.Error():

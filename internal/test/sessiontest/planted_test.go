@@ -210,7 +210,8 @@ func run(b bugs, seed uint64, values []int64) []Event {
 	one := dp.NewL1(big.NewInt(1))
 	w := New(session.NewMemory(account.PureFilter(dp.One*1000)), r, stream.Drawn, buysRound)
 	m := &mini{bugs: b, host: w, r: r, values: values, look: w.Look,
-		above:  must(mech.NewAboveThreshold(mech.AboveThresholdConfig{Sensitivity: one, Threshold: dp.One, Question: dp.One, OneSided: true})),
+		above: must(mech.NewAboveThreshold(mech.AboveThresholdConfig{
+			Sensitivity: one, Threshold: dp.One, Question: dp.One, OneSided: true})),
 		answer: must(mech.NewLaplace(one, dp.One))}
 	if b.interrupted || b.careless || b.forgetful {
 		m.host = &failing{Host: w}

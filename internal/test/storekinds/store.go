@@ -1,10 +1,10 @@
-// Package attack has, for tests, the stores that Discreet reads, each with a constructor, and what
-// is hostile in them. A new store is one more constructor in [Stores]; then the questions and the
-// attacks of package generate are put before it by
+// Package storekinds has, for tests, the kinds of stores that Discreet reads, each with a
+// constructor, and what is hostile in them. A new store is one more constructor in [Stores]; then
+// the questions and the attacks of package generate are put before it by
 //
 //   - internal/test/neighbours, which holds its exact numbers against those of others,
 //   - internal/lab/lockstep, which asks two neighbours with the same randomness,
-//   - internal/server, which compares what both doors say, to the byte.
+//   - internal/server, which compares what both listeners say, to the byte.
 package storekinds
 
 import (
@@ -85,8 +85,8 @@ func (s Store) Open(t testing.TB, db *generate.Database) Engine {
 	if ds.Engine == "trino" {
 		// Who may read what is nothing to make up, and nobody changes it.
 		e, err = trino.OpenTables(t.Context(), ds, trino.Tables{DB: testtrino.Shared(t).DB(t, testtrino.Reader),
-			Look: func(context.Context) (trino.Seen, error) {
-				return trino.Seen{Version: store.Version{State: "made"}, Pinned: true,
+			ReadState: func(context.Context) (trino.TableState, error) {
+				return trino.TableState{Version: store.Version{State: "made"}, Pinned: true,
 					From: func(name string) string { return trinoName(ds.Tables[name].Relation) }}, nil
 			}})
 	} else {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-func give(string) error { return nil }
-func run(*exec.Cmd)     {}
+func giveToServerUser(string) error { return nil }
+func runAsServerUser(*exec.Cmd)     {}
 
 // Kill ends the server at once.
 func (s *Server) Kill(t testing.TB) { s.Stop(t) }

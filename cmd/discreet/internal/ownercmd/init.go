@@ -86,7 +86,7 @@ func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options polic
 		return "", err
 	}
 	done := console.Waiting(s.Err, "reading")
-	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.Look{Bounds: c.TrustDataBounds, Unit: c.Unit, People: options.People})
+	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.DraftOptions{Bounds: c.TrustDataBounds, Unit: c.Unit, People: options.People})
 	done()
 	if err != nil {
 		return "", err

@@ -32,7 +32,7 @@ type Appender struct {
 var ErrAppend = errors.New("stream: the rows cannot be written")
 
 // Append begins to write into a table of the main schema, which has been made.
-func (s Source) Append(table string) (*Appender, error) {
+func (s Database) Append(table string) (*Appender, error) {
 	a := &Appender{}
 	if duck.Connect(s.db, &a.conn) == duck.StateError {
 		return nil, ErrAppend

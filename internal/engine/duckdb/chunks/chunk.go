@@ -177,8 +177,8 @@ func (c *Chunk) Texts(col int, out [][]byte) ([][]byte, bool) {
 	return out, true
 }
 
-// inlined is the longest text that DuckDB keeps inside of the vector.
-const inlined = 12
+// maxInlinedBytes is the longest text that DuckDB keeps inside of the vector.
+const maxInlinedBytes = 12
 
 // stringT is DuckDB's text: its length, then up to 12 bytes, or 4 bytes and a pointer.
 type stringT struct {
@@ -189,7 +189,7 @@ type stringT struct {
 
 // bytes returns the text, which lives as long as its vector.
 func (s *stringT) bytes() []byte {
-	if s.length <= inlined {
+	if s.length <= maxInlinedBytes {
 		return unsafe.Slice((*byte)(unsafe.Pointer(&s.prefix)), int(s.length))
 	}
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&s.rest)), int(s.length))
@@ -207,6 +207,6 @@ func (s *stringT) words() [2]uint64 {
 	return [2]uint64{head, rest}
 }
 
-// word reads eight bytes as they are in memory, where they are little-endian on every machine that
-// DuckDB's libraries are built for.
-func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+// littleEndianWord reads eight bytes as they are in memory, where they are little-endian on every
+// machine that DuckDB's libraries are built for.
+func littleEndianWord(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

@@ -21,10 +21,10 @@ import (
 //
 // The second is a function of its text alone. Where a column is stored with a dictionary, DuckDB
 // calls it for the dictionary and not for the rows.
-func (s Source) register() error {
+func (s Database) register() error {
 	var conn duck.Connection
 	if duck.Connect(s.db, &conn) == duck.StateError {
-		return ErrSource
+		return ErrDatabase
 	}
 	defer duck.Disconnect(&conn)
 	types := map[duck.Type]duck.LogicalType{}
@@ -51,7 +51,7 @@ func (s Source) register() error {
 	duck.ScalarFunctionSetReturnType(key, types[duck.TypeInteger])
 	duck.ScalarFunctionSetFunction(key, unsafe.Pointer(C.discreetKey))
 	if duck.RegisterScalarFunction(conn, take) == duck.StateError || duck.RegisterScalarFunction(conn, key) == duck.StateError {
-		return ErrSource
+		return ErrDatabase
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ var ones = bytes.Repeat([]byte{1}, 2048)
 
 //export discreetTake
 func discreetTake(info, input, output unsafe.Pointer) {
-	defer noPanic(info)
+	defer recoverPanic(info)
 	c := chunkOf(input)
 	if c.n == 0 {
 		return
@@ -69,7 +69,7 @@ func discreetTake(info, input, output unsafe.Pointer) {
 	id := view[int64](c, 0)[0]
 	r, ok := runs.Load(id)
 	if !ok || !r.(*run).take(c) {
-		stop(info)
+		stopQuery(info)
 		return
 	}
 	out := unsafe.Slice((*byte)(duck.VectorGetData(duck.Vector{Ptr: output})), c.n)
@@ -80,27 +80,27 @@ func discreetTake(info, input, output unsafe.Pointer) {
 
 //export discreetKey
 func discreetKey(info, input, output unsafe.Pointer) {
-	defer noPanic(info)
+	defer recoverPanic(info)
 	c := chunkOf(input)
 	if c.n == 0 {
 		return
 	}
 	k, ok := dictionaries.Load(view[int64](c, 0)[0])
 	if !ok {
-		stop(info)
+		stopQuery(info)
 		return
 	}
 	k.(*Keys).find(c, unsafe.Slice((*int32)(duck.VectorGetData(duck.Vector{Ptr: output})), c.n))
 }
 
-// noPanic keeps a panic from ending the process, which it would do on a thread of DuckDB's.
-func noPanic(info unsafe.Pointer) {
+// recoverPanic keeps a panic from ending the process, which it would do on a thread of DuckDB's.
+func recoverPanic(info unsafe.Pointer) {
 	if recover() != nil {
-		stop(info)
+		stopQuery(info)
 	}
 }
 
-// stop ends the query. Why is known to the run.
-func stop(info unsafe.Pointer) {
+// stopQuery ends the query. Why is known to the run.
+func stopQuery(info unsafe.Pointer) {
 	duck.ScalarFunctionSetError(duck.FunctionInfo{Ptr: info}, "stopped")
 }

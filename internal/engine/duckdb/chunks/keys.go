@@ -18,17 +18,17 @@ type entry struct {
 
 // NewKeys makes a dictionary. Null is the place of NULL, or -1. Close it after the query.
 func NewKeys(texts map[string]int32, null int32) *Keys {
-	k := &Keys{ID: last.Add(1), null: null, long: map[string]int32{}}
+	k := &Keys{ID: lastID.Add(1), null: null, long: map[string]int32{}}
 	k.short = make([]entry, 1<<bits.Len(uint(2*len(texts)+1)))
 	for text, place := range texts {
-		if len(text) > inlined {
+		if len(text) > maxInlinedBytes {
 			k.long[text] = place
 			continue
 		}
 		var b [16]byte
 		b[0] = byte(len(text))
 		copy(b[4:], text)
-		e := entry{[2]uint64{word(b[:8]), word(b[8:])}, place + 1}
+		e := entry{[2]uint64{littleEndianWord(b[:8]), littleEndianWord(b[8:])}, place + 1}
 		at := k.slot(e.text)
 		for k.short[at].place != 0 {
 			at = (at + 1) & (len(k.short) - 1)
@@ -56,7 +56,7 @@ func (k *Keys) find(c *Chunk, out []int32) {
 		switch {
 		case valid != nil && valid[i/64]>>(i%64)&1 == 0:
 			out[i] = k.null
-		case s.length > inlined:
+		case s.length > maxInlinedBytes:
 			place, ok := k.long[string(s.bytes())]
 			if !ok {
 				place = -1

@@ -49,17 +49,17 @@ type run struct {
 var (
 	runs         sync.Map
 	dictionaries sync.Map
-	last         atomic.Int64
+	lastID       atomic.Int64
 )
 
 // Each runs a query and calls each with every chunk, from several threads at once. The chunk is
 // good until it returns. An error of each ends the query and is returned.
-func (s Source) Each(ctx context.Context, q Query, each func(*Chunk) error) error {
+func (s Database) Each(ctx context.Context, q Query, each func(*Chunk) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	r := &run{each: each}
-	id := last.Add(1)
+	id := lastID.Add(1)
 	runs.Store(id, r)
 	defer runs.Delete(id)
 	columns := append([]string{fmt.Sprintf("%d::BIGINT", id)}, q.Columns...) // of which there may be none, where rows are counted
@@ -84,7 +84,7 @@ func (s Source) Each(ctx context.Context, q Query, each func(*Chunk) error) erro
 
 // Exec runs a statement of the owner's, such as COPY, that changes nothing or says how many rows it
 // changed.
-func (s Source) Exec(ctx context.Context, text string, progress func(float64)) error {
+func (s Database) Exec(ctx context.Context, text string, progress func(float64)) error {
 	_, err := s.execute(ctx, text, nil, progress)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -109,7 +109,7 @@ func (r *run) take(c *Chunk) bool {
 }
 
 // execute runs a statement whose result is one integer; NULL is 0.
-func (s Source) execute(ctx context.Context, text string, args []any, progress func(float64)) (int64, error) {
+func (s Database) execute(ctx context.Context, text string, args []any, progress func(float64)) (int64, error) {
 	var conn duck.Connection
 	if duck.Connect(s.db, &conn) == duck.StateError {
 		return 0, ErrQuery

@@ -15,7 +15,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 )
 
-func open(t *testing.T, statements ...string) Source {
+func open(t *testing.T, statements ...string) Database {
 	t.Helper()
 	c, err := driver.NewConnector("", nil)
 	if err != nil {
@@ -28,7 +28,7 @@ func open(t *testing.T, statements ...string) Source {
 			t.Fatal(err)
 		}
 	}
-	s, err := Of(c)
+	s, err := DatabaseOf(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package recent keeps what was used last, up to a size, so that what is asked again and again is
+// Package lru keeps what was used last, up to a size, so that what is asked again and again is
 // made once. It holds what can be made again and never changes: to forget something costs time and
 // nothing else.
 package lru
@@ -11,11 +11,11 @@ import (
 // Map keeps values by their keys. It is safe for concurrent use; whoever gets a value shares it
 // with others, and does not change it. The zero value keeps nothing.
 type Map[K comparable, V any] struct {
-	mu    sync.Mutex
-	most  int
-	size  int
-	of    map[K]*list.Element
-	order list.List // of entries, the one that was used last in front
+	mu      sync.Mutex
+	maxSize int
+	size    int
+	entries map[K]*list.Element
+	order   list.List // of entries, the one that was used last in front
 }
 
 type entry[K comparable, V any] struct {
@@ -26,14 +26,14 @@ type entry[K comparable, V any] struct {
 
 // New returns a map for values of a size of at most so much, all together.
 func New[K comparable, V any](most int) *Map[K, V] {
-	return &Map[K, V]{most: most, of: map[K]*list.Element{}}
+	return &Map[K, V]{maxSize: most, entries: map[K]*list.Element{}}
 }
 
 // Get returns what is kept under a key.
 func (m *Map[K, V]) Get(key K) (value V, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at, ok := m.of[key]
+	at, ok := m.entries[key]
 	if !ok {
 		return value, false
 	}
@@ -47,23 +47,23 @@ const oneValueShare = 16
 // Put keeps a value of a size. Those that were not used for longest are forgotten for it; one that
 // is large is not kept.
 func (m *Map[K, V]) Put(key K, value V, size int) {
-	if size = max(size, 1); size > max(1, m.most/oneValueShare) || m.most == 0 {
+	if size = max(size, 1); size > max(1, m.maxSize/oneValueShare) || m.maxSize == 0 {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at, ok := m.of[key]; ok {
+	if at, ok := m.entries[key]; ok {
 		m.remove(at)
 	}
-	m.of[key] = m.order.PushFront(entry[K, V]{key, value, size})
-	for m.size += size; m.size > m.most; {
+	m.entries[key] = m.order.PushFront(entry[K, V]{key, value, size})
+	for m.size += size; m.size > m.maxSize; {
 		m.remove(m.order.Back())
 	}
 }
 
 func (m *Map[K, V]) remove(at *list.Element) {
 	e := m.order.Remove(at).(entry[K, V])
-	delete(m.of, e.key)
+	delete(m.entries, e.key)
 	m.size -= e.size
 }
 
@@ -80,5 +80,5 @@ func (m *Map[K, V]) Remove(key K) {
 func (m *Map[K, V]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.of)
+	return len(m.entries)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// worked is the time for which a processor has worked for this thread.
-func worked() time.Duration {
+// threadTime is the time for which a processor has worked for this thread.
+func threadTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_THREAD, &u) != nil {
 		return time.Duration(time.Now().UnixNano())

@@ -1,5 +1,5 @@
-// Package pace decides when what comes of a question may be seen, from the moment on at which the
-// question has looked at private data.
+// Package releaseclock decides when what comes of a question may be seen, from the moment on at
+// which the question has looked at private data.
 //
 // How long that took can depend on the data: on how many rows pass a condition, and on whether one
 // of them does, where one row switches on work for all others. What is written into the ledger is
@@ -24,8 +24,8 @@ import (
 // like others, and counted as one.
 var ErrLate = errors.New("the question worked for longer than its public time")
 
-// Pace is that of one question.
-type Pace struct {
+// Clock is that of one question.
+type Clock struct {
 	wait       func()        // for the tick
 	schedule   *Schedule     // nil where there are ticks alone
 	limit      time.Duration // of the public time of the question
@@ -45,23 +45,23 @@ type Pace struct {
 }
 
 // New returns the pace of a question that waits for ticks by a function.
-func New(wait func()) *Pace { return &Pace{wait: wait} }
+func New(wait func()) *Clock { return &Clock{wait: wait} }
 
-// On puts the question on a schedule, where its public time may be so long. Began is closed when it
-// looks at private data for the first time: from then on nobody stops it.
-func (p *Pace) SetSchedule(s *Schedule, limit time.Duration, began chan struct{}) {
-	p.schedule, p.limit, p.began = s, limit, began
+// SetSchedule puts the question on a schedule, where its public time may be so long. Began is
+// closed when it looks at private data for the first time: from then on nobody stops it.
+func (c *Clock) SetSchedule(s *Schedule, limit time.Duration, began chan struct{}) {
+	c.schedule, c.limit, c.began = s, limit, began
 }
 
 // Shield returns a context for the question that ends with ctx until the question has looked at
 // private data, and never after that: what comes of it must not depend on whether the work was done
 // when somebody stopped it. The function gives back what it takes.
-func (p *Pace) Shield(ctx context.Context) (context.Context, func()) {
+func (c *Clock) Shield(ctx context.Context) (context.Context, func()) {
 	shielded, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if !p.sawPrivate {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.sawPrivate {
 			end(context.Cause(ctx))
 		}
 	})
@@ -71,68 +71,72 @@ func (p *Pace) Shield(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-type key struct{}
+type clockKey struct{}
 
-// Set returns a context of the question.
-func (p *Pace) Set(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, p) }
+// WithClock returns a context of the question.
+func (c *Clock) WithClock(ctx context.Context) context.Context {
+	return context.WithValue(ctx, clockKey{}, c)
+}
 
-func of(ctx context.Context) *Pace {
-	p, _ := ctx.Value(key{}).(*Pace)
-	return p
+func clockOf(ctx context.Context) *Clock {
+	c, _ := ctx.Value(clockKey{}).(*Clock)
+	return c
 }
 
 // Settled reports whether all that the question looked at lies before a moment that it has waited
 // for: what it did since takes as long whatever the data is.
-func (p *Pace) Settled() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waited && !p.unsettled
+func (c *Clock) Settled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waited && !c.unsettled
 }
 
 // Limit is how long the public time of the question of a context may be, and false where there is
 // no schedule.
 func Limit(ctx context.Context) (time.Duration, bool) {
-	if p := of(ctx); p != nil && p.schedule != nil {
-		return p.limit, true
+	if c := clockOf(ctx); c != nil && c.schedule != nil {
+		return c.limit, true
 	}
 	return 0, false
 }
 
-// Looks says that the question of a context begins to look at private data that is in memory, which
-// takes no time to speak of. A context without a pace is that of somebody who waits for nothing.
+// BeginPrivateWork says that the question of a context begins to look at private data that is in
+// memory, which takes no time to speak of. A context without a pace is that of somebody who waits
+// for nothing.
 func BeginPrivateWork(ctx context.Context) {
-	if p := of(ctx); p != nil {
-		p.startPrivate(0)
+	if c := clockOf(ctx); c != nil {
+		c.startPrivate(0)
 	}
 }
 
-// Works says that the question takes so much more time, by public numbers, without doing anything.
+// AddPublicTime says that the question takes so much more time, by public numbers, without doing
+// anything.
 func AddPublicTime(ctx context.Context, takes time.Duration) {
-	if p := of(ctx); p != nil {
-		p.startPrivate(takes)
+	if c := clockOf(ctx); c != nil {
+		c.startPrivate(takes)
 	}
 }
 
 // startPrivate begins to look, and returns what is closed when the public time is over.
-func (p *Pace) startPrivate(takes time.Duration) (over <-chan struct{}) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.unsettled, p.sawPrivate = true, true
-	if p.schedule == nil {
-		p.closePublic(0)
+func (c *Clock) startPrivate(takes time.Duration) (over <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unsettled, c.sawPrivate = true, true
+	if c.schedule == nil {
+		c.closePublic(0)
 		return nil
 	}
-	if p.began != nil {
-		close(p.began)
-		p.began = nil
+	if c.began != nil {
+		close(c.began)
+		c.began = nil
 	}
-	if _, closed := p.closePublic(takes); closed {
-		return p.job.over
+	if _, closed := c.closePublic(takes); closed {
+		return c.job.over
 	}
-	if p.job == nil {
-		p.job = &job{}
+	if c.job == nil {
+		c.job = &job{}
 	}
-	return p.schedule.add(p.job, takes)
+	return c.schedule.add(c.job, takes)
 }
 
 // Run looks at private data by a function, which takes at most so long alone on the machine, by
@@ -145,18 +149,18 @@ func (p *Pace) startPrivate(takes time.Duration) (over <-chan struct{}) {
 // itself, or up to three times where that time is short: then a pause of the machine, to collect
 // garbage or for a disk, is all of it. Where it works for longer each time, the error is [ErrLate].
 func Run(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
-	p := of(ctx)
-	if p == nil || p.schedule == nil {
+	c := clockOf(ctx)
+	if c == nil || c.schedule == nil {
 		BeginPrivateWork(ctx)
 		return do(ctx)
 	}
-	over := p.startPrivate(takes)
-	err, stopped := p.schedule.runBeside(ctx, p.job, over, takes, do)
+	over := c.startPrivate(takes)
+	err, stopped := c.schedule.runBeside(ctx, c.job, over, takes, do)
 	if !stopped {
 		return err
 	}
 	for try := 1; ; try++ {
-		if err = p.schedule.runAlone(ctx, takes, do); !errors.Is(err, ErrLate) || takes >= machinePause || try == 3 {
+		if err = c.schedule.runAlone(ctx, takes, do); !errors.Is(err, ErrLate) || takes >= machinePause || try == 3 {
 			return err
 		}
 	}
@@ -165,13 +169,13 @@ func Run(ctx context.Context, takes time.Duration, do func(context.Context) erro
 // RunOnce is Run for work that cannot be done twice, because noise is drawn in it. Where it has
 // worked for longer than its public time the error is [ErrLate] at once.
 func RunOnce(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
-	p := of(ctx)
-	if p == nil || p.schedule == nil {
+	c := clockOf(ctx)
+	if c == nil || c.schedule == nil {
 		BeginPrivateWork(ctx)
 		return do(ctx)
 	}
-	over := p.startPrivate(takes)
-	err, stopped := p.schedule.runBeside(ctx, p.job, over, takes, do)
+	over := c.startPrivate(takes)
+	err, stopped := c.schedule.runBeside(ctx, c.job, over, takes, do)
 	if stopped {
 		return ErrLate
 	}
@@ -184,27 +188,27 @@ const machinePause = 100 * time.Millisecond
 // Settle waits until what the question of a context has looked at may be seen: before anything is
 // written that others can see.
 func Settle(ctx context.Context) {
-	if p := of(ctx); p != nil {
-		p.Settle()
+	if c := clockOf(ctx); c != nil {
+		c.Settle()
 	}
 }
 
 // Settle waits where the question has looked since it waited last.
-func (p *Pace) Settle() {
-	p.mu.Lock()
-	looked, j := p.unsettled, p.job
-	p.mu.Unlock()
+func (c *Clock) Settle() {
+	c.mu.Lock()
+	looked, j := c.unsettled, c.job
+	c.mu.Unlock()
 	if !looked {
 		return
 	}
 	if j != nil {
-		p.schedule.wait(j)
+		c.schedule.wait(j)
 	}
-	p.wait()
-	p.mu.Lock()
-	p.unsettled, p.waited, p.job = false, true, nil
-	p.openPublic()
-	p.mu.Unlock()
+	c.wait()
+	c.mu.Lock()
+	c.unsettled, c.waited, c.job = false, true, nil
+	c.openPublic()
+	c.mu.Unlock()
 }
 
 // RunElsewhere is Run for an engine on other machines, which says itself for how long their
@@ -218,17 +222,17 @@ func (p *Pace) Settle() {
 // less has waited for longer than it worked. The other half is for what is no work and not others'
 // either: to plan, to start, to send rows, to collect garbage.
 func RunElsewhere(ctx context.Context, takes time.Duration, do func(context.Context) error) error {
-	p := of(ctx)
-	if p == nil || p.schedule == nil {
+	c := clockOf(ctx)
+	if c == nil || c.schedule == nil {
 		BeginPrivateWork(ctx)
 		return do(ctx)
 	}
-	over := p.startPrivate(takes)
-	ctx, end := context.WithTimeoutCause(context.WithoutCancel(ctx), p.limit, ErrLate)
+	over := c.startPrivate(takes)
+	ctx, end := context.WithTimeoutCause(context.WithoutCancel(ctx), c.limit, ErrLate)
 	defer end()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	ctx, work := Count(ctx)
+	ctx, work := CountWork(ctx)
 	late := func() bool { return work.Done() >= takes/2 }
 	err, stopped := stopWhen(ctx, stop, over, nil, takes/20, late, func(ctx context.Context) error {
 		err := do(ctx)
@@ -251,8 +255,8 @@ type Work struct {
 
 type workKey struct{}
 
-// Count returns a context in which it is counted for how long other machines work.
-func Count(ctx context.Context) (context.Context, *Work) {
+// CountWork returns a context in which it is counted for how long other machines work.
+func CountWork(ctx context.Context) (context.Context, *Work) {
 	w := &Work{by: map[string]time.Duration{}}
 	return context.WithValue(ctx, workKey{}, w), w
 }
@@ -287,7 +291,7 @@ func (w *Work) isReported() bool {
 	return len(w.by) > 0
 }
 
-// Anew forgets what was done: it was in vain, for a reason that is not the question's, and is done
+// Reset forgets what was done: it was in vain, for a reason that is not the question's, and is done
 // once more.
 func (w *Work) Reset() {
 	if w == nil {
@@ -308,41 +312,42 @@ type Turns interface {
 }
 
 // Turns sets where the question has its turn.
-func (p *Pace) Turns(t Turns) { p.turns = t }
+func (c *Clock) Turns(t Turns) { c.turns = t }
 
 // Await waits, by a function, for somebody else who does what the question of a context was about
 // to do. It has no turn meanwhile and no part of the machine, so others need not wait for it.
 func Await(ctx context.Context, wait func(context.Context) error) error {
-	p := of(ctx)
-	if p == nil || p.turns == nil {
+	c := clockOf(ctx)
+	if c == nil || c.turns == nil {
 		return wait(ctx)
 	}
-	return p.waitWithoutPart(func() error {
-		p.turns.Give()
-		p.endAside()
+	return c.waitWithoutPart(func() error {
+		c.turns.Give()
+		c.endAside()
 		if err := wait(ctx); err != nil {
 			return err
 		}
-		return p.turns.Take(ctx)
+		return c.turns.Take(ctx)
 	})
 }
 
-// Aside works by a function on what was released, which needs no turn of those who run on private
-// data: a long query over an answer does not keep them waiting. The question has its place until
-// the time of that work is over: else many that are done would each keep a part of the machine.
+// RunOnReleased works by a function on what was released, which needs no turn of those who run on
+// private data: a long query over an answer does not keep them waiting. The question has its place
+// until the time of that work is over: else many that are done would each keep a part of the
+// machine.
 func RunOnReleased(ctx context.Context, do func(context.Context) error) error {
-	p := of(ctx)
-	if p == nil || p.turns == nil {
+	c := clockOf(ctx)
+	if c == nil || c.turns == nil {
 		return do(ctx)
 	}
-	err := p.waitWithoutPart(func() error {
-		p.turns.Give()
-		p.endAside()
-		leave, err := p.turns.Aside(ctx)
+	err := c.waitWithoutPart(func() error {
+		c.turns.Give()
+		c.endAside()
+		leave, err := c.turns.Aside(ctx)
 		if err == nil {
-			p.mu.Lock()
-			p.leaveAside = leave
-			p.mu.Unlock()
+			c.mu.Lock()
+			c.leaveAside = leave
+			c.mu.Unlock()
 		}
 		return err
 	})
@@ -353,26 +358,26 @@ func RunOnReleased(ctx context.Context, do func(context.Context) error) error {
 }
 
 // endAside gives a place back that the question has for work on what was released.
-func (p *Pace) endAside() {
-	p.mu.Lock()
-	leave := p.leaveAside
-	p.leaveAside = nil
-	p.mu.Unlock()
+func (c *Clock) endAside() {
+	c.mu.Lock()
+	leave := c.leaveAside
+	c.leaveAside = nil
+	c.mu.Unlock()
 	if leave != nil {
 		leave()
 	}
 }
 
 // waitWithoutPart waits by a function, without a part of the machine.
-func (p *Pace) waitWithoutPart(wait func() error) error {
-	p.mu.Lock()
-	_, open := p.closePublic(0)
-	p.mu.Unlock()
+func (c *Clock) waitWithoutPart(wait func() error) error {
+	c.mu.Lock()
+	_, open := c.closePublic(0)
+	c.mu.Unlock()
 	err := wait()
 	if open {
-		p.mu.Lock()
-		p.openPublic()
-		p.mu.Unlock()
+		c.mu.Lock()
+		c.openPublic()
+		c.mu.Unlock()
 	}
 	return err
 }

@@ -104,7 +104,7 @@ func naive(s Spec, rows []row, text bool) [][]int64 {
 func intOf(person string) int64 { return int64(binary.BigEndian.Uint64([]byte(person)) ^ 1<<63) }
 
 // source feeds rows in batches, from a number of goroutines.
-func source(s Spec, rows []row, text bool, size, goroutines int) Source {
+func source(s Spec, rows []row, text bool, size, goroutines int) BatchReader {
 	return func(take func(*Batch) error) error {
 		batches := make(chan []row)
 		failed := make(chan error, goroutines)
@@ -167,7 +167,8 @@ func drawSpec(t *rapid.T) Spec {
 	for range rapid.IntRange(1, 5).Draw(t, "measures") {
 		m := Measure{Kind: rapid.SampledFrom([]Kind{Rows, Values, Sum, Sum, Sum, People}).Draw(t, "kind")}
 		if m.Kind == Sum {
-			m.Reach = rapid.SampledFrom([]int64{1, 9, narrow, narrow + 1, math.MaxInt32, 1 << 31, 1 << 40, 1 << 53}).Draw(t, "reach")
+			reaches := []int64{1, 9, narrowReach, narrowReach + 1, math.MaxInt32, 1 << 31, 1 << 40, 1 << 53}
+			m.Reach = rapid.SampledFrom(reaches).Draw(t, "reach")
 		}
 		reach := max(1, m.Reach)
 		m.Lo = new(big.Int).Mul(big.NewInt(-rapid.Int64Range(0, 3).Draw(t, "lo")), big.NewInt(reach))
@@ -278,7 +279,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 // feed hands batches over from as many goroutines as there are processors.
-func feed(batches []*Batch, measures int) Source {
+func feed(batches []*Batch, measures int) BatchReader {
 	return func(take func(*Batch) error) error {
 		var group sync.WaitGroup
 		workers := runtime.GOMAXPROCS(0)
