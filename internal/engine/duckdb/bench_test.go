@@ -43,18 +43,13 @@ func BenchmarkRun(b *testing.B) {
 			q := &prepare(b, e.engine.dataset, c.private).Query
 			b.Run(c.name+"/"+e.name, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := e.engine.Run(b.Context(), q); err != nil {
-						b.Fatal(err)
-					}
+					must(e.engine.Run(b.Context(), q))(b)
 				}
 			})
 		}
 		b.Run(c.name+"/plain", func(b *testing.B) {
 			for b.Loop() {
-				rows, err := single.now.DB.QueryContext(b.Context(), strings.Replace(c.plain, " t", " source.t", 1))
-				if err != nil {
-					b.Fatal(err)
-				}
+				rows := must(single.now.DB.QueryContext(b.Context(), strings.Replace(c.plain, " t", " source.t", 1)))(b)
 				for rows.Next() {
 				}
 				rows.Close()
@@ -124,15 +119,10 @@ func BenchmarkFetch(b *testing.B) {
 					tables, unit = tables+"  people: {unique: u, columns: {}}\n", "people.u"
 				}
 				e := open(b, dataset(b, folder, "source: d.duckdb\nunit: "+unit+"\ntables:\n"+tables))
-				t, err := planner.PrepareTable(e.dataset, "SELECT "+strings.Join(features, ", ")+" FROM visits", "x0", planner.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				t := must(planner.PrepareTable(e.dataset, "SELECT "+strings.Join(features, ", ")+" FROM visits", "x0", planner.Options{}))(b)
 				for b.Loop() {
 					n := 0
-					if _, err := e.Fetch(b.Context(), t, sealed.NewCollector(func([]int64) { n++ })); err != nil {
-						b.Fatal(err)
-					}
+					must(e.Fetch(b.Context(), t, sealed.NewCollector(func([]int64) { n++ })))(b)
 					if n < rows/2 {
 						b.Fatal(n)
 					}
@@ -208,14 +198,9 @@ func benchmarkPair(b *testing.B, one, other func()) {
 // aggregateRun returns what asks a question, or reads rows to train on where there is no text.
 func aggregateRun(b *testing.B, e *Engine, table, text string) func() {
 	if text == "" {
-		t, err := planner.PrepareTable(e.dataset, "SELECT k, v FROM "+table, "v", planner.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		t := must(planner.PrepareTable(e.dataset, "SELECT k, v FROM "+table, "v", planner.Options{}))(b)
 		return func() {
-			if _, err := e.Fetch(b.Context(), t, sealed.NewCollector(func([]int64) {})); err != nil {
-				b.Fatal(err)
-			}
+			must(e.Fetch(b.Context(), t, sealed.NewCollector(func([]int64) {})))(b)
 		}
 	}
 	q := &prepare(b, e.dataset, fmt.Sprintf(text, table)).Query
@@ -231,9 +216,7 @@ func aggregateTables(b *testing.B, path, rows string) {
 	if _, err := os.Stat(path); err == nil {
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		b.Fatal(err)
-	}
+	mustDo(b, os.MkdirAll(filepath.Dir(path), 0o700))
 	owner(b, path,
 		"CREATE TABLE shuffled AS SELECT CAST(hash(i) % ("+rows+" // 10) AS BIGINT) AS pid, 'key' || (hash(i * 31) % 1000) AS k, k AS p, "+
 			"CAST(hash(i + 7) % 100000 AS INTEGER) AS v, CAST(hash(i + 7) % 100000 AS INTEGER) AS w FROM range("+rows+") r(i)",
@@ -275,10 +258,7 @@ func BenchmarkBound(b *testing.B) {
 		sizes = "1"
 	}
 	for _, size := range strings.Split(sizes, ",") {
-		millions, err := strconv.Atoi(size)
-		if err != nil {
-			b.Fatal(err)
-		}
+		millions := must(strconv.Atoi(size))(b)
 		folder := os.Getenv("DISCREET_BENCH_FOLDER")
 		if folder == "" {
 			folder = b.TempDir()
@@ -305,10 +285,7 @@ func BenchmarkBound(b *testing.B) {
 // BenchmarkPrepared measures questions about a table that is stored by person, by discreet prepare,
 // against the plain GROUP BY on the table as it was, in no order. The data is BenchmarkBound's.
 func BenchmarkPrepared(b *testing.B) {
-	millions, err := strconv.Atoi(cmp.Or(os.Getenv("DISCREET_BENCH_ROWS"), "1"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	millions := must(strconv.Atoi(cmp.Or(os.Getenv("DISCREET_BENCH_ROWS"), "1")))(b)
 	folder := cmp.Or(os.Getenv("DISCREET_BENCH_FOLDER"), b.TempDir())
 	benchmarkTables(b, folder, millions)
 	path := benchmarkPath(folder, millions)
@@ -316,9 +293,7 @@ func BenchmarkPrepared(b *testing.B) {
 	ds.Tables["shuffled"].Prepared = filepath.Join(folder, fmt.Sprintf("prepared%d.duckdb", millions))
 	if _, err := os.Stat(ds.Tables["shuffled"].Prepared); err != nil {
 		start := time.Now()
-		if _, err := Store(b.Context(), ds, "", silent); err != nil {
-			b.Fatal(err)
-		}
+		must(Store(b.Context(), ds, "", silent))(b)
 		b.Logf("prepared in %v", time.Since(start))
 	}
 	for _, q := range []struct{ name, text string }{{"sum", "SELECT k, COUNT(*), SUM(v) FROM %s GROUP BY k"},
@@ -352,9 +327,7 @@ func benchmarkTables(b *testing.B, folder string, millions int) {
 	if _, err := os.Stat(path); err == nil {
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		b.Fatal(err)
-	}
+	mustDo(b, os.MkdirAll(filepath.Dir(path), 0o700))
 	rows := millions * 1_000_000
 	owner(b, path,
 		fmt.Sprintf("CREATE TABLE shuffled AS SELECT CAST(hash(i) %% %d AS BIGINT) AS pid, 'key' || (hash(i * 31) %% 1000) AS k, "+
@@ -387,16 +360,11 @@ tables:
 func benchmarkDatasetQuestion(b *testing.B, ds *policy.Dataset, path, private, plain string) {
 	e := open(b, ds)
 	q := &prepare(b, ds, private).Query
-	connector, err := driver.NewConnector("", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	connector := must(driver.NewConnector("", nil))(b)
 	other := sql.OpenDB(connector)
 	defer other.Close()
 	for _, s := range []string{"ATTACH " + sqlgen.QuoteText(path) + " AS d (READ_ONLY)", "SET preserve_insertion_order = false"} {
-		if _, err := other.Exec(s); err != nil {
-			b.Fatal(err)
-		}
+		must(other.Exec(s))(b)
 	}
 	ask := func() time.Duration {
 		start := time.Now()
@@ -407,15 +375,10 @@ func benchmarkDatasetQuestion(b *testing.B, ds *policy.Dataset, path, private, p
 	}
 	compare := func() time.Duration {
 		start := time.Now()
-		rows, err := other.Query(plain)
-		if err != nil {
-			b.Fatal(err)
-		}
+		rows := must(other.Query(plain))(b)
 		for rows.Next() {
 		}
-		if err := rows.Close(); err != nil {
-			b.Fatal(err)
-		}
+		mustDo(b, rows.Close())
 		return time.Since(start)
 	}
 	compare() // warm

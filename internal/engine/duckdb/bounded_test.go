@@ -178,10 +178,7 @@ tables:
 `))
 	for _, keys := range []string{"far", "b", "y", "s", "far, b", "s, y", "b, far, s", "far, b, y, s"} {
 		q := &prepare(t, e.dataset, "SELECT COUNT(*) FROM t GROUP BY "+keys).Query
-		got, err := e.now.runBounded(t.Context(), q, everyMeasure(q))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(e.now.runBounded(t.Context(), q, everyMeasure(q)))(t)
 		want, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 		if err != nil || opened(want) != fmt.Sprint(got) {
 			t.Errorf("%s: %v in SQL, %v through bound (%v)", keys, opened(want), got, err)
@@ -207,17 +204,11 @@ func TestOrderIsSeen(t *testing.T) {
 			"columns:\n      k: {type: text, keys: [%[2]s]}\n      v: {type: integer, bounds: [10, 90]}\n", table,
 			strings.Join(names, ", ")))
 		e := open(t, ds)
-		b, err := e.now.newBounded(bothOf(prepare(t, ds, "SELECT k, COUNT(*), SUM(v) FROM "+table+" GROUP BY k")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(e.now.newBounded(bothOf(prepare(t, ds, "SELECT k, COUNT(*), SUM(v) FROM "+table+" GROUP BY k"))))(t)
 		defer b.close()
 		b.spec.Salt = [32]byte{1}
 		passes := 0
-		got, err := b.runWith(t.Context(), e.now.source, func() { passes++ })
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(b.runWith(t.Context(), e.now.source, func() { passes++ }))(t)
 		answers = append(answers, fmt.Sprint(got))
 		if passes != 1 || b.spec.Unordered != (table == "shuffled") {
 			t.Errorf("%s was read %d times, and it is thought to be in no order: %v", table, passes, b.spec.Unordered)
@@ -256,12 +247,9 @@ func TestOrderOfOne(t *testing.T) {
 			ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: "+
 				"{type: text, keys: [mine, theirs]}}\n  p:\n    public: true\n    columns: {k: {type: text}}\n")
 			e := open(t, ds)
-			b, err := e.now.newBounded(bothOf(prepare(t, ds, c.question)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must(e.now.newBounded(bothOf(prepare(t, ds, c.question))))(t)
 			passes := 0
-			if _, err = b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil || passes != 1 {
+			if _, err := b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil || passes != 1 {
 				t.Errorf("%s with %q: read %d times (%v)", c.question, target, passes, err)
 			}
 			b.close()
@@ -304,9 +292,7 @@ func TestSidesArePublic(t *testing.T) {
 			}
 			q.close()
 			var nodes []planNode
-			if err := json.Unmarshal([]byte(plan), &nodes); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, json.Unmarshal([]byte(plan), &nodes))
 			out = append(out, nodes[0].scans())
 		}
 		return out
@@ -369,16 +355,10 @@ func TestOneRowOutOfOrder(t *testing.T) {
 				"{type: text, keys: [a, b, c]}}\n")
 			answers := map[string]string{}
 			for _, threads := range []int{1, 2, 4} {
-				e, err := OpenWith(t.Context(), ds, Limits{Threads: threads})
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must(OpenWith(t.Context(), ds, Limits{Threads: threads}))(t)
 				for _, text := range []string{"SELECT k, COUNT(*) FROM t GROUP BY k",
 					"SELECT k, COUNT(*) FROM t WHERE length(upper(k)) = 1 GROUP BY k"} {
-					b, err := e.now.newBounded(bothOf(prepare(t, ds, text)))
-					if err != nil {
-						t.Fatal(err)
-					}
+					b := must(e.now.newBounded(bothOf(prepare(t, ds, text))))(t)
 					passes := 0
 					got, err := b.runWith(t.Context(), e.now.source, func() { passes++ })
 					if err != nil || passes != 1 || b.spec.Unordered {
@@ -410,15 +390,9 @@ func TestFewPass(t *testing.T) {
 	ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {v: "+
 		"{type: integer, bounds: [0, 1000]}}\n")
 	for _, threads := range []int{1, 2, 4} {
-		e, err := OpenWith(t.Context(), ds, Limits{Threads: threads})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(OpenWith(t.Context(), ds, Limits{Threads: threads}))(t)
 		for _, text := range []string{"SELECT COUNT(*) FROM t WHERE v % 100 = 3", "SELECT COUNT(*) FROM t WHERE v % 10 < 9"} {
-			b, err := e.now.newBounded(bothOf(prepare(t, ds, text)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must(e.now.newBounded(bothOf(prepare(t, ds, text))))(t)
 			passes := 0
 			if _, err := b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil || passes != 1 {
 				t.Errorf("%s, %d threads: read %d times (%v)", text, threads, passes, err)
@@ -448,9 +422,7 @@ func TestPassesArePublic(t *testing.T) {
 				t.Fatal(err)
 			}
 			passes := 0
-			if _, err := b.runWith(t.Context(), e.now.source, func() { passes++ }); err != nil {
-				t.Fatal(err)
-			}
+			must(b.runWith(t.Context(), e.now.source, func() { passes++ }))(t)
 			seen[passes] = append(seen[passes], most)
 			b.close()
 		}

@@ -47,10 +47,7 @@ tables:
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			write(t, folder, "t.csv", c.data)
-			found, err := check(t, dataset(t, folder, c.keys))
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must(check(t, dataset(t, folder, c.keys)))(t)
 			if c.text == "" {
 				if len(found) > 0 {
 					t.Errorf("%+v", found)
@@ -159,10 +156,7 @@ unit: a.pid
 tables:
   a: {max_rows: 3, max_groups: 2, columns: {n: {type: text}, r: {type: text}, k: {type: text, keys: private}}}
   p: {public: true, columns: {x: {type: integer}, y: {type: integer}}}`))
-	got, err := e.Sizes(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(e.Sizes(t.Context()))(t)
 	a, p := got.Tables["a"], got.Tables["p"]
 	// Of a hundred texts 99 are NULL, and the other one has 16,000 bytes.
 	if a.Rows != 5793 || a.Lengths["n"] != 23 || a.Lengths["k"] != 8 || a.Lengths["r"] != 182 || a.Values["k"] != 1024 ||
@@ -213,14 +207,8 @@ func readSizes(t *testing.T, e interface {
 	Magnitude(context.Context) (int, error)
 }) string {
 	t.Helper()
-	sizes, err := e.Sizes(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	magnitude, err := e.Magnitude(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	sizes := must(e.Sizes(t.Context()))(t)
+	magnitude := must(e.Magnitude(t.Context()))(t)
 	return fmt.Sprint(sizes, magnitude)
 }
 
@@ -239,14 +227,8 @@ func TestSizesDeclared(t *testing.T) {
 		if got := readSizes(t, open(t, ds)); got != told {
 			t.Errorf("a file: %s, want %s", got, told)
 		}
-		s, err := thirdparty.Open(t.Context(), data...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := OpenStore(t.Context(), ds, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(thirdparty.Open(t.Context(), data...))(t)
+		theirs := must(OpenStore(t.Context(), ds, s))(t)
 		defer theirs.Close()
 		if got := readSizes(t, theirs); got != told {
 			t.Errorf("a store: %s, want %s", got, told)
@@ -298,10 +280,7 @@ func TestSizesOutgrown(t *testing.T) {
 	for _, source := range []string{"d.duckdb", "."} {
 		text := fmt.Sprintf(sizedPolicy, source)
 		ds := datasetWith(t, folder, "{epsilon: 1, delta: 1e-6}", text+sizesDeclared)
-		found, err := check(t, ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must(check(t, ds))(t)
 		var where []string
 		for _, f := range found {
 			if strings.Contains(f.Text, "'sizes' declares") && !f.Broken && !f.Unread {
@@ -311,10 +290,7 @@ func TestSizesOutgrown(t *testing.T) {
 		if got := strings.Join(where, " "); got != "people.pid people. people.note visits. visits.code" {
 			t.Errorf("%s: outgrown: %s", source, got)
 		}
-		proposed, err := ProposeSizes(t.Context(), ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		proposed := must(ProposeSizes(t.Context(), ds))(t)
 		block := proposed.Text(ds)
 		if !strings.Contains(block, "rows: 131072\n          lengths: {code: 16, who: 8}\n") || !strings.Contains(block, "people: 8192\n") {
 			t.Error(block)

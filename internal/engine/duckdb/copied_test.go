@@ -122,10 +122,7 @@ var everythingSQL = append([]string{"CREATE TYPE mood AS ENUM ('sad', 'glad')",
 func TestCopiedTypes(t *testing.T) {
 	c := newClinic(t, everythingSQL...)
 	e := open(t, dataset(t, t.TempDir(), fmt.Sprintf(everythingPolicy, c.source())))
-	rows, err := e.now.DB.Query(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM "copied everything" ORDER BY id`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(e.now.DB.Query(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM "copied everything" ORDER BY id`))(t)
 	defer rows.Close()
 	want := []string{
 		`1 | true | 32767 | 2147483647 | 1.5 | 1e+300 | 12345678.99 | 9999 | 12345678901234567890123456789012.123456 | 1.00001 | 1e+40 | ä"'` + "\n" +
@@ -142,9 +139,7 @@ func TestCopiedTypes(t *testing.T) {
 		for k := range cells {
 			into[k] = &cells[k]
 		}
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, rows.Scan(into...))
 		var got []string
 		for _, c := range cells {
 			if c == nil {
@@ -264,15 +259,9 @@ func TestCopiedCutOff(t *testing.T) {
 	}
 	defer e.Close()
 	first, folder := version(t, e), e.now.spill.folder
-	database, err := pgtables.Of(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := must(pgtables.Of(ds))(t)
 	read := func(ctx context.Context, during func()) error {
-		from, err := database.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := must(database.Begin(t.Context()))(t)
 		defer from.Close()
 		return from.Copy(ctx, from.Relations[0], func(*pgtables.Batch) error {
 			if during != nil {
@@ -323,16 +312,11 @@ func TestCopiedLocked(t *testing.T) {
 		"INSERT INTO people VALUES (1, 'a')", "SELECT pg_stat_force_next_flush()")
 	e := open(t, dataset(t, t.TempDir(), c.peopleOf("", "")))
 	first := version(t, e)
-	locker, err := pgx.Connect(t.Context(), c.address("postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	locker := must(pgx.Connect(t.Context(), c.address("postgres")))(t)
 	defer locker.Close(context.Background())
 	lock := func(text string) {
 		t.Helper()
-		if _, err := locker.Exec(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		must(locker.Exec(t.Context(), text))(t)
 	}
 	lock("BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
 	if now := version(t, e); now != first {
@@ -371,9 +355,7 @@ func TestCopiedLocked(t *testing.T) {
 	}
 	left := 1
 	for range 100 {
-		if err := locker.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE usename = 'reader'").Scan(&left); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, locker.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE usename = 'reader'").Scan(&left))
 		if left == 0 {
 			return
 		}

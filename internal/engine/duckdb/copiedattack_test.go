@@ -19,17 +19,12 @@ func (c *clinic) peopleOf(keys, more string) string {
 // words are the texts of the copy, by person.
 func words(t *testing.T, e *Engine) string {
 	t.Helper()
-	rows, err := e.now.DB.Query(`SELECT coalesce(word, 'NULL') FROM "copied people" ORDER BY pid`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(e.now.DB.Query(`SELECT coalesce(word, 'NULL') FROM "copied people" ORDER BY pid`))(t)
 	defer rows.Close()
 	var all []string
 	for rows.Next() {
 		var w string
-		if err := rows.Scan(&w); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, rows.Scan(&w))
 		all = append(all, w)
 	}
 	return strings.Join(all, " ")
@@ -189,23 +184,17 @@ func TestCopiedMoved(t *testing.T) {
 		"GRANT SELECT ON people, fresh TO reader")
 	c.do("REVOKE ALL ON fresh FROM reader")
 	ds := dataset(t, t.TempDir(), c.peopleOf("", ""))
-	database, err := pgtables.Of(ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := must(pgtables.Of(ds))(t)
 	for _, change := range []string{"", "INSERT INTO people VALUES (3, 'c')",
 		"BEGIN; TRUNCATE people; INSERT INTO people VALUES (2, 'b'); COMMIT", "ALTER TABLE people ALTER pid TYPE double precision",
 		"ALTER TABLE people RENAME TO old; ALTER TABLE fresh RENAME TO people; GRANT SELECT ON people TO reader",
 		"ALTER TABLE people RENAME pid TO x; ALTER TABLE people ADD pid date", "DROP TABLE people"} {
-		from, err := database.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := must(database.Begin(t.Context()))(t)
 		if change != "" {
 			c.do(change)
 		}
 		rows := 0
-		err = from.Copy(t.Context(), from.Relations[0], func(b *pgtables.Batch) error { rows += b.N; return nil })
+		err := from.Copy(t.Context(), from.Relations[0], func(b *pgtables.Batch) error { rows += b.N; return nil })
 		if err == nil {
 			err = from.Whole(t.Context())
 		}

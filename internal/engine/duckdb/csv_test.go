@@ -70,9 +70,7 @@ func TestDelimiters(t *testing.T) {
 	z := gzip.NewWriter(&packed)
 	z.Write([]byte("i,s\n1,\"a,b\"\n"))
 	z.Close()
-	if err := os.WriteFile(filepath.Join(folder, "e.csv.gz"), packed.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(filepath.Join(folder, "e.csv.gz"), packed.Bytes(), 0o666))
 	for file, delimiter := range map[string]string{"a.csv": "delimiter: ';', ", "b.tsv": "", "c.txt": "delimiter: '|', ",
 		"d.csv": "delimiter: '¦', ", "e.csv.gz": ""} {
 		e := open(t, dataset(t, folder, "unit: row\ntables: {t: {source: "+file+", "+delimiter+"columns: {i: {type: integer}, s: {type: "+
@@ -284,10 +282,7 @@ func TestAnotherFormatIsAnotherVersion(t *testing.T) {
 	for _, keys := range []string{"", "nulls: [x], ", "quotes: none, "} {
 		for _, format := range []string{"", ", format: DD/MM/YYYY", ", format: MM/DD/YYYY", ", nulls: [x]"} {
 			e := open(t, dataset(t, folder, "source: t.csv\nunit: row\ntables: {t: {"+keys+"columns: {d: {type: date"+format+"}}}}"))
-			v, err := e.Version(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must(e.Version(t.Context()))(t)
 			if was, ok := seen[v.State]; ok {
 				t.Errorf("%q and %q are one version", was, keys+format)
 			}
@@ -343,10 +338,7 @@ func TestBadLines(t *testing.T) {
 // whatever signs a file is made of. Otherwise a line could be judged that is part of another's.
 func TestScanAgreesWithDuckDB(t *testing.T) {
 	folder := t.TempDir()
-	connector, err := driver.NewConnector("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	connector := must(driver.NewConnector("", nil))(t)
 	db := sql.OpenDB(connector)
 	defer db.Close()
 	rapid.Check(t, func(r *rapid.T) {
@@ -410,10 +402,7 @@ func TestFeedReadsOnce(t *testing.T) {
 	if err := e.now.DB.QueryRow(`SELECT count(*) FROM "csv people"`).Scan(&n); err != nil || n != 200_000 {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	left, err := os.ReadDir(e.now.spill.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must(os.ReadDir(e.now.spill.folder))(t)
 	for _, f := range left {
 		if strings.HasPrefix(f.Name(), "rows-") {
 			t.Errorf("%s was left behind", f.Name())
@@ -434,10 +423,7 @@ func TestFeedEnds(t *testing.T) {
 	ds := csvDataset(t, "pid,age\n"+strings.Repeat("1,2\n", 2_000_000))
 	file := filepath.Join(ds.Source, "people.csv")
 	for range 20 { // before anybody has opened the pipe
-		f, err := newFeed(t.Context(), file, textfile.Shape{Delimiter: ','}, t.TempDir(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(newFeed(t.Context(), file, textfile.Shape{Delimiter: ','}, t.TempDir(), nil))(t)
 		if _, err := f.end(); err == nil {
 			t.Error("a file that nobody read was read")
 		}

@@ -70,10 +70,7 @@ func TestSchemas(t *testing.T) {
 			"d.duckdb": typed("people d.duckdb", bounds) + "visits d.duckdb '\\x00'\n  pid integer BIGINT nullable false" + seven +
 				"\n  day timestamp TIMESTAMP nullable true\n",
 		} {
-			schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, file)}, DraftOptions{Bounds: bounds})
-			if err != nil {
-				t.Fatal(err)
-			}
+			schemas := must(Schemas(t.Context(), []string{filepath.Join(folder, file)}, DraftOptions{Bounds: bounds}))(t)
 			if got := described(schemas); got != want {
 				t.Errorf("%s, bounds %v, got:\n%s\nwant:\n%s", file, bounds, got, want)
 			}
@@ -93,18 +90,9 @@ func TestDraftsOpen(t *testing.T) {
 		for _, c := range []struct{ file, table, unit string }{{"c.csv", "c", "c.pid"}, {"p.parquet", "p", "row"},
 			{"d.duckdb", "visits", "people.pid"}} {
 			path := filepath.Join(folder, c.file)
-			schemas, err := Schemas(t.Context(), []string{path}, DraftOptions{Bounds: bounds})
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := policy.Draft(schemas, policy.DraftOptions{Dataset: "d", Unit: c.unit, TrustDataBounds: bounds})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := policy.Parse(filepath.Join(folder, "p.yaml"), []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			schemas := must(Schemas(t.Context(), []string{path}, DraftOptions{Bounds: bounds}))(t)
+			text := must(policy.Draft(schemas, policy.DraftOptions{Dataset: "d", Unit: c.unit, TrustDataBounds: bounds}))(t)
+			p := must(policy.Parse(filepath.Join(folder, "p.yaml"), []byte(text)))(t)
 			e := open(t, p.Datasets["d"])
 			if got := ask(t, e, "SELECT COUNT(*) FROM "+c.table); got[0][0] < 1 {
 				t.Errorf("%s: %v", c.file, got)
@@ -171,14 +159,8 @@ func TestSchemasSeeTextsThatDiffer(t *testing.T) {
 			text += fmt.Sprintf("u%d@example.org,town %d,%d calls and %d more,person %d\n", i, i%7, i, rows-i, i/2)
 		}
 		write(t, folder, "people.csv", text)
-		schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "people.csv")}, DraftOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		draft, err := policy.Draft(schemas, policy.DraftOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		schemas := must(Schemas(t.Context(), []string{filepath.Join(folder, "people.csv")}, DraftOptions{}))(t)
+		draft := must(policy.Draft(schemas, policy.DraftOptions{}))(t)
 		for i, part := range strings.Split(draft, "type: text\n")[1:] {
 			c := schemas[0].Columns[i]
 			want := differ && (c.Name == "email" || c.Name == "note")
@@ -228,10 +210,7 @@ func TestGuess(t *testing.T) {
 		folder := t.TempDir()
 		lines := strings.ReplaceAll(strings.Join(strings.Fields(c.values), "\"\n1;\""), "_", " ")
 		path := write(t, folder, "t.csv", "p;v\n1;\""+lines+"\"\n1;\n")
-		schemas, err := Schemas(t.Context(), []string{path}, DraftOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		schemas := must(Schemas(t.Context(), []string{path}, DraftOptions{}))(t)
 		col := schemas[0].Columns[1]
 		got := strings.TrimSpace(fmt.Sprintf("%v %s", col.Type, col.Format))
 		if len(col.OtherFormats) > 0 {
@@ -255,10 +234,7 @@ func TestGuess(t *testing.T) {
 // A column that reads in two ways is read like its neighbours, which the same program wrote.
 func TestGuessByNeighbours(t *testing.T) {
 	path := write(t, t.TempDir(), "t.csv", "a,b\n03/04/2020,12/31/2020\n")
-	schemas, err := Schemas(t.Context(), []string{path}, DraftOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	schemas := must(Schemas(t.Context(), []string{path}, DraftOptions{}))(t)
 	if c := schemas[0].Columns[0]; c.Format != "MM/DD/YYYY" || fmt.Sprint(c.OtherFormats) != "[date DD/MM/YYYY]" {
 		t.Errorf("%+v", c)
 	}
@@ -272,14 +248,8 @@ func TestDraftsAreRead(t *testing.T) {
 		"pid;born;weight;smoker\n1;13.12.1970;71,5;ja\n2;NA;80,25;nein\n3;1.2.1980\n4;24.6.2001;NA;ja\n")
 	labs := write(t, folder, "labs.csv", "patient_id,taken\n1,12/31/2020\n1,01/02/2021\n2,02/03/2021\n")
 	people := map[string]string{"labs": "patient_id"}
-	schemas, err := Schemas(t.Context(), []string{patients, labs}, DraftOptions{Unit: "patients.pid", People: people})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := policy.Draft(schemas, policy.DraftOptions{Dataset: "d", Unit: "patients.pid", People: people})
-	if err != nil {
-		t.Fatal(err)
-	}
+	schemas := must(Schemas(t.Context(), []string{patients, labs}, DraftOptions{Unit: "patients.pid", People: people}))(t)
+	text := must(policy.Draft(schemas, policy.DraftOptions{Dataset: "d", Unit: "patients.pid", People: people}))(t)
 	for _, want := range []string{"line 4 has 2 values, and the header has", "format: DD.MM.YYYY", "format: MM/DD/YYYY",
 		`format: "1234,56"`,
 		"format: ja/nein", "nulls: [NA]", "path: patient_id -> patients.pid"} {
@@ -287,10 +257,7 @@ func TestDraftsAreRead(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	p, err := policy.Parse(filepath.Join(folder, "p.yaml"), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(policy.Parse(filepath.Join(folder, "p.yaml"), []byte(text)))(t)
 	found, err := check(t, p.Datasets["d"])
 	if err != nil || len(found) != 1 || found[0].Unread || found[0].Broken {
 		t.Errorf("%+v, %v", found, err)
@@ -345,10 +312,7 @@ func laidOut(t testing.TB, people int, more bool, l layout) *Engine {
 	}
 	owner(t, filepath.Join(folder, "v.duckdb"), "CREATE TABLE visits AS SELECT * FROM ("+rows+") ORDER BY "+l.order,
 		"CREATE TABLE codes AS SELECT i AS code FROM range(900) r(i)")
-	e, err := OpenWith(t.Context(), dataset(t, folder, layoutKeys), l.limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(OpenWith(t.Context(), dataset(t, folder, layoutKeys), l.limits))(t)
 	t.Cleanup(func() { e.Close() })
 	return e
 }

@@ -46,32 +46,22 @@ func TestBrokenSources(t *testing.T) {
 		"no folder":   {"source: data" + table, "there is no file", func(*testing.T, string) {}},
 		"no database": {"source: t.duckdb" + table, "t.duckdb", func(*testing.T, string) {}},
 		"folder as CSV": {"source: t.csv" + table, "t.csv", func(t *testing.T, f string) {
-			if err := os.Mkdir(filepath.Join(f, "t.csv"), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Mkdir(filepath.Join(f, "t.csv"), 0o777))
 		}},
 		"folder as Parquet": {"source: t.parquet" + table, "t.parquet", func(t *testing.T, f string) {
-			if err := os.Mkdir(filepath.Join(f, "t.parquet"), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Mkdir(filepath.Join(f, "t.parquet"), 0o777))
 		}},
 		"folder as database": {"source: t.duckdb" + table, "t.duckdb", func(t *testing.T, f string) {
-			if err := os.Mkdir(filepath.Join(f, "t.duckdb"), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Mkdir(filepath.Join(f, "t.duckdb"), 0o777))
 		}},
 		"unreadable": {"source: t.csv" + table, "t.csv", func(t *testing.T, f string) {
 			if os.Getuid() == 0 {
 				t.Skip("root reads everything")
 			}
-			if err := os.Chmod(write(t, f, "t.csv", "i,s\n1,"+secret+"\n"), 0); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Chmod(write(t, f, "t.csv", "i,s\n1,"+secret+"\n"), 0))
 		}},
 		"dangling link": {"source: t.csv" + table, "there is no file", func(t *testing.T, f string) {
-			if err := os.Symlink(filepath.Join(f, "nowhere"), filepath.Join(f, "t.csv")); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Symlink(filepath.Join(f, "nowhere"), filepath.Join(f, "t.csv")))
 		}},
 		"no column in CSV": {"source: t.csv" + table, "there is no column i",
 			func(t *testing.T, f string) { write(t, f, "t.csv", "j,s\n1,"+secret+"\n") }},
@@ -91,9 +81,7 @@ func TestBrokenSources(t *testing.T) {
 				parquet(t, f, "SELECT [1.5::DECIMAL(18,3)] AS i, '"+secret+"' AS s")
 			}},
 		"truncated Parquet": {"source: t.parquet" + table, "cannot read the schema", func(t *testing.T, f string) {
-			if err := os.Truncate(parquet(t, f, row), 100); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Truncate(parquet(t, f, row), 100))
 		}},
 		"empty Parquet": {"source: t.parquet" + table, "cannot read the schema",
 			func(t *testing.T, f string) { write(t, f, "t.parquet", "") }},
@@ -102,14 +90,10 @@ func TestBrokenSources(t *testing.T) {
 		"CSV as database": {"source: t.duckdb" + table, "not a DuckDB file",
 			func(t *testing.T, f string) { write(t, f, "t.duckdb", "i,s\n1,"+strings.Repeat(secret+"\n2,", 2000)) }},
 		"Parquet as database": {"source: t.duckdb" + table, "not a DuckDB file", func(t *testing.T, f string) {
-			if err := os.Rename(parquet(t, f, row), filepath.Join(f, "t.duckdb")); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Rename(parquet(t, f, row), filepath.Join(f, "t.duckdb")))
 		}},
 		"Parquet as CSV": {"source: t.csv" + table, "t.csv", func(t *testing.T, f string) {
-			if err := os.Rename(parquet(t, f, row), filepath.Join(f, "t.csv")); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Rename(parquet(t, f, row), filepath.Join(f, "t.csv")))
 		}},
 		"CSV as gzip": {"source: t.csv.gz" + table, "not a gzip file",
 			func(t *testing.T, f string) { write(t, f, "t.csv.gz", "i,s\n1,"+secret+"\n") }},
@@ -183,17 +167,9 @@ func holdLock(t *testing.T, path string) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestHolder$")
 	c.Env = append(os.Environ(), "DISCREET_TEST_HOLD="+path)
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must(c.StdinPipe())(t)
+	out := must(c.StdoutPipe())(t)
+	mustDo(t, c.Start())
 	t.Cleanup(func() {
 		in.Close()
 		c.Wait()
@@ -209,15 +185,10 @@ func TestHolder(t *testing.T) {
 	if path == "" {
 		t.Skip("this is the other process of another test")
 	}
-	connector, err := driver.NewConnector(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	connector := must(driver.NewConnector(path, nil))(t)
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	if err := db.Ping(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, db.Ping())
 	fmt.Println("held")
 	io.Copy(io.Discard, os.Stdin)
 }
@@ -249,9 +220,7 @@ func TestRenewal(t *testing.T) {
 	file := filepath.Join(dir, "people.csv")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write("pid,age\n1,2\n")
 	ds := dataset(t, dir, "source: "+dir+"\nunit: people.pid\ntables: {people: {unique: pid, columns: "+
@@ -299,17 +268,12 @@ func TestRenewal(t *testing.T) {
 func TestRenewalBesideARun(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "people.csv")
-	if err := os.WriteFile(file, []byte("pid,age\n1,2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(file, []byte("pid,age\n1,2\n"), 0o600))
 	ds := dataset(t, dir, "source: "+dir+"\nunit: people.pid\ntables: {people: {unique: pid, columns: "+
 		"{pid: {type: integer}, age: {type: integer, bounds: [0, 120]}}}}\n")
 	e := open(t, ds)
 	first := version(t, e)
-	table, err := planner.PrepareTable(ds, "SELECT age, age > 50 AS old FROM people", "old", planner.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(planner.PrepareTable(ds, "SELECT age, age > 50 AS old FROM people", "old", planner.Options{}))(t)
 	runs, gate, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	rows := 0
 	go func() {
@@ -322,9 +286,7 @@ func TestRenewalBesideARun(t *testing.T) {
 		ended <- err
 	}()
 	<-runs
-	if err := os.WriteFile(file, []byte("pid,age\n1,2\n2,33\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(file, []byte("pid,age\n1,2\n2,33\n"), 0o600))
 	seen := make(chan bool, 1)
 	go func() {
 		now, err := e.Version(context.Background())
@@ -348,15 +310,10 @@ func TestRenewalBesideARun(t *testing.T) {
 // TestMachineOfWhoHasGone: how fast the machine is does not follow from whether somebody waits.
 func TestMachineOfWhoHasGone(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "people.csv"), []byte("pid,age\n1,2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(filepath.Join(dir, "people.csv"), []byte("pid,age\n1,2\n"), 0o600))
 	ds := dataset(t, dir, "source: "+dir+"\nunit: people.pid\ntables: {people: {unique: pid, columns: "+
 		"{pid: {type: integer}, age: {type: integer, bounds: [0, 120]}}}}\n")
-	e, err := OpenWith(t.Context(), ds, Limits{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(OpenWith(t.Context(), ds, Limits{Threads: 1}))(t)
 	defer e.Close()
 	gone, stop := context.WithCancel(t.Context())
 	stop()

@@ -239,10 +239,7 @@ func TestLibraries(t *testing.T) {
 			t.Errorf("%s is refused", text)
 			continue
 		}
-		got, err := valuesOf(t, e, x, same)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(valuesOf(t, e, x, same))(t)
 		values := 0
 		for k, r := range all {
 			want, ok := expr.Eval(x, leafOf(r)).(float64)
@@ -275,10 +272,7 @@ func TestEveryCharacter(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is refused", text)
 		}
-		got, err := valuesOf(t, e, x, same)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(valuesOf(t, e, x, same))(t)
 		if len(got) != 1114111-2048 {
 			t.Fatalf("there are %d characters", len(got))
 		}
@@ -298,10 +292,7 @@ func TestEveryCharacter(t *testing.T) {
 // which is the reference: they are two programs, and what package posix writes means the same in
 // both.
 func TestPatterns(t *testing.T) {
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(sql.Open("duckdb", ""))(t)
 	defer db.Close()
 	d := generate.NewDice("patterns", 7)
 	for range 1500 {
@@ -399,10 +390,7 @@ type documented struct {
 var example = regexp.MustCompile("`([^`]+)` → (?:`([^`]+)`|(refused))")
 
 func readDocumented(t *testing.T) []documented {
-	text, err := os.ReadFile("../../../docs/sql-functions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("../../../docs/sql-functions.md"))(t)
 	var out []documented
 	for line := range strings.Lines(string(text)) {
 		line = strings.ReplaceAll(line, `\|`, "\x01")

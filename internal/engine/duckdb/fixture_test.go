@@ -28,10 +28,7 @@ import (
 // data does. With a path it is that database file, otherwise it is in memory.
 func owner(t testing.TB, path string, statements ...string) {
 	t.Helper()
-	connector, err := driver.NewConnector(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	connector := must(driver.NewConnector(path, nil))(t)
 	db := sql.OpenDB(connector)
 	defer db.Close()
 	for _, s := range statements {
@@ -41,13 +38,26 @@ func owner(t testing.TB, path string, statements ...string) {
 	}
 }
 
-// write makes a file in a folder.
+// must ends a test where there is an error: must(Open(ctx, ds))(t).
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		mustDo(t, err)
+		return v
+	}
+}
+
+func mustDo(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func write(t testing.TB, folder, name, text string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
 
@@ -62,10 +72,7 @@ func dataset(t testing.TB, folder, keys string) *policy.Dataset {
 func datasetWith(t testing.TB, folder, budget, keys string) *policy.Dataset {
 	t.Helper()
 	head := "datasets:\n  d:\n    engine: duckdb\n    budget: " + budget + "\n    analysts: {a: {}}\n"
-	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(head+indent(keys)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(head+indent(keys))))(t)
 	return p.Datasets["d"]
 }
 
@@ -80,10 +87,7 @@ func indent(keys string) string {
 
 func open(t testing.TB, ds *policy.Dataset) *Engine {
 	t.Helper()
-	e, err := Open(t.Context(), ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(Open(t.Context(), ds))(t)
 	t.Cleanup(func() { e.Close() })
 	return e
 }

@@ -40,10 +40,7 @@ func TestLimitsAreChecked(t *testing.T) {
 // data has changed too, and where the version query does.
 func TestLimits(t *testing.T) {
 	path, keys := loaded(t, "SELECT current_setting('threads') || ' ' || current_setting('memory_limit')")
-	e, err := OpenWith(t.Context(), dataset(t, filepath.Dir(path), keys), Limits{Memory: 100 << 20, Threads: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(OpenWith(t.Context(), dataset(t, filepath.Dir(path), keys), Limits{Memory: 100 << 20, Threads: 3}))(t)
 	defer e.Close()
 	const want = "3 100.0 MiB"
 	check := func() {
@@ -68,9 +65,7 @@ func TestLimits(t *testing.T) {
 	}
 	check()
 	before := e.now
-	if err := e.reload(t); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, e.reload(t))
 	if e.now == before {
 		t.Fatal("the data was not opened anew")
 	}
@@ -86,15 +81,9 @@ func (e *Engine) reload(t *testing.T) error {
 
 // The least that can be asked for is enough for DuckDB to answer.
 func TestLeastMemory(t *testing.T) {
-	least, err := ParseMemory("64MB")
-	if err != nil {
-		t.Fatal(err)
-	}
+	least := must(ParseMemory("64MB"))(t)
 	path, keys := loaded(t, "SELECT 1")
-	e, err := OpenWith(t.Context(), dataset(t, filepath.Dir(path), keys), Limits{Memory: least, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(OpenWith(t.Context(), dataset(t, filepath.Dir(path), keys), Limits{Memory: least, Threads: 1}))(t)
 	defer e.Close()
 	if got := fmt.Sprint(ask(t, e, "SELECT COUNT(*), SUM(i) FROM t")); got != "[[2] [3]]" {
 		t.Error(got)
@@ -108,22 +97,11 @@ func TestSpillIsSwept(t *testing.T) {
 		t.Skip("there is no flock")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	used, err := newSpill()
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, err := newSpill()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(left.folder, "rows"), []byte("private"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	used := must(newSpill())(t)
+	left := must(newSpill())(t)
+	mustDo(t, os.WriteFile(filepath.Join(left.folder, "rows"), []byte("private"), 0o600))
 	left.lock.Close() // as the kernel does when a process dies
-	next, err := newSpill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := must(newSpill())(t)
 	if exists(left.folder) || !exists(used.folder) || !exists(next.folder) {
 		t.Errorf("left %v, used %v, next %v", exists(left.folder), exists(used.folder), exists(next.folder))
 	}

@@ -60,14 +60,8 @@ func TestThirdParty(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, folder+"/none.duckdb", strange...)
 	ds := dataset(t, folder, strangeKeys)
-	s, err := thirdparty.Open(t.Context(), strange...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := OpenStore(t.Context(), ds, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(thirdparty.Open(t.Context(), strange...))(t)
+	theirs := must(OpenStore(t.Context(), ds, s))(t)
 	defer theirs.Close()
 	ours := open(t, ds)
 	if v, err := theirs.Version(t.Context()); err != nil || v != (store.Version{Name: "monday", State: "1"}) {
@@ -100,19 +94,14 @@ func TestThirdParty(t *testing.T) {
 			}
 		}
 	}
-	table, err := planner.PrepareTable(ds, "SELECT age, k, b, day, cost FROM people WHERE age > 3", "b", options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(planner.PrepareTable(ds, "SELECT age, k, b, day, cost FROM people WHERE age > 3", "b", options))(t)
 	if a, b := collected(t, theirs, table), collected(t, ours, table); a != b || len(a) < 1000 {
 		t.Errorf("rows to train on:\n%s\n%s", a, b)
 	}
 	if n, err := theirs.Magnitude(t.Context()); n != 4 || err != nil {
 		t.Error(n, err)
 	}
-	if _, err := s.DB.Exec("DROP TABLE visits"); err != nil {
-		t.Fatal(err)
-	}
+	must(s.DB.Exec("DROP TABLE visits"))(t)
 	if _, err := theirs.Run(t.Context(), &prepare(t, ds, "SELECT COUNT(*) FROM visits").Query); !errors.Is(err, engine.ErrRun) {
 		t.Error(err)
 	}
@@ -125,16 +114,10 @@ func TestThirdParty(t *testing.T) {
 // TestThirdPartyVersions: a table is looked at anew when the version is another, and what goes
 // wrong with a version is not told.
 func TestThirdPartyVersions(t *testing.T) {
-	s, err := thirdparty.Open(t.Context(), strange...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(thirdparty.Open(t.Context(), strange...))(t)
 	now, broken := store.Version{State: "1"}, error(nil)
 	s.Version = func(context.Context) (store.Version, error) { return now, broken }
-	e, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s))(t)
 	defer e.Close()
 	wings := func() string {
 		values, err := e.Values(t.Context(), "wards", "wing", 9)
@@ -236,10 +219,7 @@ func TestThirdPartyConnections(t *testing.T) {
 	if _, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s); err == nil {
 		t.Error("rules are off in one connection and on in another")
 	}
-	good, err := thirdparty.Open(t.Context(), strange...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must(thirdparty.Open(t.Context(), strange...))(t)
 	defer good.DB.Close()
 	for _, most := range []int{1, 2, 0} {
 		good.DB.SetMaxOpenConns(most)
@@ -264,9 +244,7 @@ func revealed(r *engine.Result) string {
 func collected(t *testing.T, e engine.Engine, table *tree.Table) string {
 	var rows []string
 	collect := sealed.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })
-	if _, err := e.Fetch(t.Context(), table, collect); err != nil {
-		t.Fatal(err)
-	}
+	must(e.Fetch(t.Context(), table, collect))(t)
 	slices.Sort(rows)
 	return fmt.Sprint(rows)
 }

@@ -22,9 +22,7 @@ import (
 func TestOptimizersAreListed(t *testing.T) {
 	e := open(t, dataset(t, csvFolder(t), "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}}}}"))
 	var off string
-	if err := e.now.DB.QueryRowContext(t.Context(), "SELECT current_setting('disabled_optimizers')").Scan(&off); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, e.now.DB.QueryRowContext(t.Context(), "SELECT current_setting('disabled_optimizers')").Scan(&off))
 	disabled := strings.Split(off, ",")
 	for i := range disabled {
 		disabled[i] = strings.TrimSpace(disabled[i])
@@ -58,17 +56,12 @@ func csvFolder(t *testing.T) string {
 }
 
 func ruleNames(t *testing.T, s *snapshot) []string {
-	rows, err := s.DB.QueryContext(t.Context(), "SELECT name FROM duckdb_optimizers()")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(s.DB.QueryContext(t.Context(), "SELECT name FROM duckdb_optimizers()"))(t)
 	defer rows.Close()
 	var out []string
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, rows.Scan(&name))
 		out = append(out, name)
 	}
 	return out
@@ -87,9 +80,7 @@ func TestHarmfulOptimizers(t *testing.T) {
 	} {
 		db := sqlDB(t, "CREATE TABLE wide AS SELECT unnest([1::HUGEINT, 170141183460469231731687303715884105727]) AS h")
 		outcome := func(setting string) string {
-			if _, err := db.ExecContext(t.Context(), "SET disabled_optimizers = '"+setting+"'"); err != nil {
-				t.Fatal(err)
-			}
+			must(db.ExecContext(t.Context(), "SET disabled_optimizers = '"+setting+"'"))(t)
 			var n any
 			cells := []any{&n}
 			if rule == "common_subexpressions" {
@@ -109,16 +100,11 @@ func TestHarmfulOptimizers(t *testing.T) {
 }
 
 func sqlDB(t *testing.T, statements ...string) *sql.DB {
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(sql.Open("duckdb", ""))(t)
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatal(err)
-		}
+		must(db.Exec(s))(t)
 	}
 	return db
 }
@@ -129,10 +115,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 	for name, c := range optimizerCorpora(t) {
 		t.Run(name, func(t *testing.T) {
 			locked := open(t, c.dataset)
-			free, err := openUnlocked(t.Context(), c.dataset, asDeclared, Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			free := must(openUnlocked(t.Context(), c.dataset, asDeclared, Limits{}))(t)
 			defer free.close()
 			rules := ruleNames(t, free)
 			known := slices.Sorted(maps.Keys(harmfulOptimizers))

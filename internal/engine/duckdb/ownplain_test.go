@@ -63,15 +63,10 @@ func TestOwnRowsAgainstPlain(t *testing.T) {
 		folder := t.TempDir()
 		storeShop(t, folder, "duckdb", nil, honest(r))
 		e := open(t, generous(t, folder))
-		connector, err := driver.NewConnector(filepath.Join(folder, "shop.duckdb")+"?access_mode=read_only", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		connector := must(driver.NewConnector(filepath.Join(folder, "shop.duckdb")+"?access_mode=read_only", nil))(t)
 		db := sql.OpenDB(connector)
 		db.SetMaxOpenConns(1)
-		if _, err := db.Exec("SET default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'"); err != nil {
-			t.Fatal(err)
-		}
+		must(db.Exec("SET default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'"))(t)
 		for _, text := range ownQuestions(r) {
 			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
 			if err != nil {

@@ -273,10 +273,7 @@ tables:
 		results[answer(t, e, text)] = true
 		q := question(t, e, text)
 		changed, _ := mutant(e.now.Statements(q), func(text string) string { return strings.ReplaceAll(text, "u.h", "u.r") })
-		r, err := e.now.Run(t.Context(), q, changed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(e.now.Run(t.Context(), q, changed))(t)
 		planted[describeResult(q, r)] = true
 	}
 	if len(results) != 1 {
@@ -319,10 +316,7 @@ func TestWindowsTogether(t *testing.T) {
 		seen := map[string]bool{}
 		for _, e := range stored {
 			for range 3 {
-				r, err := e.Run(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must(e.Run(t.Context(), q))(t)
 				seen[fmt.Sprint(r.Measures[0].Open())] = true
 			}
 		}

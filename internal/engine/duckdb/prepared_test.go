@@ -73,10 +73,7 @@ func preparedIn(ds *policy.Dataset, stored []Stored) *policy.Dataset {
 
 func versionOf(t testing.TB, e *Engine) store.Version {
 	t.Helper()
-	v, err := e.Version(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must(e.Version(t.Context()))(t)
 	return v
 }
 
@@ -92,10 +89,7 @@ func TestStoredAndChanged(t *testing.T) {
 	write(t, folder, "t.csv", "u,d\n1,0.126\n1,5\n2,-7\n,1\n2,0.5\n")
 	ds := dataset(t, folder, fmt.Sprintf(lattice, "-2, 4", "0.01"))
 	want := fmt.Sprint(ask(t, open(t, withoutPrepared(ds)), "SELECT SUM(d) FROM t"))
-	stored, err := Store(t.Context(), ds, "", silent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := must(Store(t.Context(), ds, "", silent))(t)
 	if info, err := os.Stat(stored[0].File); err != nil || info.Mode().Perm() != 0o600 || stored[0].File != ds.Tables["t"].Prepared {
 		t.Error("others can read it, or it is elsewhere", err)
 	}
@@ -131,9 +125,7 @@ func TestStoredOfChangedSource(t *testing.T) {
 	ds := dataset(t, folder, fmt.Sprintf(lattice, "-2, 4", "1"))
 	prepare := func() {
 		t.Helper()
-		if _, err := Store(t.Context(), ds, "", silent); err != nil {
-			t.Fatal(err)
-		}
+		must(Store(t.Context(), ds, "", silent))(t)
 	}
 	write(t, folder, "t.csv", first)
 	if _, err := Open(t.Context(), ds); err == nil || !strings.Contains(err.Error(), "run 'discreet prepare'") {
@@ -191,9 +183,7 @@ func TestStoreReplaces(t *testing.T) {
 	if _, err := Store(ctx, ds, "", silent); !errors.Is(err, context.Canceled) || left() != "[]" {
 		t.Error("it was stopped:", err, left())
 	}
-	if _, err := Store(t.Context(), ds, "", silent); err != nil {
-		t.Fatal(err)
-	}
+	must(Store(t.Context(), ds, "", silent))(t)
 	// The source changes while it is stored again, and what was there stays.
 	before, _ := os.ReadFile(path)
 	changed := func(string, float64) { write(t, folder, "t.csv", "u,d\n1,2\n") }
@@ -245,10 +235,7 @@ func TestStoredNames(t *testing.T) {
 			ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 2\n"+
 				"    columns:\n      k: {type: text, keys: [k7, k1, never, k2, null, k5]}\n"+
 				"      v: {type: integer, bounds: [0, 90], keys: [1, 2, 50, 90]}\n")
-			stored, err := Store(t.Context(), ds, folder, silent)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stored := must(Store(t.Context(), ds, folder, silent))(t)
 			source, prepared := open(t, ds), open(t, preparedIn(ds, stored))
 			if n := prepared.now.tables["t"].names; (n != nil) != isNamed(typ) || n != nil && len(n.ends) == 0 {
 				t.Error("nobody has a number, or everybody")
@@ -284,16 +271,10 @@ func TestStoredIsClustered(t *testing.T) {
 		owner(t, path, "CREATE TABLE t AS SELECT "+unit+" AS u, 'a' AS k FROM range(400000) r(i)")
 		ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: {type: "+
 			"text, keys: [a]}}\n")
-		stored, err := Store(t.Context(), ds, t.TempDir(), silent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stored := must(Store(t.Context(), ds, t.TempDir(), silent))(t)
 		ds = preparedIn(ds, stored)
 		e := open(t, ds)
-		b, err := e.now.newBounded(bothOf(prepare(t, ds, "SELECT k, COUNT(*) FROM t GROUP BY k")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(e.now.newBounded(bothOf(prepare(t, ds, "SELECT k, COUNT(*) FROM t GROUP BY k"))))(t)
 		defer b.close()
 		if text := fmt.Sprint(b.query); strings.Contains(text, "discreet_key") || strings.Contains(unit, "person") &&
 			strings.Contains(text, `"u"`) {
@@ -318,9 +299,7 @@ func TestStoredForOthers(t *testing.T) {
 		text += fmt.Sprintf("p%d,h,1\n", i)
 	}
 	write(t, folder, "t.csv", text)
-	if _, err := Store(t.Context(), dataset(t, folder, fmt.Sprintf(policy, "person")), "", silent); err != nil {
-		t.Fatal(err)
-	}
+	must(Store(t.Context(), dataset(t, folder, fmt.Sprintf(policy, "person")), "", silent))(t)
 	e, err := Open(t.Context(), dataset(t, folder, fmt.Sprintf(policy, "household")))
 	if err == nil {
 		defer e.Close()
@@ -342,9 +321,7 @@ func TestStoredBeforeAPath(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE orders AS SELECT range AS oid, range % 20 AS cid FROM range(40)",
 		"CREATE TABLE customers AS SELECT range AS cid, 0 AS x FROM range(20)", "CREATE TABLE items AS SELECT 5 AS oid, 1 AS n")
-	if _, err := Store(t.Context(), dataset(t, folder, orders), "", silent); err != nil {
-		t.Fatal(err)
-	}
+	must(Store(t.Context(), dataset(t, folder, orders), "", silent))(t)
 	e, err := Open(t.Context(), dataset(t, folder, orders+items))
 	if err == nil {
 		defer e.Close()
@@ -361,9 +338,7 @@ func TestStoredTwice(t *testing.T) {
 	write(t, folder, "t.csv", "u,k\n1,a\n2,b\n3,b\n")
 	ds := dataset(t, folder, "source: t.csv\nunit: t.u\ntables:\n  t:\n    max_rows: 1\n    max_groups: 1\n    prepared: p/t.duckdb\n"+
 		"    columns:\n      k: {type: text, keys: [a, b]}\n")
-	if _, err := Store(t.Context(), ds, "", silent); err != nil {
-		t.Fatal(err)
-	}
+	must(Store(t.Context(), ds, "", silent))(t)
 	const text = "SELECT k, COUNT(*) FROM t GROUP BY k"
 	want := fmt.Sprint(ask(t, open(t, withoutPrepared(ds)), text))
 	owner(t, ds.Tables["t"].Prepared, `UPDATE about SET text = replace(text, '"b"', '"a"')`)

@@ -102,10 +102,7 @@ func storeShop(t testing.TB, folder, kind string, types, rows map[string]string)
 
 func shopDataset(t testing.TB, folder, source, neighbours string, rows, groups int) *policy.Dataset {
 	t.Helper()
-	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), fmt.Appendf(nil, shopPolicy, source, neighbours, rows, groups))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(policy.Parse(filepath.Join(folder, "policy.yaml"), fmt.Appendf(nil, shopPolicy, source, neighbours, rows, groups)))(t)
 	return p.Datasets["d"]
 }
 
@@ -314,10 +311,7 @@ func honest(r *rand.Rand) map[string]string {
 func generous(t testing.TB, folder string) *policy.Dataset {
 	text := fmt.Sprintf(shopPolicy, "shop.duckdb", "add-remove", 90, 1000)
 	text = regexp.MustCompile(`max_(rows|groups): \d+`).ReplaceAllString(text, "max_$1: 90")
-	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(text)))(t)
 	return p.Datasets["d"]
 }
 
@@ -356,9 +350,7 @@ func plainRows(t testing.TB, db *sql.DB, text string) (out []string, ok bool) {
 		into[i] = &cells[i]
 	}
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, rows.Scan(into...))
 		var line []string
 		for _, c := range cells {
 			switch c := c.(type) {
@@ -432,10 +424,7 @@ func TestShopAgainstPlain(t *testing.T) {
 		folder := t.TempDir()
 		storeShop(t, folder, "duckdb", nil, honest(r))
 		e := open(t, generous(t, folder))
-		connector, err := driver.NewConnector(filepath.Join(folder, "shop.duckdb")+"?access_mode=read_only", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		connector := must(driver.NewConnector(filepath.Join(folder, "shop.duckdb")+"?access_mode=read_only", nil))(t)
 		db := sql.OpenDB(connector)
 		defer db.Close()
 		for range rounds(60, 150) {

@@ -396,10 +396,7 @@ func TestSameGroups(t *testing.T) {
 		if len(changed) != 5 {
 			t.Fatalf("%d statements", len(changed))
 		}
-		r, err := e.now.Run(t.Context(), q, changed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(e.now.Run(t.Context(), q, changed))(t)
 		kept := keptGroups(q, r)
 		for _, k := range kept {
 			if len(k) != 4 || !slices.Equal(k, kept[0]) {

@@ -48,9 +48,7 @@ func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 			}
 		}
 	}
-	if err := s.FindKinds(ds); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.FindKinds(ds))
 	return s
 }
 
@@ -168,18 +166,11 @@ func TestPrintsNoText(t *testing.T) {
 	for _, ds := range generate.Worlds() {
 		db := generate.Make(generate.NewDice("marks", 1), ds)
 		source := filepath.Join(t.TempDir(), "made.duckdb")
-		file, err := sql.Open("duckdb", source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(sql.Open("duckdb", source))(t)
 		for _, s := range db.SQL() {
-			if _, err := file.Exec(s); err != nil {
-				t.Fatal(err)
-			}
+			must(file.Exec(s))(t)
 		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, file.Close())
 		ds.Source = source
 		e := open(t, ds)
 		o := planner.Options{Public: memory.New(ds, db.Tables).Public()}

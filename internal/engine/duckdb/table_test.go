@@ -58,10 +58,7 @@ func TestCheckPaths(t *testing.T) {
 				write(t, folder, file+".csv", text)
 			}
 			ds := dataset(t, folder, shop)
-			found, err := check(t, ds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must(check(t, ds))(t)
 			if c.text == "" {
 				if len(found) > 0 {
 					t.Errorf("%+v", found)
@@ -97,10 +94,7 @@ func TestPathsAsStored(t *testing.T) {
 		"items": "order_id,code\n", "cards": "owner\n", "uses": "card\n", "products": "code\n"} {
 		write(t, folder, file+".csv", text)
 	}
-	s, err := openSnapshot(t.Context(), dataset(t, folder, shop), asDeclared, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(openSnapshot(t.Context(), dataset(t, folder, shop), asDeclared, Limits{}))(t)
 	defer s.close()
 	orders := s.tables["orders"]
 	var keys, values int
@@ -276,10 +270,7 @@ func twoTables(t *testing.T, one, first, other, second string) string {
 	t.Helper()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "d.duckdb")
-	db, err := sql.Open("duckdb", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(sql.Open("duckdb", path))(t)
 	defer db.Close()
 	for _, s := range []string{
 		fmt.Sprintf("CREATE TABLE a AS SELECT CAST(%s AS %s) AS pid, 1 AS n", first, one),

@@ -20,10 +20,7 @@ import (
 
 func version(t testing.TB, e *Engine) store.Version {
 	t.Helper()
-	v, err := e.Version(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must(e.Version(t.Context()))(t)
 	return v
 }
 
@@ -32,9 +29,7 @@ const counted = "unit: row\ntables: {t: {columns: {i: {type: integer, bounds: [0
 // later changes a file's time, because a test can be faster than a clock.
 func later(t testing.TB, path string) {
 	when := time.Now().Add(time.Hour)
-	if err := os.Chtimes(path, when, when); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.Chtimes(path, when, when))
 }
 
 // TestVersionIsTheContents: the same contents have the same version wherever and
@@ -127,13 +122,8 @@ func TestWriteAheadLog(t *testing.T) {
 
 func copyFile(t testing.TB, from, to string) {
 	t.Helper()
-	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(from))(t)
+	mustDo(t, os.WriteFile(to, data, 0o666))
 }
 
 // TestVanished: a source that goes away while it is open gives an error to the
@@ -143,9 +133,7 @@ func TestVanished(t *testing.T) {
 	path := write(t, folder, "t.csv", "i\n1\n")
 	nothingLeft := watchSpills(t)
 	e := open(t, dataset(t, folder, "source: t.csv\n"+counted))
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.Remove(path))
 	if v, err := e.Version(t.Context()); err == nil {
 		t.Errorf("version %v", v)
 	}
@@ -267,12 +255,9 @@ func TestBadVersionQuery(t *testing.T) {
 		"SELECT 1); COPY t TO " + sqlgen.QuoteText(outside) + "; SELECT * FROM (SELECT 2": "disabled",
 	} {
 		path, keys := loaded(t, query)
-		before, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must(os.ReadFile(path))(t)
 		ds := dataset(t, filepath.Dir(path), keys)
-		_, err = Open(t.Context(), ds)
+		_, err := Open(t.Context(), ds)
 		var bad *policy.VersionError
 		if !errors.As(err, &bad) || err.Error() != (&policy.VersionError{Dataset: ds.Name}).Error() {
 			t.Errorf("%s: analysts are told %v", query, err)
@@ -355,10 +340,7 @@ func TestDescribeVersion(t *testing.T) {
 
 func hashed(t *testing.T, path string, limit int64) string {
 	t.Helper()
-	h, err := stateOf(path).hash(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(stateOf(path).hash(limit))(t)
 	return string(h)
 }
 
@@ -366,23 +348,11 @@ func hashed(t *testing.T, path string, limit int64) string {
 // that wants to hide it.
 func put(t *testing.T, path string, at int64, text string) {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt([]byte(text), at); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	info := must(os.Stat(path))(t)
+	f := must(os.OpenFile(path, os.O_WRONLY, 0))(t)
+	must(f.WriteAt([]byte(text), at))(t)
+	mustDo(t, f.Close())
+	mustDo(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
 // TestTouched: the same contents are the same version, whatever happened to the file; but all of it
@@ -396,9 +366,7 @@ func TestTouched(t *testing.T) {
 		"touched": func() { later(t, path) },
 		"replaced": func() {
 			other := write(t, t.TempDir(), "t.csv", "i\n1\n2\n")
-			if err := os.Rename(other, path); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.Rename(other, path))
 		},
 		"written anew": func() { write(t, folder, "t.csv", "i\n1\n2\n") },
 	} {
@@ -439,22 +407,14 @@ func TestTimeKept(t *testing.T) {
 // TestSamples: of a large file the ends and blocks between them are read, and its identity counts.
 func TestSamples(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.parquet")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Create(path))(t)
 	const size = maxHashedBytes + 12345 // it has holes, and takes no room
-	if err := f.Truncate(size); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, f.Truncate(size))
 	f.Close()
 	s := stateOf(path)
 	// With the identity as it was, only the samples can tell.
 	sampled := func() string {
-		h, err := s.hash(maxHashedBytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must(s.hash(maxHashedBytes))(t)
 		return string(h)
 	}
 	seen := map[string]bool{sampled(): true}
