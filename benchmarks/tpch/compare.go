@@ -25,7 +25,6 @@ type engines struct {
 	copied   *private // from PostgreSQL
 }
 
-// tpch prints the table of the questions.
 func tpch(ctx context.Context, parquet, file, host, database string) error {
 	all, err := questions()
 	if err != nil {

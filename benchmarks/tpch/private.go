@@ -19,7 +19,6 @@ type private struct {
 	opened time.Duration // how long it took to open the data
 }
 
-// open opens a policy and its data.
 func open(ctx context.Context, policy string) (*private, error) {
 	folder, err := os.MkdirTemp("", "tpch")
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thread is one of the process's.
 type thread struct{ id int }
 
 func thisThread() thread { return thread{syscall.Gettid()} }

@@ -4,7 +4,6 @@ package releaseclock
 
 import "time"
 
-// thread is one of the process's.
 type thread struct{ since time.Time }
 
 func thisThread() thread { return thread{time.Now()} }

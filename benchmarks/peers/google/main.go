@@ -22,7 +22,6 @@ type facts struct {
 	Times        int                  `json:"times"`
 }
 
-// result is one question, asked several times.
 type result struct {
 	Row    string    `json:"row"`
 	System string    `json:"system"`

@@ -344,7 +344,6 @@ func (k *pairTable) chooseFew(from, to uint32) {
 	k.kept = kept[:end+k.MaxGroups]
 }
 
-// sortSix sorts by a network of comparisons.
 func sortSix(a, b, c, d, e, f int64) (_, _, _, _, _, _ int64) {
 	a, f = min(a, f), max(a, f)
 	b, d = min(b, d), max(b, d)

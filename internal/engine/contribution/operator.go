@@ -84,7 +84,6 @@ func (o *operator) result() ([][]int64, error) {
 	return out, nil
 }
 
-// operator is a computation under way.
 type operator struct {
 	*layout
 	ctx       context.Context
@@ -174,7 +173,6 @@ func (o *operator) leave(w *worker) {
 	o.idle = append(o.idle, w)
 }
 
-// take takes a batch.
 func (o *operator) take(b *Batch) error {
 	whole, err := o.check(b)
 	if err != nil {
@@ -291,7 +289,6 @@ func (o *operator) each(do func(w *worker, p int)) {
 // which other questions are answered.
 var errPanic = errors.New("contribution: a panic")
 
-// recoverPanic makes a failure of a panic.
 func (o *operator) recoverPanic(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -317,7 +314,6 @@ func (o *operator) inOrder() bool {
 	return inOrder(all)
 }
 
-// totals adds up what all workers have.
 func (o *operator) totals() [][]int64 {
 	out := make([][]int64, len(o.fields))
 	if o.slim {

@@ -21,7 +21,6 @@ type Order struct {
 	rows  int64 // of strays
 }
 
-// rowsOfStrays is how many rows strays have.
 func (o *Order) rowsOfStrays() int64 {
 	if o == nil {
 		return 0
@@ -29,7 +28,6 @@ func (o *Order) rowsOfStrays() int64 {
 	return o.rows
 }
 
-// hasStrays reports whether there are strays.
 func (o *Order) hasStrays() bool { return o != nil && len(o.strays) > 0 }
 
 // firstStray returns the first range of strays that does not end before somebody.
@@ -174,7 +172,6 @@ func dropOrderError(err error) error {
 	return err
 }
 
-// finder looks for strays.
 type finder struct {
 	*layout
 	ctx        context.Context
@@ -188,7 +185,6 @@ type finder struct {
 	ranges    []stretch // of strays
 }
 
-// readBatches looks at every batch.
 func (f *finder) readBatches(source BatchReader, look func(b *Batch) error) error {
 	err := source(func(b *Batch) error {
 		whole, err := f.check(b)

@@ -175,7 +175,6 @@ func (k *picker) sortCandidates(c *columns, all []candidate) []candidate {
 	return all[:min(int64(len(all)), k.Pick.MaxRows)]
 }
 
-// compare orders rows by their values.
 func (k *picker) compare(c *columns, a, b int) int {
 	for m := range k.fields {
 		if x := cmp.Compare(c.value(m, a), c.value(m, b)); x != 0 {

@@ -85,7 +85,6 @@ func naiveRows(l *layout, seed uint64, rows [][]int64) [][]int64 {
 	return rows[:min(int64(len(rows)), l.Pick.MaxRows)]
 }
 
-// gathered keeps what it takes.
 type gathered struct {
 	mu   sync.Mutex
 	rows map[int32][][]int64

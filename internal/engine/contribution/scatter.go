@@ -14,7 +14,6 @@ const (
 	stagedRows = partCount * stageRows
 )
 
-// partitionOf is the partition of a person.
 func partitionOf(seed uint64) int { return int(seed >> (64 - partBits)) }
 
 // scatter puts rows into partitions. It belongs to one goroutine at a time.
@@ -157,7 +156,6 @@ func (s *scatter) close(p int) {
 	s.now[p], s.side[p], s.fill[p] = nil, nil, 0
 }
 
-// take removes and returns a partition's blocks.
 func (s *scatter) take(p int) []block {
 	if n := int(s.fill[p]); n > 0 {
 		if n%stageRows > 0 {
@@ -212,7 +210,6 @@ func (s *scatter) blockFor(p, words int) []uint64 {
 	return s.pool.newBlock(words)
 }
 
-// row appends a row's group and values.
 func (s *scatter) row(w []uint64, b *Batch, i int) []uint64 {
 	start := len(w)
 	w = w[:start+s.payload]
@@ -252,7 +249,6 @@ const (
 	slabSize   = 1 << 16 // blocks are cut from slabs, which are cheaper to make
 )
 
-// block has records of one form.
 type block struct {
 	form  recordForm
 	words []uint64

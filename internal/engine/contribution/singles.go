@@ -27,7 +27,6 @@ func Singles(ctx context.Context, s Spec, source BatchReader) ([][]int64, error)
 	return t.totals(), nil
 }
 
-// singles is such a computation under way.
 type singles struct {
 	*layout
 	mu   sync.Mutex

@@ -159,7 +159,6 @@ type field struct {
 	low, high int64
 }
 
-// layout is a Spec made ready.
 type layout struct {
 	Spec
 	fields  []field
@@ -281,7 +280,6 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// seedInt is the hash of a person.
 func (l *layout) seedInt(person int64) uint64 { return mix(uint64(person) ^ l.s0) }
 
 // seedText is the hash of a person whose key is text. Two texts with one hash share a seed, and
@@ -302,7 +300,6 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo + a
 }
 
-// lastWord reads up to seven bytes.
 func lastWord(b []byte) uint64 {
 	var w uint64
 	for i, c := range b {
@@ -386,7 +383,6 @@ func clip(x *big.Int) wide {
 // Limit is where a total is clamped, so that it is an int64.
 const Limit = 1 << 62
 
-// final clamps a total.
 func (w wide) final() int64 { return min(max(w.int64(), -Limit), Limit) }
 
 // How often rows are read follows from Rows, the measures and the memory. It would follow from

@@ -213,7 +213,6 @@ func workDifference(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (tim
 	return took[1] - took[0], outcomes
 }
 
-// uncut is a relation without its cuts.
 func uncut(r tree.Relation) tree.Relation {
 	switch r := r.(type) {
 	case *tree.Cut:

@@ -102,7 +102,6 @@ func (w *batch) number(b *boundedQuery, c *chunks.Chunk, first int, someone []ui
 	return true
 }
 
-// whose reads who the rows are about.
 func (w *batch) whose(c *chunks.Chunk) bool {
 	if w.Ints = c.Int64s(0); w.Ints != nil {
 		return true
@@ -259,7 +258,6 @@ func eachNull(valid []uint64, n int, do func(i int)) {
 	}
 }
 
-// keyColumn is a key of a question.
 type keyColumn struct {
 	size   int
 	null   int32 // the place of NULL, or -1

@@ -175,7 +175,6 @@ func BenchmarkAggregates(b *testing.B) {
 	}
 }
 
-// benchmarkPair measures a run beside another.
 func benchmarkPair(b *testing.B, one, other func()) {
 	one()
 	other()

@@ -252,7 +252,6 @@ func (b *boundedQuery) runWith(ctx context.Context, source chunks.Database, read
 	return run(ctx, b.spec, b.readRows(ctx, source, reading))
 }
 
-// readRows reads the rows.
 func (b *boundedQuery) readRows(ctx context.Context, source chunks.Database, reading func()) contribution.BatchReader {
 	pool := sync.Pool{New: func() any { return &batch{} }}
 	return func(take func(*contribution.Batch) error) error {

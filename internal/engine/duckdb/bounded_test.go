@@ -314,7 +314,6 @@ func TestSidesArePublic(t *testing.T) {
 	}
 }
 
-// planNode is an operator of DuckDB's.
 type planNode struct {
 	Name     string         `json:"name"`
 	Children []planNode     `json:"children"`

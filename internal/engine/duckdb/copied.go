@@ -29,7 +29,6 @@ import (
 // Before a question it is looked whether the database has changed (pgtables.Mark), and then all of
 // it is copied again.
 
-// origin is where copied tables come from.
 type origin struct {
 	database  *pgtables.Database
 	relations []*pgtables.Relation
@@ -51,7 +50,6 @@ func (o *origin) follow(before *origin) {
 	o.database, before.passed = before.database, true
 }
 
-// close hangs up.
 func (o *origin) close() {
 	if o != nil && !o.passed {
 		o.database.Close()
@@ -176,7 +174,6 @@ func (c *copier) estimate(ctx context.Context, t *table, r *pgtables.Relation) e
 	return nil
 }
 
-// absentValues are values that are not there.
 func absentValues() chunks.Values {
 	return chunks.Values{Valid: make([]uint64, pgtables.BatchRows/64), Ints: make([]int64, pgtables.BatchRows),
 		Reals: make([]float64, pgtables.BatchRows), Wides: make([][2]uint64, pgtables.BatchRows),

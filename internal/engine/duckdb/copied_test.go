@@ -30,7 +30,6 @@ func newClinic(t testing.TB, statements ...string) *clinic {
 	return c
 }
 
-// do runs statements as the administrator.
 func (c *clinic) do(statements ...string) {
 	c.t.Helper()
 	conn, err := pgx.Connect(context.Background(), c.address("postgres"))
@@ -45,7 +44,6 @@ func (c *clinic) do(statements ...string) {
 	}
 }
 
-// source is the address for the role.
 func (c *clinic) source() string { return c.address("reader") }
 
 func (c *clinic) address(user string) string {

@@ -250,7 +250,6 @@ func readCSV(path string, shape textfile.Shape, columns []string) string {
 		sqlgen.QuoteText(path), sqlgen.QuoteText(string(shape.Copied().Delimiter)), quote, quote, strings.Join(columns, ", "))
 }
 
-// csvTypes are DuckDB's types for the policy's.
 var csvTypes = map[policy.Type]string{
 	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
 	policy.Timestamp: "TIMESTAMP",

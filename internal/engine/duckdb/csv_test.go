@@ -228,7 +228,6 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// split splits at commas outside of quotes.
 func split(text string) (out []string) {
 	quoted, from := false, 0
 	for i, c := range text {

@@ -107,7 +107,6 @@ func describeLines(r textfile.Report) string {
 	return text
 }
 
-// csvColumn describes a column that was guessed.
 func (d drafter) csvColumn(table, name, from string, what guess) (policy.SchemaColumn, error) {
 	c := policy.SchemaColumn{Name: name, Nullable: true, Decimals: 2, Type: what.typ, Format: what.format, Unfit: what.rest,
 		EngineType: csvTypes[what.typ]}

@@ -43,7 +43,6 @@ func visits(t testing.TB, rows ...int) *Engine {
 	return open(t, dataset(t, folder, visitsKeys))
 }
 
-// totals runs a question.
 func totals(t testing.TB, e *Engine, text string) []int64 {
 	t.Helper()
 	q := question(t, e, text)

@@ -94,7 +94,6 @@ var sqlDialect = &sqlgen.Dialect{
 	Readable: readable,
 }
 
-// rank is a hash of everything.
 func rank(salt string, parts ...sqlgen.Ranked) string {
 	list := []string{salt}
 	for _, p := range parts {
@@ -103,7 +102,6 @@ func rank(salt string, parts ...sqlgen.Ranked) string {
 	return "hash(" + strings.Join(list, ", ") + ")"
 }
 
-// call prints a function of one argument.
 func call(name string) func(string) string {
 	return func(x string) string { return name + "(" + x + ")" }
 }

@@ -47,7 +47,6 @@ func valuesOf(t testing.TB, e *Engine, x tree.Expr, change func(string) string) 
 	return out, rows.Err()
 }
 
-// sameValue compares DuckDB's value with the reference's.
 func sameValue(got any, want tree.Value) bool {
 	switch w := want.(type) {
 	case tree.Day:
@@ -336,7 +335,6 @@ func matchesAlike(t *testing.T, db *sql.DB, written string, texts []string) {
 	}
 }
 
-// explained returns DuckDB's plan of a question.
 func explained(t *testing.T, e *Engine, text string) string {
 	t.Helper()
 	out := ""

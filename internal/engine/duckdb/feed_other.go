@@ -32,7 +32,6 @@ func newFeed(ctx context.Context, file string, shape textfile.Shape, folder stri
 	return f, nil
 }
 
-// end returns what was found.
 func (f *feed) end() (textfile.Report, error) {
 	if f.copied {
 		os.Remove(f.path)

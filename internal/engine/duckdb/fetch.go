@@ -128,7 +128,6 @@ func (s *snapshot) fetch(ctx context.Context, f *fetch, into engine.Collector) e
 	return failureIfAny(ctx, err)
 }
 
-// failureIfAny is failure, where there is one.
 func failureIfAny(ctx context.Context, err error) error {
 	if err != nil {
 		return failure(ctx, err)

@@ -68,7 +68,6 @@ func dataset(t testing.TB, folder, keys string) *policy.Dataset {
 	return datasetWith(t, folder, "{epsilon: 1}", keys)
 }
 
-// datasetWith is dataset with a budget.
 func datasetWith(t testing.TB, folder, budget, keys string) *policy.Dataset {
 	t.Helper()
 	head := "datasets:\n  d:\n    engine: duckdb\n    budget: " + budget + "\n    analysts: {a: {}}\n"
@@ -76,7 +75,6 @@ func datasetWith(t testing.TB, folder, budget, keys string) *policy.Dataset {
 	return p.Datasets["d"]
 }
 
-// indent puts the keys below their dataset.
 func indent(keys string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.Trim(keys, "\n") + "\n") {
@@ -291,7 +289,6 @@ func csvValue(v any) string {
 	return fmt.Sprint(v)
 }
 
-// row is a stored row by column.
 type row = generate.Row
 
 var one = big.NewRat(1, 1)

@@ -201,7 +201,6 @@ type spellings struct {
 
 func (t *spellings) len() int { return len(t.hashes) }
 
-// of returns the text of a number.
 func (t *spellings) of(n int32) []byte {
 	from := 0
 	if n > 0 {

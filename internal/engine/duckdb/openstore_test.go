@@ -229,7 +229,6 @@ func TestThirdPartyConnections(t *testing.T) {
 	}
 }
 
-// revealed spells all that a result holds.
 func revealed(r *engine.Result) string {
 	var out []any
 	for _, v := range slices.Concat([][]sealed.Vector{r.Measures}, r.Values) {

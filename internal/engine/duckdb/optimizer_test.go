@@ -158,7 +158,6 @@ func TestOptimizersChangeNothing(t *testing.T) {
 	}
 }
 
-// outcome is what came of a query.
 type outcome struct {
 	query  *tree.Query
 	result string

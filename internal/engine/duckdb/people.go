@@ -407,7 +407,6 @@ func (r *foundRow) read(c *chunks.Chunk, col, keys int) bool {
 	return true
 }
 
-// spell spells a row's group.
 func (r *foundRow) spell(public int32, row int) []byte {
 	text := binary.LittleEndian.AppendUint32(r.text[:0], uint32(public))
 	for i := range r.cells {

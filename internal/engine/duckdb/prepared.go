@@ -372,7 +372,6 @@ func beginFile(ctx context.Context, path string) (fileInProgress, error) {
 	return fileInProgress{path, folder}, err
 }
 
-// finish puts the file into its place.
 func (m fileInProgress) finish() error {
 	if err := os.Chmod(m.part(), 0o600); err != nil {
 		return err

@@ -283,7 +283,6 @@ func TestPlantedPrinters(t *testing.T) {
 	}
 }
 
-// drawNumber draws a number in SQL.
 func drawNumber(t *rapid.T, depth int) string {
 	switch k := rapid.IntRange(0, 8).Draw(t, "number"); {
 	case k == 8:
@@ -302,7 +301,6 @@ func drawNumber(t *rapid.T, depth int) string {
 
 var comparisons = rapid.SampledFrom([]string{"=", "<>", "<", "<=", ">", ">="})
 
-// drawCondition draws a condition in SQL.
 func drawCondition(t *rapid.T, depth int) string {
 	k := rapid.IntRange(0, 15).Draw(t, "condition")
 	if k > 13 {

@@ -127,7 +127,6 @@ func (t *sharing) start() {
 	}()
 }
 
-// readFor reads the rows for some jobs.
 func (b *boundedQuery) readFor(ctx context.Context, source chunks.Database, jobs []*job, all []*reader) error {
 	pool := sync.Pool{New: func() any { return &batch{rooms: make([][][]int64, len(jobs))} }}
 	return source.Each(ctx, b.query, func(c *chunks.Chunk) error {

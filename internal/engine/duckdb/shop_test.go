@@ -44,7 +44,6 @@ const shopPolicy = `datasets:
       tags: {public: true, max_rows: 2, columns: {code: {type: integer}, tag: {type: text, nullable: false}}}
 `
 
-// shopTypes are the stored columns.
 var shopTypes = map[string]string{
 	"customers": "cid INTEGER, region VARCHAR, age INTEGER, city VARCHAR",
 	"orders":    "oid BIGINT, cust INTEGER, code INTEGER, amount INTEGER, shop VARCHAR",
@@ -106,7 +105,6 @@ func shopDataset(t testing.TB, folder, source, neighbours string, rows, groups i
 	return p.Datasets["d"]
 }
 
-// public reads public tables for the planner.
 type public struct {
 	context.Context
 	engine.Engine

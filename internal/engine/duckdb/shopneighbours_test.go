@@ -146,7 +146,6 @@ func keysOf(m map[string]int64) []string {
 	return out
 }
 
-// entry is one group of a result.
 type entry struct {
 	sums   map[int]int64
 	values map[int][]int64
@@ -462,7 +461,6 @@ var shopForms = []shopForm{
 		"y.shop i.qty", ""},
 }
 
-// drawShopQuestion draws a question about a form.
 func drawShopQuestion(r *rand.Rand) string {
 	f := shopForms[r.IntN(len(shopForms))]
 	fields := func(text string) []string { return strings.Fields(text) }

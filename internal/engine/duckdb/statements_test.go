@@ -54,7 +54,6 @@ func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 
 var keyNumber = regexp.MustCompile(`discreet_key\(\d+`)
 
-// spelled prints all SQL of a query.
 func spelled(t *testing.T, s *snapshot, q *tree.Query) string {
 	var b strings.Builder
 	for _, st := range s.Statements(q) {
@@ -286,7 +285,6 @@ func TestOnceIsCut(t *testing.T) {
 	}
 }
 
-// inMemory reads rows of numbers and texts.
 func inMemory(columns, rows string) memory.Table {
 	out := memory.Table{Columns: strings.Split(columns, ",")}
 	for line := range strings.Lines(rows) {

@@ -39,7 +39,6 @@ type table struct {
 	order    *contribution.Order // how its rows are stored by person, or nil
 }
 
-// onPath reports whether paths use a column.
 func (t *table) onPath(name string) bool { return slices.Contains(t.Paths, name) }
 
 // role says which table a file is, and how it is read.

@@ -110,7 +110,6 @@ func (p *output) tableName(s string, pos int32) string {
 	return `"` + tableMark + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// write prints.
 func (p *output) write(parts ...string) {
 	for _, s := range parts {
 		p.out.WriteString(s)
@@ -141,7 +140,6 @@ func (p *output) withCopies(n int, print func()) {
 	p.weight = before
 }
 
-// printList prints nodes with commas between them.
 func printList[T any](p *output, all []T, print func(T)) {
 	for i, x := range all {
 		if p.refused != nil {

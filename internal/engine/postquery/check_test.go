@@ -16,7 +16,6 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// parse returns the SELECT of a text.
 func parse(text string) (*pg.SelectStmt, error) {
 	tree, err := pg.Parse(text)
 	if err != nil {
@@ -28,7 +27,6 @@ func parse(text string) (*pg.SelectStmt, error) {
 	return tree.Stmts[0].Stmt.GetSelectStmt(), nil
 }
 
-// released is what most tests read.
 func released() []Table {
 	n := func(s string) any { return json.Number(s) }
 	return []Table{
@@ -56,7 +54,6 @@ func names(tables []Table) map[string][]string {
 	return out
 }
 
-// ask checks, describes and runs a text.
 func ask(t testing.TB, text string) (*Table, error) {
 	t.Helper()
 	stmt, err := parse(text)
@@ -78,7 +75,6 @@ func ask(t testing.TB, text string) (*Table, error) {
 	return out, err
 }
 
-// show writes a table in a line.
 func show(t *Table) string {
 	rows := make([]string, len(t.Rows))
 	for i, r := range t.Rows {

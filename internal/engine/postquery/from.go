@@ -19,7 +19,6 @@ type fromPrinter struct {
 	matched    int // columns that NATURAL and USING compare, for each table on the left
 }
 
-// fromItem prints an element of FROM.
 func (p *fromPrinter) fromItem(n *pg.Node) {
 	defer p.leave()
 	if !p.enter(-1) {
@@ -201,13 +200,11 @@ type scope struct {
 	elements []element         // what is in FROM so far, here and around, innermost last
 }
 
-// element is one of FROM.
 type element struct {
 	name  string // as DuckDB compares it
 	width int    // columns, at most
 }
 
-// add notes an element of FROM.
 func (p *scope) add(name string, width int) {
 	p.elements = append(p.elements, element{fold(name), width})
 }

@@ -6,7 +6,6 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// comparisons are printed as they are.
 var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
 
 // operators that mean the same in both languages.
@@ -79,7 +78,6 @@ func (p *operatorPrinter) infix(e *pg.A_Expr, word string) {
 	p.write(")")
 }
 
-// function prints an operator as a call.
 func (p *operatorPrinter) function(e *pg.A_Expr, before, after string) {
 	p.write(before, "(")
 	p.exprs.expr(e.Lexpr)
@@ -161,7 +159,6 @@ func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {
 	p.write(")")
 }
 
-// arrayComparison prints x = ANY(ARRAY[...]).
 func (p *operatorPrinter) arrayComparison(e *pg.A_Expr) {
 	a := e.Rexpr.GetAArrayExpr()
 	if a == nil {

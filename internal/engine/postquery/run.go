@@ -170,7 +170,6 @@ func (in *instance) keep(ctx context.Context, text string, tables []Table, colum
 	return name, nil
 }
 
-// read takes the rows of an answer.
 func (t *Table) read(ctx context.Context, rows *sql.Rows) error {
 	cells := make([]any, len(t.Columns))
 	into := make([]any, len(cells))

@@ -7,7 +7,6 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// statementPrinter prints whole queries.
 type statementPrinter struct {
 	*output
 	scope *scope
@@ -209,7 +208,6 @@ func isStar(c *pg.ColumnRef) bool {
 	return c != nil && len(c.Fields) > 0 && c.Fields[len(c.Fields)-1].GetAStar() != nil
 }
 
-// star prints * and t.*.
 func (p *statementPrinter) star(n *pg.Node) bool {
 	c := n.GetColumnRef()
 	if !isStar(c) {
@@ -268,7 +266,6 @@ func groupingSets(n *pg.Node) int {
 	return 1
 }
 
-// grouping prints an element of GROUP BY.
 func (p *statementPrinter) grouping(n *pg.Node) {
 	g := n.GetGroupingSet()
 	if g == nil {

@@ -59,7 +59,6 @@ const (
 	timestampLayout = "2006-01-02 15:04:05.999999"
 )
 
-// fill appends the rows of a table.
 func fill(conn any, t *Table) (err error) {
 	c, ok := conn.(sqldriver.Conn)
 	if !ok {

@@ -49,7 +49,6 @@ func Trace(stmt *pg.SelectStmt, tables map[string][]string, beside func(Origin) 
 	return origins, added
 }
 
-// tracer follows columns through a statement.
 type tracer struct {
 	tables map[string][]string
 	beside func(Origin) string

@@ -161,7 +161,6 @@ func (w *estimator) likeCost(e *tree.Like, length float64) float64 {
 	return w.compared + w.byte*min(length, float64(len(inner)))
 }
 
-// callCost is a function.
 func (w *estimator) callCost(e *tree.Call, lengths []float64, longest float64) (ns, length float64) {
 	sum := 0.0
 	for _, n := range lengths {

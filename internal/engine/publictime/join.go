@@ -210,7 +210,6 @@ func onlyColumns(on tree.Expr) bool {
 	return on != nil
 }
 
-// padLengths is lengths of so many fields.
 func padLengths(lengths []float64, n int) []float64 {
 	out := make([]float64, n)
 	copy(out, lengths)

@@ -190,7 +190,6 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// probesOf are the probes that are measured.
 func probesOf() []string {
 	if *probeFilter == "hostile" {
 		return hostile

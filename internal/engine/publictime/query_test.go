@@ -93,7 +93,6 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// quantiles is so many of one column.
 func quantiles(n int) string {
 	return chain(",", n, func(i int) string { return fmt.Sprintf("PERCENTILE_DISC(0.%02d) WITHIN GROUP (ORDER BY cost)", i+1) })
 }

@@ -47,7 +47,6 @@ func machineOf(t testing.TB, e *duckdb.Engine) publictime.Machine {
 	return publictime.Machine{Threads: 1, Factor: e.Machine(t.Context()).Factor}
 }
 
-// measuredQuestion is a question that was measured.
 type measuredQuestion struct {
 	text string
 	name string        // of a question of the corpora
@@ -210,7 +209,6 @@ func TestTook(t *testing.T) {
 	}
 }
 
-// storeCorpus makes the data of a corpus.
 func storeCorpus(t *testing.T, ds *policy.Dataset, path string) {
 	t.Helper()
 	rows := map[string]func(int64) []string{"hospital": hospitalRows, "trial": trialRows}[ds.Name](*measured)
@@ -230,7 +228,6 @@ func corpora(t testing.TB) []generate.Corpus {
 	return generate.Corpora(t, "../../planner/testdata", "")
 }
 
-// asksNoEngine reports whether no engine is asked.
 func asksNoEngine(a generate.Asked) bool { return a.Query != nil && a.Query.ListsKeys() }
 
 // measureAsked measures a question of the corpora, or the reading of rows to train on.
@@ -290,7 +287,6 @@ func countLate(t *testing.T, e *duckdb.Engine, sizes publictime.Sizes, c generat
 	}
 }
 
-// measureMade measures made-up questions.
 func measureMade(t *testing.T, e *duckdb.Engine, ds *policy.Dataset, sizes publictime.Sizes) (out []measuredQuestion) {
 	t.Helper()
 	o := planner.Options{Public: public{t.Context(), e}}

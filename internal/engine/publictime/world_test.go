@@ -167,7 +167,6 @@ func open(t testing.TB, ds *policy.Dataset, limits duckdb.Limits) *duckdb.Engine
 	return e
 }
 
-// public reads public tables for the planner.
 type public struct {
 	context.Context
 	engine.Engine

@@ -73,7 +73,6 @@ func (d *Database) collect(ctx context.Context, r *result, all []sqlgen.Statemen
 	return nil
 }
 
-// querier is a database or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }

@@ -177,7 +177,6 @@ func (r *result) find(st sqlgen.Statement, keys []any) (int, bool) {
 	return int(g), keys[0] != nil && g >= 0 && g < int64(r.groups)
 }
 
-// addMembers reads which combinations people are in.
 func (r *result) addMembers(rows *sql.Rows) error {
 	width := 1 + len(r.q.PrivateKeys())
 	cells, into := make([]any, width), make([]any, width)
@@ -263,7 +262,6 @@ func reorder[T any](all []T, order []int, size int) []T {
 	return out
 }
 
-// compareKeys compares combinations, NULL last.
 func compareKeys(a, b []policy.Value) int {
 	for i := range a {
 		x, y := a[i], b[i]
@@ -410,7 +408,6 @@ type Known struct {
 	Ends    []int
 }
 
-// takeKnown takes over what is known.
 func (r *result) takeKnown(k *Known) {
 	for m, sums := range k.Sums {
 		r.sums[m] = sums

@@ -75,7 +75,6 @@ func (d *Database) Count(ctx context.Context, ds *policy.Dataset, how CountFunct
 	return d.count(ctx, ds, how, func(*sqlgen.Table) bool { return true })
 }
 
-// count reads some of the tables once.
 func (d *Database) count(
 	ctx context.Context, ds *policy.Dataset, how CountFunctions, counted func(*sqlgen.Table) bool,
 ) (publictime.Sizes, error) {

@@ -97,7 +97,6 @@ var sqlDialect = &sqlgen.Dialect{
 	Readable: readable,
 }
 
-// call prints a function of one argument.
 func call(name string) func(string) string {
 	return func(x string) string { return name + "(" + x + ")" }
 }
@@ -271,7 +270,6 @@ func like(x string, p tree.Pattern) string {
 	return "(" + x + " LIKE " + constant(b.String()) + ` ESCAPE '\')`
 }
 
-// integers are the types of whole numbers.
 var integers = []string{"tinyint", "smallint", "integer", bigint}
 
 // baseType is a type without its parameters: timestamp(3) with time zone is a timestamp with time
@@ -381,7 +379,6 @@ func printFinds(x, pattern string) string {
 	return printAutomaton(a, x)
 }
 
-// printAutomaton writes the automaton.
 func printAutomaton(a *posix.Automaton, x string) string {
 	var step, end strings.Builder
 	for i, s := range a.States {

@@ -162,7 +162,6 @@ func (a alone) open(t *testing.T, table string) (*Engine, error) {
 	return e, err
 }
 
-// folder is where a table is.
 func (s schema) folder(t *testing.T, table string) string {
 	t.Helper()
 	return s.Rows(t, testtrino.Admin, `SELECT regexp_replace("$path", '/[^/]*$') FROM `+s.table(table)+" LIMIT 1")[0][0]

@@ -73,7 +73,6 @@ func valuesOf(t testing.TB, e *Engine, all []tree.Expr) ([][]any, error) {
 	return out, rows.Err()
 }
 
-// sameValue compares Trino's value with the reference's.
 func sameValue(got any, want tree.Value) bool {
 	switch w := want.(type) {
 	case tree.Day:
@@ -275,7 +274,6 @@ var noTexts = []string{"", "ff", "61ff", "f0", "f09f", "f09f98", "61f0", "c3", "
 	"eda0bdedb880", "20f0", "f020",
 	"2020c3", "69cc87", "c4b0", "efac83", "e1ba9e"}
 
-// ofBytes are all functions of texts.
 var ofBytes = []string{
 	"upper(k) = 'A'", "lower(k) = 'a'", "length(k) > 2", "left(k, 2) = 'a'", "right(k, 1) = 'a'",
 	"substring(k, 2, 3) = 'a'", "strpos(k, 'a') = 2",

@@ -191,7 +191,6 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// opened are the integers of a result.
 func opened(r *engine.Result) [][]int64 {
 	var out [][]int64
 	for m, v := range r.Measures {

@@ -278,7 +278,6 @@ func TestHostileValues(t *testing.T) {
 	}
 }
 
-// compare holds expressions against what they mean.
 func (l layout) compare(t *testing.T, e *Engine, rows []generate.Row, texts []string) int {
 	t.Helper()
 	var known []string

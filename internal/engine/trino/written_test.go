@@ -328,7 +328,6 @@ func (s schema) validate(t *testing.T, all []string) {
 	}
 }
 
-// storeThree makes a table with three rows.
 func (s schema) storeThree(t *testing.T, tb *sqlgen.Table) {
 	t.Helper()
 	var list, values, nulls, last []string
@@ -354,7 +353,6 @@ var hostile = map[string]string{varchar: fmt.Sprintf("rpad('x', %d, 'y')", maxTe
 	bigint: "-9223372036854775808", "decimal": "-999999999999999", "real": "nan()", double: "-infinity()",
 	"date": "DATE '-5877641-06-23'", "timestamp": "TIMESTAMP '-290308-12-21 19:59:06'"}
 
-// runAll runs statements, several at once.
 func (s schema) runAll(t *testing.T, all []string) {
 	db := s.DB(t, "discreet")
 	next := make(chan string)

@@ -237,7 +237,6 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// tasks are those that have run again.
 func tasks(t *testing.T, c *testtrino.Cluster) ([]string, error) {
 	return c.Column(t, "SELECT task_id FROM system.runtime.tasks WHERE CAST(split_part(task_id, '.', 4) AS integer) > 0")
 }

@@ -104,7 +104,6 @@ func (l layouts) query(ctx context.Context, q *tree.Query) verdict {
 	return verdict{}
 }
 
-// table compares rows to train on.
 func (l layouts) table(ctx context.Context, t *tree.Table) verdict {
 	want, failed := fetched(ctx, l.first, t)
 	got, err := fetched(ctx, l.other, t)

@@ -62,7 +62,6 @@ func newSearch(seed uint64) *search {
 	return s
 }
 
-// open makes the n-th pair of databases.
 func (s *search) open(ctx context.Context, t *testing.T, n int) (*trial, func(), error) {
 	world := s.worlds[n%len(s.worlds)]
 	d := generate.NewDice(fmt.Sprint("night ", n), s.seed)

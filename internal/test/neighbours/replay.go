@@ -51,7 +51,6 @@ type Report struct {
 	Findings []enumerate.Finding
 }
 
-// maxFindings is when a replay stops looking.
 const maxFindings = 10
 
 // Replay compares the results of questions on neighbouring databases of a dataset. Its error is the

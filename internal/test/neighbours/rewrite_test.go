@@ -97,7 +97,6 @@ func (w *rewriter) message(m protoreflect.Message) {
 	}
 }
 
-// flip turns a comparison round.
 func (w *rewriter) flip(x *pg.A_Expr) {
 	flips := map[string]string{"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 	if x.Kind != pg.A_Expr_Kind_AEXPR_OP || x.Lexpr == nil || len(x.Name) != 1 || w.d.One(2) {

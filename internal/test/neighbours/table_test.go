@@ -269,7 +269,6 @@ func TestTablesAgree(t *testing.T) {
 	}
 }
 
-// nullAs changes what NULL is.
 type nullAs struct {
 	engine.Engine
 	code int64

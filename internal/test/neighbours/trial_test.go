@@ -202,7 +202,6 @@ func outcomes(engine string, failed [2]error) verdict {
 	return verdict{}
 }
 
-// table compares rows to train on.
 func (t *trial) table(ctx context.Context, features, target string) (v verdict) {
 	p, err := planner.PrepareTable(t.ds, features, target, planner.Options{Public: t.refs[0].Public()})
 	if err != nil {

@@ -33,7 +33,6 @@ type Query struct {
 	Progress func(float64)
 }
 
-// run is a query under way.
 type run struct {
 	each func(*Chunk) error
 	rows atomic.Int64
