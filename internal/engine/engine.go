@@ -236,3 +236,23 @@ func RunPublic(ctx context.Context, e Engine, q *tree.Query) ([]int64, error) {
 	}
 	return out, nil
 }
+
+// PublicTables lets a planner read public tables, which an engine does until a context ends.
+func PublicTables(ctx context.Context, e Engine) tree.Public { return publicTables{ctx, e} }
+
+type publicTables struct {
+	ctx    context.Context
+	engine Engine
+}
+
+func (p publicTables) Values(table, column string, limit int) ([]policy.Value, error) {
+	return p.engine.Values(p.ctx, table, column, limit)
+}
+
+func (p publicTables) Most(table string, columns []string) (int64, error) {
+	return p.engine.Most(p.ctx, table, columns)
+}
+
+func (p publicTables) Rows(table string, limit int) ([][]tree.Value, error) {
+	return p.engine.Rows(p.ctx, table, limit)
+}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/test/golden"
@@ -173,7 +174,7 @@ func TestAmplify(t *testing.T) {
 		if len(shown) > 150 {
 			shown = shown[:150] + "..."
 		}
-		s, err := planner.Prepare(both[0].dataset, text, planner.Options{Public: public{t.Context(), both[0]}})
+		s, err := planner.Prepare(both[0].dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), both[0])})
 		if err != nil {
 			t.Logf("%-9s %s", "refused", shown)
 			continue

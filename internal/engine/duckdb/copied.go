@@ -145,7 +145,7 @@ func checkNamed(ds *policy.Dataset, from *pgtables.Snapshot) error {
 	if ds.VersionQuery == "" {
 		return nil
 	}
-	if problem := sqlengine.CheckName(from.Mark.Name); problem != "" {
+	if problem := policy.CheckVersionName(from.Mark.Name); problem != "" {
 		return &policy.VersionError{Dataset: ds.Name, Problem: problem}
 	}
 	return nil

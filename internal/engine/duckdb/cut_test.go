@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 const visitsKeys = `
@@ -139,7 +138,7 @@ func TestFanoutOfData(t *testing.T) {
 		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code <> p.pid JOIN codes b ON b.code <> " +
 			"p.pid": true,
 	} {
-		_, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
+		_, err := planner.Prepare(e.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), e)})
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -177,13 +176,6 @@ func TestLeftJoinByHashes(t *testing.T) {
 		if got := totals(t, e, text); got[0] != want {
 			t.Errorf("%s: %d, and not %d", text, got[0], want)
 		}
-	}
-}
-
-// TestPolicyOfWork: the defaults.
-func TestPolicyOfWork(t *testing.T) {
-	if (&policy.Dataset{}).Fanout() != 1000 || (&policy.Table{}).Joined() != 200 {
-		t.Error("other defaults than the docs have")
 	}
 }
 
@@ -275,7 +267,7 @@ func TestTurnedJoins(t *testing.T) {
 		}
 		for range 120 {
 			text := drawTurned(r)
-			st, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
+			st, err := planner.Prepare(e.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), e)})
 			if err != nil {
 				continue
 			}

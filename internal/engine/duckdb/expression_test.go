@@ -83,24 +83,6 @@ func sampleTable(t testing.TB, folder string, rows []row) *Engine {
 	return open(t, dataset(t, folder, keys))
 }
 
-// argument returns the expression that a text means, in its normal form.
-func argument(e *Engine, text string) (tree.Expr, bool) {
-	// What is never NULL is counted as rows, and its different values are not.
-	for _, how := range []string{"COUNT(", "COUNT(DISTINCT "} {
-		if p, err := prepareOne(e.dataset, "SELECT "+how+text+") FROM t"); err == nil && p.Query.Measures[0].Arg != nil {
-			return p.Query.Measures[0].Arg, true
-		}
-	}
-	return nil, false
-}
-
-func leafOf(r row) func(tree.Expr) tree.Value {
-	return func(e tree.Expr) tree.Value {
-		c := e.(*tree.Column)
-		return generate.Declared(c.Field.Source, r[c.Field.Name])
-	}
-}
-
 func manyRows(t *rapid.T) []row { return append(generate.DrawRows(t, 20), generate.DrawRows(t, 20)...) }
 
 // TestExpressions compares random expressions with expr.Eval, row by row and exactly.
@@ -117,7 +99,7 @@ func TestExpressions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		for range 25 {
 			text := generate.DrawAny(rt, 3)
-			x, ok := argument(e, text)
+			x, ok := generate.Argument(e.dataset, text)
 			if !ok {
 				refused++
 				continue
@@ -128,7 +110,7 @@ func TestExpressions(t *testing.T) {
 				rt.Fatalf("%s: %v", text, err)
 			}
 			for k, r := range all {
-				if want := expr.Eval(x, leafOf(r)); !sameValue(got[k], want) {
+				if want := expr.Eval(x, generate.LeafOf(r)); !sameValue(got[k], want) {
 					rt.Fatalf("%s\n%s\nis %v (%T), and should be %v (%T), for %v", text, tree.Format(x), got[k], got[k], want, want, r)
 				}
 			}
@@ -198,7 +180,7 @@ func TestPlantedExpressions(t *testing.T) {
 		{"i IS DISTINCT FROM n", "IS DISTINCT FROM", "<>"},
 		{"CAST(d AS text)", "CAST(0.01 AS DECIMAL(3,2))", "0.010"},
 	} {
-		x, ok := argument(e, planted.text)
+		x, ok := generate.Argument(e.dataset, planted.text)
 		if !ok {
 			t.Errorf("%s is refused", planted.text)
 			continue
@@ -214,7 +196,7 @@ func TestPlantedExpressions(t *testing.T) {
 		})
 		found := false
 		for k, v := range got {
-			found = found || !sameValue(v, expr.Eval(x, leafOf(all[k])))
+			found = found || !sameValue(v, expr.Eval(x, generate.LeafOf(all[k])))
 		}
 		if !changed || err != nil || !found {
 			t.Errorf("not found: %s instead of %s in %s (changed %v): %v", planted.new, planted.old, planted.text, changed, err)
@@ -233,7 +215,7 @@ func TestLibraries(t *testing.T) {
 	e := sampleTable(t, t.TempDir(), all)
 	for _, text := range []string{"ln(d)", "ln(r)", "log10(e)", "log(r)", "exp(d)", "exp(e)", "exp(-e)", "exp(r)", "power(d, 3)",
 		"power(d, 0.37)", "power(r, -1.5)", "power(e, 12)", "power(r, 2)", "exp(ln(r) / 2)"} {
-		x, ok := argument(e, text)
+		x, ok := generate.Argument(e.dataset, text)
 		if !ok {
 			t.Errorf("%s is refused", text)
 			continue
@@ -241,7 +223,7 @@ func TestLibraries(t *testing.T) {
 		got := must(valuesOf(t, e, x, same))(t)
 		values := 0
 		for k, r := range all {
-			want, ok := expr.Eval(x, leafOf(r)).(float64)
+			want, ok := expr.Eval(x, generate.LeafOf(r)).(float64)
 			g, isReal := got[k].(float64)
 			if ok != isReal || math.Abs(g-want) > 1e-12*math.Abs(want) && math.Abs(g-want) > 1e-14 {
 				t.Errorf("%s is %v and not %v for %v", text, got[k], want, r)
@@ -267,7 +249,7 @@ func TestEveryCharacter(t *testing.T) {
 		"WHERE i NOT BETWEEN 55296 AND 57343")
 	e := open(t, dataset(t, folder, "source: t.duckdb\nunit: t.u\ntables:\n  t:\n    unique: u\n    columns:\n      x: {type: text}\n"))
 	for _, text := range []string{"upper(x)", "lower(x)", "trim(x)", "x LIKE '_'", "x ILIKE 'k'"} {
-		x, ok := argument(e, text)
+		x, ok := generate.Argument(e.dataset, text)
 		if !ok {
 			t.Fatalf("%s is refused", text)
 		}

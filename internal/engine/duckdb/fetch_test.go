@@ -21,7 +21,7 @@ import (
 
 func training(t testing.TB, e *Engine, features, target string) *tree.Table {
 	t.Helper()
-	table, err := planner.PrepareTable(e.dataset, features, target, planner.Options{Public: public{t.Context(), e}})
+	table, err := planner.PrepareTable(e.dataset, features, target, planner.Options{Public: engine.PublicTables(t.Context(), e)})
 	if err != nil {
 		t.Fatalf("%s => %s: %v", features, target, err)
 	}

@@ -67,7 +67,7 @@ func TestThirdParty(t *testing.T) {
 	if v, err := theirs.Version(t.Context()); err != nil || v != (store.Version{Name: "monday", State: "1"}) {
 		t.Error(v, err)
 	}
-	options := planner.Options{Public: public{t.Context(), theirs}}
+	options := planner.Options{Public: engine.PublicTables(t.Context(), theirs)}
 	for _, text := range []string{
 		"SELECT COUNT(*), SUM(age), AVG(cost), COUNT(DISTINCT age) FROM people",
 		"SELECT k, b, COUNT(*), SUM(cost) FROM people GROUP BY k, b", "SELECT MEDIAN(age) FROM people WHERE day > '2024-01-01'",

@@ -10,6 +10,7 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
 )
 
@@ -68,7 +69,7 @@ func TestOwnRowsAgainstPlain(t *testing.T) {
 		db.SetMaxOpenConns(1)
 		must(db.Exec("SET default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'"))(t)
 		for _, text := range ownQuestions(r) {
-			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
+			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), e)})
 			if err != nil {
 				if !strings.Contains(err.Error(), "needs a frame in rows") {
 					t.Errorf("%s: %v", text, err)

@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"math/big"
@@ -105,27 +104,10 @@ func shopDataset(t testing.TB, folder, source, neighbours string, rows, groups i
 	return p.Datasets["d"]
 }
 
-type public struct {
-	context.Context
-	engine.Engine
-}
-
-func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
-	return p.Engine.Values(p.Context, table, column, limit)
-}
-
-func (p public) Most(table string, columns []string) (int64, error) {
-	return p.Engine.Most(p.Context, table, columns)
-}
-
-func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
-	return p.Engine.Rows(p.Context, table, limit)
-}
-
 // question prepares a text that may use public tables.
 func question(t testing.TB, e *Engine, text string) *tree.Query {
 	t.Helper()
-	s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
+	s, err := planner.Prepare(e.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), e)})
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -427,7 +409,7 @@ func TestShopAgainstPlain(t *testing.T) {
 		defer db.Close()
 		for range rounds(60, 150) {
 			text := drawShopQuestion(r)
-			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: public{t.Context(), e}})
+			s, err := planner.Prepare(e.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), e)})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue

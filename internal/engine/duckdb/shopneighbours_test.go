@@ -508,7 +508,7 @@ func TestShopNeighboursOfRandomQuestions(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		for range rounds(40, 120) {
 			text := drawShopQuestion(r)
-			s, err := planner.Prepare(f.with.dataset, text, planner.Options{Public: public{t.Context(), f.with}})
+			s, err := planner.Prepare(f.with.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), f.with)})
 			if err != nil {
 				refused[err.Error()]++
 				continue

@@ -247,7 +247,7 @@ func TestOnceIsCut(t *testing.T) {
 	}
 	promised := shopDataset(t, t.TempDir(), ".", "add-remove", 4, 3) // in which products have one
 	for _, text := range onceQuestions {
-		s, err := planner.Prepare(promised, text, planner.Options{Public: public{t.Context(), engines[0]}})
+		s, err := planner.Prepare(promised, text, planner.Options{Public: engine.PublicTables(t.Context(), engines[0])})
 		if err != nil {
 			t.Fatal(text, err)
 		}

@@ -16,7 +16,6 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
@@ -236,7 +235,7 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 		return failed("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
 	}
 	text := versions[0].String
-	if problem := sqlengine.CheckName(text); problem != "" {
+	if problem := policy.CheckVersionName(text); problem != "" {
 		return failed(problem, nil)
 	}
 	return text, nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/trino"
 	"github.com/discreet-dp/discreet/internal/planner"
@@ -152,7 +153,7 @@ func TestProbesCluster(t *testing.T) {
 		if i%*every != 0 || *probeFilter != "" && *probeFilter != "hostile" && !strings.Contains(text, *probeFilter) {
 			continue
 		}
-		s, err := planner.Prepare(ds, text, planner.Options{Public: public{context.Background(), e}})
+		s, err := planner.Prepare(ds, text, planner.Options{Public: engine.PublicTables(context.Background(), e)})
 		if err != nil {
 			t.Logf("%s: %v", text, err)
 			continue

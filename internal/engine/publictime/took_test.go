@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/dp/noise"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
@@ -289,7 +290,7 @@ func countLate(t *testing.T, e *duckdb.Engine, sizes publictime.Sizes, c generat
 
 func measureMade(t *testing.T, e *duckdb.Engine, ds *policy.Dataset, sizes publictime.Sizes) (out []measuredQuestion) {
 	t.Helper()
-	o := planner.Options{Public: public{t.Context(), e}}
+	o := planner.Options{Public: engine.PublicTables(t.Context(), e)}
 	m := generate.NewMaker(ds, o)
 	for i := 0; len(out) < *made; i++ {
 		text, ok := makeUp(m, generate.NewDice("public times", *seed<<32+uint64(i)))

@@ -167,26 +167,9 @@ func open(t testing.TB, ds *policy.Dataset, limits duckdb.Limits) *duckdb.Engine
 	return e
 }
 
-type public struct {
-	context.Context
-	engine.Engine
-}
-
-func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
-	return p.Engine.Values(p.Context, table, column, limit)
-}
-
-func (p public) Most(table string, columns []string) (int64, error) {
-	return p.Engine.Most(p.Context, table, columns)
-}
-
-func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
-	return p.Engine.Rows(p.Context, table, limit)
-}
-
 // queries are those of a text; none where it is refused.
 func queries(ds *policy.Dataset, e *duckdb.Engine, text string) (out []*tree.Query, err error) {
-	s, err := planner.Prepare(ds, text, planner.Options{Public: public{context.Background(), e}})
+	s, err := planner.Prepare(ds, text, planner.Options{Public: engine.PublicTables(context.Background(), e)})
 	if err != nil {
 		return nil, err
 	}

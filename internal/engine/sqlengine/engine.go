@@ -86,7 +86,7 @@ func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 		return store.Version{}, ctx.Err()
 	case errors.As(err, new(explainer)):
 		return store.Version{}, err
-	case err != nil || v.Name != "" && CheckName(v.Name) != "":
+	case err != nil || v.Name != "" && policy.CheckVersionName(v.Name) != "":
 		// Nothing is told of why: analysts see it, and it could depend on the data.
 		return store.Version{}, errors.New("the database of the dataset " + e.dataset.Name + " does not name the state of its data")
 	}
@@ -208,9 +208,6 @@ func failure(ctx context.Context, err error) error {
 	}
 	return engine.ErrRun
 }
-
-// CheckName returns what is wrong with a name that is to be printed and recorded.
-func CheckName(text string) string { return policy.CheckVersionName(text) }
 
 // Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun].
 func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {

@@ -35,16 +35,6 @@ func sampleRows(seeds int) []generate.Row {
 	return all
 }
 
-// argument returns the expression that a text means, in its normal form.
-func argument(e *Engine, text string) (tree.Expr, bool) {
-	for _, how := range []string{"COUNT(", "COUNT(DISTINCT "} {
-		if p, err := prepareOne(e.dataset, "SELECT "+how+text+") FROM t"); err == nil && p.Query.Measures[0].Arg != nil {
-			return p.Query.Measures[0].Arg, true
-		}
-	}
-	return nil, false
-}
-
 // valuesOf runs expressions in Trino, on every row.
 func valuesOf(t testing.TB, e *Engine, all []tree.Expr) ([][]any, error) {
 	p := e.Current().Print(prepare(t, e.dataset, "SELECT COUNT(*) FROM t").Query.From)
@@ -86,13 +76,6 @@ func sameValue(got any, want tree.Value) bool {
 	return got == want
 }
 
-func leafOf(r generate.Row) func(tree.Expr) tree.Value {
-	return func(e tree.Expr) tree.Value {
-		c := e.(*tree.Column)
-		return generate.Declared(c.Field.Source, r[c.Field.Name])
-	}
-}
-
 // TestExpressions compares random expressions with expr.Eval, row by row and exactly.
 func TestExpressions(t *testing.T) {
 	all := sampleRows(4)
@@ -110,7 +93,7 @@ func TestExpressions(t *testing.T) {
 		var known []string
 		var exprs []tree.Expr
 		for _, text := range texts {
-			if x, ok := argument(e, text); ok {
+			if x, ok := generate.Argument(e.dataset, text); ok {
 				known, exprs = append(known, text), append(exprs, x)
 			} else {
 				refused++
@@ -146,7 +129,7 @@ func differences(t testing.TB, e *Engine, all []generate.Row, texts []string, ex
 	}
 	for i, x := range exprs {
 		for k, r := range all {
-			if want := expr.Eval(x, leafOf(r)); !sameValue(got[k][i], want) {
+			if want := expr.Eval(x, generate.LeafOf(r)); !sameValue(got[k][i], want) {
 				out = append(out, fmt.Sprintf("%s\n%s\nis %v (%T), and should be %v (%T), for %v", texts[i], tree.Format(x), got[k][i],
 					got[k][i], want, want, r))
 				break

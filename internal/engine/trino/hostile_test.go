@@ -283,7 +283,7 @@ func (l layout) compare(t *testing.T, e *Engine, rows []generate.Row, texts []st
 	var known []string
 	var exprs []tree.Expr
 	for _, text := range texts {
-		if x, ok := argument(e, text); ok {
+		if x, ok := generate.Argument(e.dataset, text); ok {
 			known, exprs = append(known, text), append(exprs, x)
 		}
 	}

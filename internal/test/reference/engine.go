@@ -187,21 +187,7 @@ func (e *Engine) Rows(_ context.Context, table string, limit int) ([][]tree.Valu
 }
 
 // Public lets a planner look at the public tables.
-func (e *Engine) Public() tree.Public { return public{e} }
-
-type public struct{ *Engine }
-
-func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
-	return p.Engine.Values(context.Background(), table, column, limit)
-}
-
-func (p public) Most(table string, columns []string) (int64, error) {
-	return p.Engine.Most(context.Background(), table, columns)
-}
-
-func (p public) Rows(table string, limit int) ([][]tree.Value, error) {
-	return p.Engine.Rows(context.Background(), table, limit)
-}
+func (e *Engine) Public() tree.Public { return engine.PublicTables(context.Background(), e) }
 
 // Check computes a query's relations and says what the planner has claimed about them and is not
 // so: that nobody has more than one row (Single), that a number lies in its interval, that a public
