@@ -32,16 +32,7 @@ func newClinic(t testing.TB, statements ...string) *clinic {
 
 func (c *clinic) do(statements ...string) {
 	c.t.Helper()
-	conn, err := pgx.Connect(context.Background(), c.address("postgres"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	for _, s := range statements {
-		if _, err := conn.Exec(context.Background(), s); err != nil {
-			c.t.Fatalf("%v in %.300s", err, s)
-		}
-	}
+	c.server.Run(c.t, c.database, statements...)
 }
 
 func (c *clinic) source() string { return c.address("reader") }

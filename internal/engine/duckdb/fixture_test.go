@@ -70,17 +70,7 @@ func dataset(t testing.TB, folder, keys string) *policy.Dataset {
 
 func datasetWith(t testing.TB, folder, budget, keys string) *policy.Dataset {
 	t.Helper()
-	head := "datasets:\n  d:\n    engine: duckdb\n    budget: " + budget + "\n    analysts: {a: {}}\n"
-	p := must(policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(head+indent(keys))))(t)
-	return p.Datasets["d"]
-}
-
-func indent(keys string) string {
-	var b strings.Builder
-	for line := range strings.Lines(strings.Trim(keys, "\n") + "\n") {
-		b.WriteString("    " + line)
-	}
-	return b.String()
+	return generate.Dataset(t, folder, "engine: duckdb\nbudget: "+budget, keys)
 }
 
 func open(t testing.TB, ds *policy.Dataset) *Engine {

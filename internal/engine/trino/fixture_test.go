@@ -45,17 +45,7 @@ func rounds[T int | uint64](fewer, all T) T {
 // dataset's keys below the budget.
 func dataset(t testing.TB, source, keys string) *policy.Dataset {
 	t.Helper()
-	var b strings.Builder
-	for line := range strings.Lines(strings.Trim(keys, "\n") + "\n") {
-		b.WriteString("    " + line)
-	}
-	p, err := policy.Parse("policy.yaml", []byte("datasets:\n  d:\n    budget: {epsilon: 1, delta: 1e-6}\n    "+
-		"analysts: {a: {}}\n"+
-		"    source: "+source+"\n"+b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Datasets["d"]
+	return generate.Dataset(t, "", "budget: {epsilon: 1, delta: 1e-6}\nsource: "+source, keys)
 }
 
 // schema is a new schema for the tables of a test.

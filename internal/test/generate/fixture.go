@@ -1,6 +1,10 @@
 package generate
 
 import (
+	"path/filepath"
+	"strings"
+	"testing"
+
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -22,4 +26,17 @@ func LeafOf(r Row) func(tree.Expr) tree.Value {
 		c := e.(*tree.Column)
 		return Declared(c.Field.Source, r[c.Field.Name])
 	}
+}
+
+// Dataset reads a policy with one dataset, whose files are in a folder. What is given are the
+// dataset's keys, in two parts, without those of who may ask.
+func Dataset(t testing.TB, folder, head, keys string) *policy.Dataset {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(head)+"\nanalysts: {a: {}}\n"+strings.Trim(keys, "\n"), "\n")
+	text := "datasets:\n  d:\n    " + strings.Join(lines, "\n    ") + "\n"
+	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets["d"]
 }
