@@ -119,7 +119,8 @@ func BenchmarkFetch(b *testing.B) {
 					tables, unit = tables+"  people: {unique: u, columns: {}}\n", "people.u"
 				}
 				e := open(b, dataset(b, folder, "source: d.duckdb\nunit: "+unit+"\ntables:\n"+tables))
-				t := must(planner.PrepareTable(e.dataset, "SELECT "+strings.Join(features, ", ")+" FROM visits", "x0", planner.Options{}))(b)
+				text := "SELECT " + strings.Join(features, ", ") + " FROM visits"
+				t := must(planner.PrepareTable(e.dataset, text, "x0", planner.Options{}))(b)
 				for b.Loop() {
 					n := 0
 					must(e.Fetch(b.Context(), t, sealed.NewCollector(func([]int64) { n++ })))(b)
