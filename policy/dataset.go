@@ -37,7 +37,7 @@ type Dataset struct {
 	Groups map[string]*Group
 	Tables map[string]*Table
 	// Views are questions that others build on, as SQL by name. They are read as
-	// text; whether they can be asked is for package plan to say.
+	// text; whether they can be asked is for package planner to say.
 	Views map[string]string
 	// MaxFanout is how many rows of public tables one private row may meet in a question; 0 stands
 	// for the default. See Fanout.

@@ -101,7 +101,7 @@
 //	            does not exist for analysts. At least one is not public. Required.
 //	views       SQL by name, for analysts to ask about as if it were a table. A
 //	            view has no name of a table, and a text of at most 64 KiB.
-//	            What may stand in it is for package plan to say.
+//	            What may stand in it is for package planner to say.
 //	release     below. Default: deadline.
 //	sizes       below. Default: they are counted.
 //	failures    below. Default: 1.

@@ -1,4 +1,4 @@
-// Package plan turns a question in SQL into a checked tree, or refuses it. It reads the text and
+// Package planner turns a question in SQL into a checked tree, or refuses it. It reads the text and
 // the policy and nothing else: a refusal tells nothing about the data, and costs nothing. This
 // comment is the specification; docs/sql.md is the same for analysts, with examples.
 //
@@ -87,7 +87,7 @@
 // that they name and that is not selected is released too, and paid for. A [tree.Query] is the part
 // below the noise and all that an engine ever sees; a [tree.Plan] is both.
 //
-// # Storeys and passes
+// # Packages and passes
 //
 // The planner stands on packages of its own: tree is the finished tree and what it claims, syntax
 // the text and its parameters, expr builds expressions with their intervals and has the table of
@@ -106,7 +106,7 @@
 //  5. Expressions (expression.go, operator.go, time.go, package expr), wherever one stands: every
 //     one is total, and every number has an interval that it cannot leave. What names mean there is
 //     said by a scope: rows, one person's rows, or what is released.
-//  6. Keys (key.go, domain.go, fielddomain.go, publickeys.go, package reach): the groups are
+//  6. Keys (key.go, domain.go, fielddomain.go, publickeys.go, axis.go of package expr): the groups are
 //     public, or a mechanism decides about them. The result is groups.
 //  7. Contributions (contribution.go): in how many groups one person counts, and with how many rows.
 //     Keys that are functions of the person are one group a person.
@@ -143,7 +143,7 @@
 //     kinds of neighbours. The argument stands there.
 //  4. Work is bounded. Nobody pays for planning, so everything that it does over and over is counted
 //     by a [meter.Meter] before it is done: expressions that are computed, by their nodes, texts and
-//     patterns (package expr), places on an axis (package reach), combinations of values, nodes that
+//     patterns (package expr), points on an axis, combinations of values, nodes that
 //     are written down and compared, patterns that are compiled, and what the second check, the
 //     price and memory do with the finished tree. A text that takes more than [meter.MostTime] or
 //     [meter.MostBytes] is refused. Steps are counted and no clock is read, so whether it is follows

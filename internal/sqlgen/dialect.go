@@ -1,4 +1,4 @@
-// Package dialect prints the private part of a question as SQL.
+// Package sqlgen prints the private part of a question as SQL.
 //
 // The printer is the same for every database, and so is what it promises: every constant is a
 // parameter, but for integers that we spell; whatever computes something from a row is NULL where
@@ -39,7 +39,7 @@ type Dialect struct {
 	Whole  func(n *big.Int) string
 	Double func(constant string) string
 	// Try is NULL where a computation would fail, and TryCast where a cast would. A database
-	// without such a thing has to be told of what cannot fail: package plan proves that nothing
+	// without such a thing has to be told of what cannot fail: package planner proves that nothing
 	// does.
 	Try     func(x string) string
 	TryCast func(x, typ string) string

@@ -61,7 +61,7 @@ func Functions(own map[string]Function) map[string]Function {
 func (p *ExprPrinter) call(e *tree.Call) string {
 	f, ok := p.Functions[e.Fn]
 	if !ok {
-		panic("dialect: no SQL for the function " + e.Fn)
+		panic("sqlgen: no SQL for the function " + e.Fn)
 	}
 	return f(p, e)
 }

@@ -262,7 +262,7 @@ func (r tuple) first(n int) tuple {
 			return out
 		}
 	}
-	panic("dialect: a row with fewer fields than a subquery asks about") // package plan makes none
+	panic("sqlgen: a row with fewer fields than a subquery asks about") // package planner makes none
 }
 
 // size is how many fields of a frame there are to be named.
@@ -287,7 +287,7 @@ func (r tuple) frame(i int) (*frame, int) {
 		}
 		i -= f.size()
 	}
-	panic("dialect: a field that no row has") // package plan names no such field
+	panic("sqlgen: a field that no row has") // package planner names no such field
 }
 
 func (f *frame) field(i int) string {
@@ -326,7 +326,7 @@ func (p *ExprPrinter) existsQuery(e *tree.Exists) string {
 }
 
 // No row makes a question fail. That nothing overflows, divides by zero or cannot be cast is proven
-// by package plan, and the printers use no function outside of where it is defined; this is what
+// by package planner, and the printers use no function outside of where it is defined; this is what
 // holds where one of them is wrong. Whatever computes something from a row is printed inside of the
 // dialect's TRY, which is NULL where there would have been an error. What is left outside are
 // columns, constants, comparisons, AND, OR, NOT, IN, IS NULL, CASE and EXISTS, which cannot fail. A

@@ -146,7 +146,7 @@ func (s *Schema) Identity(t *Table, column, identity string) string {
 	return s.TryCast(raw, typ)
 }
 
-// StepIdentity names what a step of a path leads to, as package plan does.
+// StepIdentity names what a step of a path leads to, as package planner does.
 func StepIdentity(s policy.Step) string { return tree.IdentityName(s.Table, s.Key) }
 
 // Declared prints a stored column as the policy declares it, for every stored value:

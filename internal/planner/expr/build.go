@@ -56,7 +56,7 @@ func onLattice(e tree.Expr, step *big.Rat, pos int32) (tree.Expr, error) {
 	t := e.Type()
 	ratio := new(big.Rat).Quo(t.Step, step)
 	if !ratio.IsInt() {
-		panic("plan: a lattice that is not finer")
+		panic("expr: a lattice that is not finer")
 	}
 	f := ratio.Num()
 	if f.Cmp(big.NewInt(1)) == 0 {

@@ -199,7 +199,7 @@ func CompareValues(l, r tree.Value) int {
 		}
 		return -1
 	}
-	panic("plan: a value of no type")
+	panic("expr: a value of no type")
 }
 
 // CompareRows orders two rows of released values by ORDER BY; the leaves give each

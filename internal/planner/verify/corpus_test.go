@@ -19,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// load reads a dataset of the test data of package plan.
+// load reads a dataset of the test data of package planner.
 func load(t testing.TB, file, name string) *policy.Dataset {
 	t.Helper()
 	p, err := policy.Load(filepath.Join("../testdata", file))
@@ -39,7 +39,7 @@ func parsed(t testing.TB, text string) *policy.Dataset {
 	return p.Datasets["d"]
 }
 
-// golden are the questions of the test data of package plan, refused ones too.
+// golden are the questions of the test data of package planner, refused ones too.
 func golden(t testing.TB, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../testdata", pattern))
@@ -74,7 +74,7 @@ func (columns) Most(string, []string) (int64, error) { return 2, nil }
 
 func (columns) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
 
-// each calls f for every private query of a corpus: the golden questions of package plan, and as
+// each calls f for every private query of a corpus: the golden questions of package planner, and as
 // many random ones as are asked for of each world.
 func each(t testing.TB, random int, f func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query)) {
 	t.Helper()
@@ -124,7 +124,7 @@ func checked(ds *policy.Dataset, public tree.Public, q *tree.Query) error {
 	return verify.Work(ds, public, q)
 }
 
-// TestHonest: nothing that package plan builds of honest questions is refused.
+// TestHonest: nothing that package planner builds of honest questions is refused.
 func TestHonest(t *testing.T) {
 	random := 500
 	if testing.Short() {
@@ -149,7 +149,7 @@ func TestHonest(t *testing.T) {
 	}
 }
 
-// TestHonestWindows: every window that package plan takes is taken here too.
+// TestHonestWindows: every window that package planner takes is taken here too.
 func TestHonestWindows(t *testing.T) {
 	ds, asked := load(t, "hospital.yaml", "hospital"), 0
 	for _, call := range []string{"first_value(X)", "last_value(X)", "nth_value(X, 2)", "lag(X)", "lead(X, 2, X)", "min(X)", "max(X)",

@@ -190,7 +190,7 @@ func (r extreme) question(most int) string {
 	return "SELECT COUNT(*) FROM people WHERE " + r.condition(1+r.IntN(4))
 }
 
-// TestExtremes: of questions at the ends of everything none that package plan accepts is refused
+// TestExtremes: of questions at the ends of everything none that package planner accepts is refused
 // here.
 func TestExtremes(t *testing.T) {
 	ds := parsed(t, extremePolicy)

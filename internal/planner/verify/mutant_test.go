@@ -627,7 +627,7 @@ var known = map[string]string{}
 // of all corpora: every one that could cost privacy is refused. What is not refused is
 //
 //   - a claim that is narrower than it was and still true, because it was wider than it had to be;
-//     the reference of package plan is asked about each of them;
+//     the reference of package planner is asked about each of them;
 //   - a cut above others, without which how many rows a person has is bounded too;
 //   - another question, which is run on neighbours, in the reference and in DuckDB: its exact
 //     integers move no further than it claims, are the same whatever the order of rows, and it

@@ -71,7 +71,7 @@ func numbers(step string, lo, hi int64) tree.Type {
 }
 
 // TestFieldsMixedUp: a subquery that asks about a row with two fields fewer than it has takes its
-// own fields for those of the row, and the other way round. Package plan built such trees where a
+// own fields for those of the row, and the other way round. Package planner built such trees where a
 // subquery that is a value stood on the left of IN.
 func TestFieldsMixedUp(t *testing.T) {
 	ds := parsed(t, townPolicy)

@@ -1,8 +1,8 @@
 // Package verify looks at a finished private query once more, before it is priced, and derives
-// again what its noise rests on: it is a second opinion about what package plan has built.
+// again what its noise rests on: it is a second opinion about what package planner has built.
 //
 // It is written from the meaning of the tree and from the policy, and shares no code with what
-// builds trees: of package plan it uses the types of the tree, their fields, and what they claim of
+// builds trees: of package planner it uses the types of the tree, their fields, and what they claim of
 // themselves, and no function that derives or decides; a test reads its uses. So a mistake in one
 // of the two is seen by the other, and costs a question and not a person.
 //

@@ -1,4 +1,4 @@
-// Package pgplace knows where in a PostgreSQL database something of ours is, by an address without
+// Package pgdial knows where in a PostgreSQL database something of ours is, by an address without
 // a password, and connects to it: with a certificate that is verified where it is on another
 // machine, never to a server that confirms what is not on a disk, and without waiting for ever.
 package pgdial

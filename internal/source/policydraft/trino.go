@@ -1,8 +1,3 @@
-// Package trinodraft drafts a policy from what a Trino cluster says about its tables: types,
-// columns that are never NULL, and comments. Trino knows neither keys nor references nor checks,
-// so whose rows are is guessed by the names of columns, with a question mark; bounds and keys are
-// the owner's to say. No row is read, unless the owner asks for bounds that are taken from the
-// data.
 package policydraft
 
 import (
@@ -15,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Draft drafts a policy from the catalogue of an address.
+// DraftTrino drafts a policy from the tables of a catalog of Trino.
 func DraftTrino(ctx context.Context, text string, opt Options) (*Drafted, error) {
 	at, err := address.ParseTrino(text)
 	if err != nil {

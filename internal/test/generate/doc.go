@@ -18,6 +18,9 @@
 //     never break anything.
 //   - [Attacks] are what hostile analysts ask, by family.
 //   - [Worlds] are policies with something of everything.
+//   - [DrawRows] draws rows of every type of column, and [DrawAny], [DrawNumber] and [DrawCondition]
+//     expressions over them, often at the edges where databases disagree; [Declared] says what each
+//     stored value is read as. Every engine is held against the same ones.
 //
 // Every name and every text constant that a question brings itself begins with [Mark], unless it is
 // a sharp one. No engine may print one: names are the planner's, and constants are parameters.
