@@ -260,9 +260,7 @@ func ParseDate(text string) (int64, bool) {
 }
 
 // FormatDate writes days since 1970-01-01 as an ISO date.
-func FormatDate(days int64) string {
-	return time.Unix(days*daySeconds, 0).UTC().Format(dateLayout)
-}
+func FormatDate(days int64) string { return time.Unix(days*daySeconds, 0).UTC().Format(dateLayout) }
 
 // ParseTimestamp reads a date and a time in UTC, as in 2024-01-31 12:30:00 or
 // 2024-01-31T12:30:00.5, and returns the microseconds since 1970. A date alone is

@@ -261,10 +261,7 @@ func manyKeys(n int) string {
 
 // TestQuotaRoundsDown checks that quotas never add up to more than they say.
 func TestQuotaRoundsDown(t *testing.T) {
-	d := &Dataset{
-		Budget:   Budget{Epsilon: 10},
-		Analysts: map[string]*Analyst{"third": {Share: big.NewRat(1, 3)}, "all": {}},
-	}
+	d := &Dataset{Budget: Budget{Epsilon: 10}, Analysts: map[string]*Analyst{"third": {Share: big.NewRat(1, 3)}, "all": {}}}
 	if q, ok := d.Quota("third"); !ok || q.Limit().Epsilon != 3 || q.Limit().Rho != dp.Unbounded {
 		t.Errorf("a third of ten units is %v", q.Limit())
 	}

@@ -259,8 +259,7 @@ func (d *draft) writeColumns(s Schema, person string) {
 			if person == d.unit.Column {
 				what = "is the unit"
 			}
-			notes = append(notes, "The column "+quote(c.Name)+" "+what+
-				"; it is not listed, so no value of it can be named.")
+			notes = append(notes, "The column "+quote(c.Name)+" "+what+"; it is not listed, so no value of it can be named.")
 		case seen[fold(c.Name)] || !d.unit.Row() && fold(c.Name) == fold(person):
 			notes = append(notes, "The column "+quote(c.Name)+" is left out: another differs from it only in letter case.")
 		case c.Type == NoType:

@@ -16,10 +16,7 @@ var (
 	policyKeys = keySet{known: []string{"ledger", "anchor", "datasets"}}
 	anchorKeys = keySet{
 		known: []string{"file", "postgres", "name", "every"},
-		other: map[string]string{
-			"path": "write file: PATH",
-			"url":  "write postgres: URL",
-		},
+		other: map[string]string{"path": "write file: PATH", "url": "write postgres: URL"},
 	}
 	datasetKeys = keySet{
 		known: []string{"engine", "source", "version", "refresh", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views",
@@ -50,10 +47,8 @@ var (
 			"max":     "it belongs inside per_query: {default: ..., max: ...}",
 		},
 	}
-	perQueryKeys = keySet{
-		known: []string{"min", "default", "max", "delta"},
-	}
-	streamKeys = keySet{
+	perQueryKeys = keySet{known: []string{"min", "default", "max", "delta"}}
+	streamKeys   = keySet{
 		known: []string{"table", "columns", "size", "alpha", "beta", "queries", "budget", "predictor"},
 		other: map[string]string{
 			"epsilon": "what a stream may take of the dataset's epsilon is written as budget: 1",

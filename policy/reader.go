@@ -81,9 +81,7 @@ func plain(n *yaml.Node) bool {
 }
 
 // isNull reports whether a value is missing, or is null without quotes.
-func (r *reader) isNull(p place) bool {
-	return plain(p.node) && p.node.Tag == "!!null"
-}
+func (r *reader) isNull(p place) bool { return plain(p.node) && p.node.Tag == "!!null" }
 
 // fields is the keys of a mapping whose keys are known beforehand.
 type fields struct {

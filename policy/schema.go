@@ -98,9 +98,7 @@ func (c SchemaColumn) granularity() string {
 
 // dataBounds returns the bounds read off the data, rounded outwards to the
 // lattice, and whether there are any that a policy takes.
-func (c SchemaColumn) dataBounds() (lo, hi string, ok bool) {
-	return c.between(c.MinText, c.MaxText)
-}
+func (c SchemaColumn) dataBounds() (lo, hi string, ok bool) { return c.between(c.MinText, c.MaxText) }
 
 // between returns two values as bounds, rounded outwards to the lattice, and whether a policy takes
 // them.

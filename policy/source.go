@@ -58,10 +58,7 @@ func (d *Dataset) Files(t *Table) []string {
 	case kind == File:
 		return []string{d.Source}
 	case kind == Folder:
-		return []string{
-			filepath.Join(d.Source, t.Name+".parquet"),
-			filepath.Join(d.Source, t.Name+".csv"),
-		}
+		return []string{filepath.Join(d.Source, t.Name+".parquet"), filepath.Join(d.Source, t.Name+".csv")}
 	}
 	return nil
 }

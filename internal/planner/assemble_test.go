@@ -114,10 +114,7 @@ var sameQuestions = map[string][]string{
 		"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex HAVING COUNT(*) > 10 AND SUM(age) < 5",
 		"SELECT COUNT(*) FROM patients GROUP BY sex ORDER BY SUM(age) / COUNT(*)",
 	},
-	"an average of what is there": {
-		"SELECT SUM(age), COUNT(*) FROM patients",
-		"SELECT AVG(age), SUM(age) FROM patients",
-	},
+	"an average of what is there": {"SELECT SUM(age), COUNT(*) FROM patients", "SELECT AVG(age), SUM(age) FROM patients"},
 	"whole numbers": {
 		"SELECT COUNT(*) FROM patients WHERE age >= 40",
 		"SELECT COUNT(*) FROM patients WHERE age > 39",
@@ -212,10 +209,7 @@ var sameQuestions = map[string][]string{
 		"SELECT COUNT(*) FROM patients a JOIN visits b ON b.pid = a.pid",
 		"SELECT COUNT(*) FROM patients JOIN visits USING (pid)",
 	},
-	"sums either way": {
-		"SELECT SUM(age + cost) FROM patients",
-		"SELECT SUM(cost + age) FROM patients",
-	},
+	"sums either way": {"SELECT SUM(age + cost) FROM patients", "SELECT SUM(cost + age) FROM patients"},
 	"inside other lattices": {
 		"SELECT COUNT(*) FROM patients WHERE age + (1 + 1) < 5.5",
 		"SELECT COUNT(*) FROM patients WHERE 5.5 > age + 2",

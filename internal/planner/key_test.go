@@ -368,8 +368,7 @@ func TestKeysOfSubqueries(t *testing.T) {
 		{"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' WHEN cost < 20 THEN 'b' ELSE 'c' END AS k FROM " +
 			"people) t GROUP BY k",
 			"a b c"},
-		{"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' ELSE sex END AS k FROM people) t GROUP BY k",
-			"F M a"},
+		{"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' ELSE sex END AS k FROM people) t GROUP BY k", "F M a"},
 		{"SELECT upper(k), COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' ELSE 'b' END AS k FROM people) t GROUP BY 1",
 			"A B"},
 		{"SELECT y, COUNT(*) FROM (SELECT extract(year from d) AS y FROM (SELECT died AS d, cost FROM people WHERE died " +

@@ -67,26 +67,18 @@ func TestBindPlaces(t *testing.T) {
 func TestParameters(t *testing.T) {
 	ds := hospital(t)
 	for question, want := range map[string]string{
-		"SELECT COUNT(*) FROM patients WHERE age > $1":       "integer",
-		"SELECT COUNT(*) FROM patients p WHERE $1 <= p.cost": "decimal",
-		"SELECT COUNT(*) FROM patients WHERE born BETWEEN $1 AND $2 AND " +
-			"zip IN ($3, $4)": "date date text text",
-		"SELECT COUNT(*) FROM patients WHERE zip LIKE $1 AND " +
-			"smoker = $2 AND $3": "text boolean boolean",
-		"SELECT COUNT(*) FROM patients WHERE $1::integer = 1 AND CAST($2 AS " +
-			"timestamp) > born": "integer timestamp",
-		"SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT " +
-			"$1 OFFSET $2": "integer integer",
-		"SELECT SUM(cost * $1), SUM(age + $2) " +
-			"FROM patients": "decimal integer",
-		"SELECT COUNT(*) FROM patients WHERE CASE WHEN $1 THEN age " +
-			"ELSE $2 END > $3": "boolean integer integer",
-		"SELECT COUNT(*) FROM patients WHERE COALESCE(born, $1) < $2": "date date",
-		"SELECT COUNT(*) FROM patients WHERE $1 = $2":                 "text text",
-		"SELECT COUNT(*) FROM patients " +
-			"WHERE age = $2": "text integer",
-		"SELECT sex FROM patients GROUP BY sex HAVING COUNT(*) > $1 AND " +
-			"AVG(cost) < $2": "integer decimal",
+		"SELECT COUNT(*) FROM patients WHERE age > $1":                                         "integer",
+		"SELECT COUNT(*) FROM patients p WHERE $1 <= p.cost":                                   "decimal",
+		"SELECT COUNT(*) FROM patients WHERE born BETWEEN $1 AND $2 AND zip IN ($3, $4)":       "date date text text",
+		"SELECT COUNT(*) FROM patients WHERE zip LIKE $1 AND smoker = $2 AND $3":               "text boolean boolean",
+		"SELECT COUNT(*) FROM patients WHERE $1::integer = 1 AND CAST($2 AS timestamp) > born": "integer timestamp",
+		"SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT $1 OFFSET $2":                   "integer integer",
+		"SELECT SUM(cost * $1), SUM(age + $2) FROM patients":                                   "decimal integer",
+		"SELECT COUNT(*) FROM patients WHERE CASE WHEN $1 THEN age ELSE $2 END > $3":           "boolean integer integer",
+		"SELECT COUNT(*) FROM patients WHERE COALESCE(born, $1) < $2":                          "date date",
+		"SELECT COUNT(*) FROM patients WHERE $1 = $2":                                          "text text",
+		"SELECT COUNT(*) FROM patients WHERE age = $2":                                         "text integer",
+		"SELECT sex FROM patients GROUP BY sex HAVING COUNT(*) > $1 AND AVG(cost) < $2":        "integer decimal",
 		"SELECT * FROM (SELECT sex, COUNT(*) AS n, SUM(cost) AS c FROM patients GROUP BY sex) AS t WHERE t.n > " +
 			"$1 OR c < $2": "integer decimal",
 		"SELECT COUNT(*) FROM elderly WHERE total > $1": "decimal",

@@ -55,24 +55,16 @@ func TestWhatMultiplies(t *testing.T) {
 		"' AS x FROM patients p JOIN wards n ON n.ward <> p.zip JOIN wards m ON m.ward <> p.zip WHERE p.zip = 'Zz9') t WHERE "
 	for text, bounded := range map[string]bool{
 		// by a table of hashes
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND " +
-			"b.cost = a.cost)": false,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid " +
-			"AND b.cost > 3)": false,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND " +
-			"a.cost <> 7)": true,
-		pairs + "NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost AND " +
-			"a.cost <> 7)": true,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND round(a.cost, -2) = " +
-			"round(b.cost, -2))": true,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND (a.cost > 5) = " +
-			"(b.cost > 5))": true,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost)":                       false,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost > 3)":                            false,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND a.cost <> 7)":                           true,
+		pairs + "NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost AND a.cost <> 7)":   true,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND round(a.cost, -2) = round(b.cost, -2))": true,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND (a.cost > 5) = (b.cost > 5))":           true,
 		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND EXISTS (SELECT 1 FROM patients c WHERE c.pid = a.pid AND " +
 			"a.cost <> 7))": true,
-		pairs + "round(a.cost) IN (SELECT b.cost FROM visits b WHERE " +
-			"b.pid = a.pid)": true,
-		"SELECT COUNT(*) FROM visits a WHERE a.cost IN (" + list(1500, "%d") +
-			")": true,
+		pairs + "round(a.cost) IN (SELECT b.cost FROM visits b WHERE b.pid = a.pid)": true,
+		"SELECT COUNT(*) FROM visits a WHERE a.cost IN (" + list(1500, "%d") + ")":   true,
 		"SELECT COUNT(*) FROM (SELECT pid, cost FROM visits UNION ALL SELECT pid, cost FROM visits) a " +
 			"JOIN (SELECT pid, cost FROM visits UNION ALL SELECT pid, cost FROM visits) b ON a.pid = b.pid": true,
 		"SELECT COUNT(*) FROM (SELECT pid, cost FROM visits UNION ALL SELECT pid, cost FROM visits) a JOIN wards n ON n.ward <> " +

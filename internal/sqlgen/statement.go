@@ -258,9 +258,7 @@ func (p *Printer) person() string {
 }
 
 // cuts reports whether somebody can be in more groups than count.
-func cuts(q *tree.Query) bool {
-	return len(q.PrivateKeys()) > 0 || q.MaxGroups() < int64(q.Groups())
-}
+func cuts(q *tree.Query) bool { return len(q.PrivateKeys()) > 0 || q.MaxGroups() < int64(q.Groups()) }
 
 // groups are the partials of which each person keeps some, with what else is kept of each.
 func (r *rows) groups(rest []Kept) Groups {

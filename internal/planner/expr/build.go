@@ -74,8 +74,7 @@ func onLattice(e tree.Expr, step *big.Rat, pos int32) (tree.Expr, error) {
 func oneLattice(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 	a, b := l.Type().Step, r.Type().Step
 	// gcd(p/q, s/t) = gcd(p t, s q) / (q t)
-	num := new(big.Int).GCD(nil, nil,
-		new(big.Int).Mul(a.Num(), b.Denom()), new(big.Int).Mul(b.Num(), a.Denom()))
+	num := new(big.Int).GCD(nil, nil, new(big.Int).Mul(a.Num(), b.Denom()), new(big.Int).Mul(b.Num(), a.Denom()))
 	step := new(big.Rat).SetFrac(num, new(big.Int).Mul(a.Denom(), b.Denom()))
 	l, err := onLattice(l, step, pos)
 	if err != nil {

@@ -291,9 +291,7 @@ func TypeName(c *pg.TypeCast) string {
 	return names[len(names)-1].GetString_().GetSval()
 }
 
-func SelectNode(s *pg.SelectStmt) *pg.Node {
-	return &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
-}
+func SelectNode(s *pg.SelectStmt) *pg.Node { return &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}} }
 
 // schema is where all tables are.
 const schema = "public"

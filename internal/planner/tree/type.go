@@ -74,9 +74,7 @@ func NumberType(step *big.Rat, lo, hi *big.Int, declared bool) Type {
 }
 
 // Wide reports whether the number needs more than 64 bits.
-func (t Type) Wide() bool {
-	return t.Kind == Number && (t.Lo.BitLen() > 62 || t.Hi.BitLen() > 62)
-}
+func (t Type) Wide() bool { return t.Kind == Number && (t.Lo.BitLen() > 62 || t.Hi.BitLen() > 62) }
 
 // TooWide reports whether the interval or the step is beyond what can be computed
 // with. The step is checked too, because 1e-300 is a single step of a lattice that

@@ -377,9 +377,7 @@ func besidePublic(q *tree.Query) (public bool) {
 // types plants claims that are too narrow, or of another lattice or kind.
 func (b *breeder) types(of string, at reflect.Value, e tree.Expr, harmless func() bool) {
 	t := writable(at).Interface().(tree.Type)
-	add := func(class string, with tree.Type) {
-		b.add(of+": "+class, replace(at, with), harmless)
-	}
+	add := func(class string, with tree.Type) { b.add(of+": "+class, replace(at, with), harmless) }
 	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
 		return // which has no value that a claim could be wrong about
 	}

@@ -81,9 +81,7 @@ type worker struct {
 	public tree.Public
 }
 
-func newWorker(ds *policy.Dataset, public tree.Public) *worker {
-	return &worker{&trail{}, ds, public}
-}
+func newWorker(ds *policy.Dataset, public tree.Public) *worker { return &worker{&trail{}, ds, public} }
 
 // load is what is known about rows: how many a person has, or how many there are of public ones;
 // how many public rows each has met; and how much was computed with each since they were cut.

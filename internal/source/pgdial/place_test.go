@@ -68,9 +68,7 @@ func TestMake(t *testing.T) {
 	address := testpg.Shared(t).URL() + "&schema=made"
 	made := make(chan error, 4)
 	for range cap(made) {
-		go func() {
-			made <- makes(t, address, "CREATE TABLE IF NOT EXISTS made.things ()")
-		}()
+		go func() { made <- makes(t, address, "CREATE TABLE IF NOT EXISTS made.things ()") }()
 	}
 	for range cap(made) {
 		if err := <-made; err != nil {

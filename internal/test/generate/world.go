@@ -45,21 +45,13 @@ func clinic(n dp.Neighbours) *policy.Dataset {
 					any64("person"), whole("value", 0, 6), listed("kind", "x", "y", "z"), secret(whole("place", -2, 2)),
 				)},
 			&policy.Table{Name: "orders", UnitKind: policy.Many, UnitColumn: "buyer", Path: []policy.Step{buyer}, MaxRows: 2,
-				MaxGroups: 2, Columns: columns(
-					whole("total", -1, 9), listed("status", "open", "paid"), whole("code", 0, 4),
-				)},
+				MaxGroups: 2, Columns: columns(whole("total", -1, 9), listed("status", "open", "paid"), whole("code", 0, 4))},
 			&policy.Table{Name: "items", UnitKind: policy.Many, Path: []policy.Step{order, buyer}, MaxRows: 2,
-				MaxGroups: 2, Columns: columns(
-					whole("oid", 0, 2), whole("price", 0, 5), secret(text("sku")), boolean("gift"),
-				)},
+				MaxGroups: 2, Columns: columns(whole("oid", 0, 2), whole("price", 0, 5), secret(text("sku")), boolean("gift"))},
 			&policy.Table{Name: "parts", UnitKind: policy.Many, Path: []policy.Step{item, order, buyer}, MaxRows: 1,
-				MaxGroups: 3, Columns: columns(
-					whole("grams", -3, 3), listed("stuff", "wood", "iron"),
-				)},
+				MaxGroups: 3, Columns: columns(whole("grams", -3, 3), listed("stuff", "wood", "iron"))},
 			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1,
-				MaxGroups: 1, Columns: columns(
-					whole("code", 0, 4), text("label"), whole("chapter", 0, 2),
-				)},
+				MaxGroups: 1, Columns: columns(whole("code", 0, 4), text("label"), whole("chapter", 0, 2))},
 			&policy.Table{Name: "rates", Public: true, UnitKind: policy.NoUnit, MaxRows: 2, MaxGroups: 1, Columns: columns(
 				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
 			)},
@@ -92,9 +84,7 @@ func census(n dp.Neighbours) *policy.Dataset {
 				whole("age", -9, 2), listed("sex", "F", "M"), secret(text("job")), whole("code", 1, 3), boolean("owner"),
 			)},
 			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1,
-				MaxGroups: 1, Columns: columns(
-					whole("code", 0, 4), text("label"),
-				)},
+				MaxGroups: 1, Columns: columns(whole("code", 0, 4), text("label"))},
 			&policy.Table{Name: "rates", Public: true, UnitKind: policy.NoUnit, MaxRows: 3, MaxGroups: 1, Columns: columns(
 				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
 			)},
@@ -299,13 +289,9 @@ func town(n dp.Neighbours) *policy.Dataset {
 					any64("big"), whole("total", -1, 1<<40), secret(text("town")), listed("status", "open", "paid"), anytime("moment"),
 				)},
 			&policy.Table{Name: "lines", UnitKind: policy.Many, Path: []policy.Step{bill, person}, MaxRows: 2,
-				MaxGroups: 1, Columns: columns(
-					whole("price", 0, 5), text("anything"), boolean("gift"), whole("seven", 7, 7),
-				)},
+				MaxGroups: 1, Columns: columns(whole("price", 0, 5), text("anything"), boolean("gift"), whole("seven", 7, 7))},
 			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1,
-				MaxGroups: 1, Columns: columns(
-					whole("code", 0, 4), text("label"), any64("big"),
-				)},
+				MaxGroups: 1, Columns: columns(whole("code", 0, 4), text("label"), any64("big"))},
 			&policy.Table{Name: skewed, Public: true, UnitKind: policy.NoUnit, MaxRows: 2, MaxGroups: 1, Columns: columns(
 				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
 			)},
@@ -334,9 +320,7 @@ func roll(n dp.Neighbours) *policy.Dataset {
 				day("born", -719162, 2932896), ever("seen"), real("weight"), stamp("moment", 18999, 19001),
 			)},
 			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1,
-				MaxGroups: 1, Columns: columns(
-					whole("code", 0, 4), text("label"),
-				)},
+				MaxGroups: 1, Columns: columns(whole("code", 0, 4), text("label"))},
 			&policy.Table{Name: skewed, Public: true, UnitKind: policy.NoUnit, MaxRows: 3, MaxGroups: 1, Columns: columns(
 				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
 			)},
