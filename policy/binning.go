@@ -38,7 +38,6 @@ func (b binning) cells() int64 {
 	return n
 }
 
-// column makes the bins.
 func (b binning) column() StreamColumn {
 	out := StreamColumn{Name: b.c.Name, Null: b.c.Nullable, Bins: make([]Bin, 0, b.cells())}
 	for _, v := range b.values {
@@ -64,7 +63,6 @@ func (b binning) column() StreamColumn {
 
 const wantCut = "{width: 10}, or edges: the values at which a new range begins, such as {edges: [18, 65]}"
 
-// readBinning reads how a column is cut.
 func readBinning(r *reader, at place, c *Column) (binning, bool) {
 	b := binning{c: c}
 	width, edges := place{}, place{}

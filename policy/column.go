@@ -115,7 +115,6 @@ func (c *Column) readType(r *reader, f fields) bool {
 	return false
 }
 
-// readGranularity reports whether the granularity can be used.
 func (c *Column) readGranularity(r *reader, f fields) bool {
 	if c.Type == Integer || c.Type == Date || c.Type == Timestamp {
 		c.Granularity = big.NewRat(1, 1)

@@ -75,7 +75,6 @@ func inOrder[V any](order []string, m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// read fills the dataset from its mapping.
 func (in datasetReader) read(at place, dir string) {
 	f, ok := in.r.fields(at, at.node, "a dataset", datasetKeys)
 	if !ok {
@@ -191,7 +190,6 @@ func (in datasetReader) readTables(f fields, dir string, sourceOK bool) {
 	}
 }
 
-// datasetReader fills a dataset from its mapping.
 type datasetReader struct {
 	r *reader
 	d *Dataset

@@ -64,7 +64,6 @@ func CheckDraft(text string, schemas []Schema) error {
 		len(schemas))
 }
 
-// draft is a draft in the making.
 type draft struct {
 	schemas []Schema
 	opt     DraftOptions
@@ -135,7 +134,6 @@ func (d *draft) findSource() error {
 	return nil
 }
 
-// shown is a source as messages name it.
 func shown(source string) string {
 	switch {
 	case IsPostgres(source):
@@ -316,7 +314,6 @@ func (d *draft) write() {
 	}
 }
 
-// partOf returns a part of epsilon as text.
 func (d *draft) partOf(n int64) string {
 	epsilon, err := dp.ParseDecimal(d.opt.Epsilon)
 	if err != nil {

@@ -47,7 +47,6 @@ func (d *draft) writeTable(s Schema) {
 	d.writeColumns(s, near)
 }
 
-// writePublic writes what a public table has.
 func (d *draft) writePublic(s Schema) {
 	d.noted(4, "public: true", "NOTHING PROTECTS WHOEVER IS IN IT")
 	if s.UniqueColumn != "" {
@@ -135,7 +134,6 @@ func (d *draft) writeCodes(s Schema) {
 	})
 }
 
-// commented writes what a function writes as comments.
 func (d *draft) commented(write func()) {
 	before := d.out.String()
 	d.out.Reset()

@@ -123,7 +123,6 @@ func (r *reader) score(v place, key string, zero bool) *big.Rat {
 	return nil
 }
 
-// readLabels reads a holdout that is a file.
 func (h *Holdout) readLabels(r *reader, f fields, v place, d *Dataset, dir string) {
 	if at, ok := f.get("train"); ok {
 		r.at(at, "a holdout of labels has no training table, because analysts bring the training value; remove 'train'")
@@ -158,7 +157,6 @@ func (r *reader) columnName(v place, key string) string {
 	return text
 }
 
-// readTable reads a holdout that is a table.
 func (h *Holdout) readTable(r *reader, f fields, d *Dataset) {
 	for _, key := range []string{"column", "id"} {
 		if at, ok := f.get(key); ok {

@@ -238,7 +238,6 @@ func (p *Policy) readAnchorFile(r *reader, v place) {
 	p.Anchor.File = path
 }
 
-// readAnchorAddress reads an address and never shows it.
 func (p *Policy) readAnchorAddress(r *reader, v place) {
 	const want = "an address such as postgres://anchor@db.example.org/anchors"
 	text, ok := r.text(v, "postgres", want)

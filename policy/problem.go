@@ -49,7 +49,6 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// at records a problem at a place.
 func (r *reader) at(p place, format string, args ...any) {
 	n := p.mark()
 	r.problems = append(r.problems, Problem{n.Line, n.Column, p.where, fmt.Sprintf(format, args...)})
@@ -77,7 +76,6 @@ func quote(text string) string {
 	return "'" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + "'"
 }
 
-// list joins words as a sentence does.
 func list(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

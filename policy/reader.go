@@ -24,8 +24,7 @@ import (
 type reader struct {
 	problems []Problem
 	// homes remembers which table is read from where, in all datasets.
-	homes map[string]home
-	// prepared remembers whose prepared file a path is.
+	homes    map[string]home
 	prepared map[string]string
 	// broken is the columns with a problem of their own, about which nothing else is told.
 	broken map[*Column]bool
@@ -107,7 +106,6 @@ func (f fields) need(r *reader, key, hint string) (place, bool) {
 	return p, ok
 }
 
-// fields reads a mapping with known keys.
 func (r *reader) fields(at place, n *yaml.Node, what string, keys keySet) (fields, bool) {
 	pairs, ok := r.pairs(at, n, what)
 	if !ok {
@@ -362,7 +360,6 @@ func fold(name string) string {
 	}, name)
 }
 
-// scalar returns the node of a single value.
 func (r *reader) scalar(p place, key, want string) (*yaml.Node, bool) {
 	switch {
 	case p.node.Kind == yaml.AliasNode:
@@ -377,7 +374,6 @@ func (r *reader) scalar(p place, key, want string) (*yaml.Node, bool) {
 	return p.node, true
 }
 
-// text reads a word, taken by its spelling.
 func (r *reader) text(p place, key, want string) (string, bool) {
 	n, ok := r.scalar(p, key, want)
 	if !ok {

@@ -95,7 +95,6 @@ func CheckPostgres(address string) error {
 	return nil
 }
 
-// readPostgres reads the address of a database.
 func (in sourceReader) readPostgres(v place, text string) bool {
 	in.d.Engine = "duckdb" // into which its tables are copied
 	if problem := addressProblem(text); problem != "" {
@@ -244,7 +243,6 @@ func Trino(text string) string {
 	return at.Where()
 }
 
-// readTrino reads the address of a cluster.
 func (in sourceReader) readTrino(v place, text string) bool {
 	in.d.Engine = "trino"
 	if _, err := address.ParseTrino(text); err != nil {

@@ -72,7 +72,6 @@ func TestPostgresTwice(t *testing.T) {
 	}
 }
 
-// trinoPolicy has one dataset with one table.
 func trinoPolicy(address, dataset, table string) string {
 	return "datasets: {d: {unit: t.a, budget: {epsilon: 1}, analysts: {ana: }, source: '" + address + "', " + dataset +
 		"tables: {t: {unique: a, " + table + "columns: {a: {type: integer}}}}}}"

@@ -283,7 +283,6 @@ func (t *Table) readColumns(r *reader, f fields, paths map[string]string, spelli
 
 const publicRowsMeans = "how many rows of this table count at most for one row that they are joined to, and the noise grows with it"
 
-// readPublic reads whether everybody may know the table.
 func (t *Table) readPublic(r *reader, f fields) {
 	if v, ok := f.get("public"); ok {
 		public, ok := r.truth(v, "public")

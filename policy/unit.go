@@ -328,7 +328,6 @@ func (in unitReader) chain(from string, p paths) []Step {
 	return out
 }
 
-// shortWay keeps the text of a problem short.
 func shortWay(way string) string {
 	const most = 300
 	if len(way) > most {

@@ -72,7 +72,6 @@ func ParseTrino(text string) (Trino, error) {
 	return t, t.secure(options.Get("sslmode"))
 }
 
-// place reads who and where.
 func (t *Trino) place(u *url.URL) error {
 	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(u.EscapedPath(), "/"), "/"), "/")
 	names := make([]string, 2)

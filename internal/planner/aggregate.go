@@ -37,7 +37,6 @@ const (
 
 const insteadAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
 
-// refuseModifiers refuses what an aggregate cannot have.
 func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 	for _, x := range []struct {
 		present       bool
@@ -178,7 +177,6 @@ func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
 	return agg.out.addNumber(agg.countValues(arg)), nil
 }
 
-// countOf is COUNT(x) and COUNT(DISTINCT x).
 func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos int32) (int, error) {
 	c, isColumn := arg.(*tree.Column)
 	if isColumn && agg.in.rows.isUnit(c) && (distinct || c.Field.Raw()) {

@@ -257,7 +257,6 @@ func (ar *answerReader) addKey(i int) int {
 	return ar.out.add(statDraft{Stat: tree.Stat{Kind: tree.KeyStat, Key: i, Typ: ar.groups.keys[i].Expr.Type()}})
 }
 
-// addAbsent finds a key of other sets.
 func (ar *answerReader) addAbsent(e tree.Expr) (int, bool) {
 	name := ar.in.env.spell(e)
 	i := slices.IndexFunc(ar.groups.without, func(x tree.Expr) bool { return ar.in.env.spell(x) == name })

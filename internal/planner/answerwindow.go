@@ -47,7 +47,6 @@ func isWindowed(n *pg.Node) bool {
 	return found
 }
 
-// windowLocation is where the first window stands.
 func windowLocation(s *pg.SelectStmt) int32 {
 	at := int32(-1)
 	for _, list := range [][]*pg.Node{s.TargetList, s.SortClause} {

@@ -194,7 +194,6 @@ func (fl flattener) rewrite(x tree.Expr, s *tree.Select) (tree.Expr, bool) {
 	})), true
 }
 
-// flattenTable is flatten for rows to train on.
 func (fl flattener) flattenTable(t *tree.Table) {
 	q := t.AsQuery()
 	for {

@@ -19,7 +19,6 @@ func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
 	return st.Plans[0]
 }
 
-// sameQuestions are spellings of one question each.
 var sameQuestions = map[string][]string{
 	"spaces, case, names": {
 		"SELECT COUNT(*) FROM patients WHERE age > 40",

@@ -20,7 +20,6 @@ func (c calculator) compute(x tree.Expr, leaf func(tree.Expr) tree.Value) tree.V
 	return expr.Compute(c.meter(), x, leaf)
 }
 
-// spell writes an expression in its canonical spelling.
 func (c calculator) spell(x tree.Expr) string {
 	c.countWritten(x)
 	return tree.Format(x)
@@ -188,7 +187,6 @@ func tableExpressions(t *tree.Table) []tree.Expr {
 	return all
 }
 
-// hasExists reports whether an expression has a subquery.
 func hasExists(e tree.Expr) bool {
 	found := false
 	tree.Walk(e, func(x tree.Expr) {

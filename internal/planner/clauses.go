@@ -81,7 +81,6 @@ func isAggregated(s *pg.SelectStmt) bool {
 	return found
 }
 
-// aggregates are the functions of many rows.
 var aggregates = map[string]expr.Signature{
 	"count": {Gives: "integer"}, "sum": {Gives: "alike"}, "min": {Gives: "alike"}, "max": {Gives: "alike"}, "median": {Gives: "alike"},
 	"avg": {Gives: "decimal"}, "variance": {Gives: "decimal"}, "var_pop": {Gives: "decimal"}, "var_samp": {Gives: "decimal"},
@@ -271,7 +270,6 @@ func sequence(from, upto int) []int {
 	return out
 }
 
-// usingNames are the columns of a USING.
 func usingNames(j *pg.JoinExpr) []string {
 	var out []string
 	for _, u := range j.UsingClause {
@@ -298,7 +296,6 @@ func isFromFirst(n *pg.Node) bool {
 	return n.GetAConst().GetIsnull() || ok && v.Ival.GetIval() == 0
 }
 
-// zeroLimit reports whether a SELECT says LIMIT 0.
 func zeroLimit(s *pg.SelectStmt) bool {
 	v, ok := s.GetLimitCount().GetAConst().GetVal().(*pg.A_Const_Ival)
 	return ok && v.Ival.GetIval() == 0 && s.LimitOption != pg.LimitOption_LIMIT_OPTION_WITH_TIES
@@ -330,7 +327,6 @@ func columnName(c *pg.ColumnRef) (string, error) {
 	return strings.Join(parts, "\x00"), nil
 }
 
-// hasSets reports whether a GROUP BY names sets.
 func hasSets(s *pg.SelectStmt) bool {
 	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil })
 }

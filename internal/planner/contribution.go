@@ -36,7 +36,6 @@ func (g *groups) rowLimit(of rows) int64 {
 	return tree.AtMost(of.PersonRows())
 }
 
-// hasField reports whether a field is a key.
 func (g *groups) hasField(field int) bool {
 	return slices.ContainsFunc(g.keys, func(k tree.Key) bool {
 		c, ok := k.Expr.(*tree.Column)
@@ -154,7 +153,6 @@ func personFieldsOfJoin(j *tree.Join) personFields {
 	return out
 }
 
-// everything says it of all fields.
 func (o personFields) everything() personFields {
 	for i := range o {
 		o[i] = true

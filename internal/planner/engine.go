@@ -230,7 +230,6 @@ func keyLength(k tree.Key) (n int64) {
 	return n
 }
 
-// tableLength is Written for rows to train on.
 func tableLength(t *tree.Table) (longest, all int64) {
 	c := newLengthCounter(t.From, tableExpressions(t)...)
 	c.relation(t.From, 1, false)

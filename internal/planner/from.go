@@ -48,7 +48,6 @@ func (rr rowReader) readFrom(s *pg.SelectStmt) (rows, error) {
 	return out, nil
 }
 
-// readTables is readFrom for all of a question.
 func (rr rowReader) readTables(s *pg.SelectStmt) (rows, error) {
 	from, err := rr.readFrom(s)
 	if err != nil {
@@ -393,7 +392,6 @@ func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, e
 	return newSelect(r, nil, all, columns), nil
 }
 
-// repeatedName returns a name that is there twice.
 func repeatedName(names []string) string {
 	seen := map[string]bool{}
 	for _, n := range names {

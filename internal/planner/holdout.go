@@ -133,7 +133,6 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 	return f, nil
 }
 
-// holdoutOf finds the holdout of a table.
 func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout, error) {
 	table, err := newEnv(ds, Options{}).find(v)
 	if err != nil {
@@ -169,7 +168,6 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 	return found[0], nil
 }
 
-// holdoutReader reads the arguments of holdout_mean.
 type holdoutReader struct{ in *rowScope }
 
 // trainingValue reads the second argument: a constant, also as a text or with a cast, as the value
@@ -243,7 +241,6 @@ func (hr holdoutReader) argument(n *pg.Node) (tree.Expr, error) {
 	return arg, nil
 }
 
-// askHoldout makes the query over the holdout.
 func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, o Options) error {
 	q, err := holdoutRows(ds, ds.Tables[h.Of.Table], v, o.Meter)
 	if err != nil {
@@ -293,7 +290,6 @@ func (hr holdoutReader) measure(arg tree.Expr, pos int32) (tree.Measure, error) 
 	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 }
 
-// askTraining makes the same over the training table.
 func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, m *meter.Meter) error {
 	t := ds.Tables[h.Of.Train]
 	if t == nil || !t.Public {

@@ -21,7 +21,6 @@ const (
 	overBoth                 // rows that are joined with answers
 )
 
-// classifier says what SELECTs are over.
 type classifier struct{ env *env }
 
 // ofFrom says what a SELECT's own FROM is over. A private table, a view of one, and a subquery

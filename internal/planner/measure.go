@@ -64,7 +64,6 @@ func (rel *releases) addMeasure(m tree.Measure) string {
 	return name
 }
 
-// addNumber adds a count or a sum.
 func (rel *releases) addNumber(m tree.Measure) int {
 	return rel.add(statDraft{Stat: tree.Stat{Kind: tree.MeasureStat, Of: m.Arg, Typ: releasedNumber(m.Step())}, measure: rel.addMeasure(m)})
 }
@@ -105,7 +104,6 @@ func (agg *aggregator) addVariance(arg tree.Expr, name string, pos int32) (int, 
 // noise does.
 var maxPersonSteps = big.NewInt(1 << 31)
 
-// sum is the measure of a sum.
 func (agg *aggregator) sum(arg tree.Expr, pos int32) (tree.Measure, error) {
 	t := arg.Type()
 	reach := tree.Times(agg.in.rows.PersonRows(), expr.MaxAbs(t))

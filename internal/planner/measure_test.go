@@ -92,7 +92,6 @@ func (w world) farthest(n dp.Neighbours, norm dp.Norm) int64 {
 	return far
 }
 
-// worlds calls f with all small shapes.
 func worlds(f func(world)) {
 	for groups := int64(1); groups <= 4; groups++ {
 		for c := int64(1); c <= groups+1; c++ {

@@ -35,7 +35,6 @@ type Options struct {
 	Meter *meter.Meter
 }
 
-// metered are options with a meter.
 func (o Options) metered() Options {
 	if o.Meter == nil {
 		o.Meter = meter.New(context.Background())
@@ -77,7 +76,6 @@ func newEnv(ds *policy.Dataset, o Options) *env {
 		publicRows: map[string][][]tree.Value{}}
 }
 
-// visit counts a table or a subquery.
 func (e *env) visit(pos int32) error {
 	e.meter().Work(1, 10*meter.Written)
 	if *e.visitsLeft--; *e.visitsLeft < 0 {
@@ -86,7 +84,6 @@ func (e *env) visit(pos int32) error {
 	return nil
 }
 
-// descend returns the environment of a subquery.
 func (e *env) descend(pos int32) (*env, error) {
 	inner := *e
 	if inner.depth++; inner.depth > maxInside {
@@ -234,7 +231,6 @@ func refusalReason(err error) string {
 
 const maxKeys = 16
 
-// maxQuestions bounds the questions of one text.
 const maxQuestions = 32
 
 // AnswerPrefix begins all names that a plan makes up, of tables and of columns.

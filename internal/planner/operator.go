@@ -60,7 +60,6 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	return nil, syntax.Refuse(a.Location, expr.Operators, "this operator cannot be used here")
 }
 
-// checkSides checks both sides of an operator.
 func checkSides(s scope, a *pg.A_Expr) (l, r tree.Expr, err error) {
 	if l, err = checkExpr(s, a.Lexpr); err == nil {
 		r, err = checkExpr(s, a.Rexpr)

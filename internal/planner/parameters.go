@@ -38,7 +38,6 @@ func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples 
 	return k.kinds, samples, nil
 }
 
-// Sample is a value of a kind.
 func Sample(kind string) api.Parameter {
 	if of, ok := strings.CutSuffix(kind, "[]"); ok {
 		return api.Parameter{Kind: kind, Text: arrayOf(sampleTexts[of])}

@@ -190,14 +190,12 @@ func (s *personScope) begin() {
 	}
 }
 
-// relation is what was read so far.
 func (s *personScope) relation() *tree.Persons {
 	return &tree.Persons{From: s.in.rows.Relation, Where: s.in.filter, Keys: s.keys, Parts: s.parts, Row: s.row}
 }
 
 func (s *personScope) meter() *meter.Meter { return s.in.meter() }
 
-// field names a field of the group.
 func (s *personScope) field(i int) *tree.Column { return &tree.Column{Index: i, Field: s.row[i]} }
 
 func (s *personScope) keyIndex(e tree.Expr) int {
@@ -272,7 +270,6 @@ func (s *personScope) add(p tree.Part, t tree.Type, name string) tree.Expr {
 
 const insteadPersonal = "use COUNT, SUM, AVG, MIN, MAX, bool_or or bool_and"
 
-// partReader reads aggregates of one person's rows.
 type partReader struct{ in *rowScope }
 
 // aggregate reads an aggregate of one person's rows, and adds what it needs.
@@ -382,7 +379,6 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 	return p, t, err
 }
 
-// ofValues is an aggregate of values.
 func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *big.Int) (tree.Part, tree.Type, error) {
 	none := func(err error) (tree.Part, tree.Type, error) { return tree.Part{}, tree.Type{}, err }
 	t := arg.Type()

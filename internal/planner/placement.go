@@ -163,7 +163,6 @@ func (pl *placer) hasTwins() bool {
 	return averages > 0
 }
 
-// placeTwins makes an average of twins.
 func (pl *placer) placeTwins(d *statDraft) error {
 	t := d.Of.Type()
 	up := d.Of

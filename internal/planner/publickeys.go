@@ -317,7 +317,6 @@ func conditionsBelow(columns, where []tree.Expr, own tree.Expr) []tree.Expr {
 	return out
 }
 
-// replaceFields puts columns into the places of fields.
 func replaceFields(e tree.Expr, columns []tree.Expr) tree.Expr {
 	return expr.Replaced(e, func(x tree.Expr) tree.Expr {
 		if c, ok := x.(*tree.Column); ok {
@@ -327,7 +326,6 @@ func replaceFields(e tree.Expr, columns []tree.Expr) tree.Expr {
 	})
 }
 
-// isField reports whether an expression is a field.
 func isField(e tree.Expr, index int) bool {
 	c, ok := e.(*tree.Column)
 	return ok && c.Index == index

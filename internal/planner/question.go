@@ -188,7 +188,6 @@ func (pn planner) takeFrom(n *pg.Node, all *[]*choosingAnswer, saying *[]*pg.Nod
 	return left, nil
 }
 
-// readItemAnswer reads an answer of FROM.
 func (pn planner) readItemAnswer(n *pg.Node) (*choosingAnswer, error) {
 	c := &choosingAnswer{pos: syntax.Location(n)}
 	switch x := n.GetNode().(type) {

@@ -132,7 +132,6 @@ func (st *Statement) name(v *pg.RangeVar, t *policy.Table) {
 	v.Relname = PublicName(i)
 }
 
-// refuseOwnNames refuses names that are for answers.
 func refuseOwnNames(s *pg.SelectStmt) error {
 	var err error
 	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {

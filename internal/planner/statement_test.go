@@ -24,7 +24,6 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the results into testdata instead of comparing them")
 
-// hospital is the dataset of testdata/hospital.yaml.
 func hospital(t testing.TB) *policy.Dataset {
 	p, err := policy.Load("testdata/hospital.yaml")
 	if err != nil {
@@ -33,7 +32,6 @@ func hospital(t testing.TB) *policy.Dataset {
 	return p.Datasets["hospital"]
 }
 
-// parsed reads a policy of one dataset.
 func parsed(t testing.TB, text string) *policy.Dataset {
 	t.Helper()
 	p, err := policy.Parse("policy.yaml", []byte(text))

@@ -116,7 +116,6 @@ func sortedBy(s *pg.SelectStmt) int32 {
 	return syntax.Location(s.SortClause[0].GetSortBy().GetNode())
 }
 
-// tableBuilder reads the columns of a table.
 type tableBuilder struct {
 	in      *rowScope
 	keys    *keyFinder

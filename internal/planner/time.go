@@ -79,7 +79,6 @@ func readInterval(c *pg.TypeCast) (expr.Duration, error) {
 	return expr.Duration{Months: int(months.Int64()), Days: days.Int64(), Micros: micros.Int64()}, nil
 }
 
-// isInterval reports whether a node is INTERVAL '...'.
 func isInterval(n *pg.Node) bool { return syntax.TypeName(n.GetTypeCast()) == "interval" }
 
 // checkShift makes at + INTERVAL '1 month', and at - INTERVAL '1 month'; and a - b > INTERVAL '7

@@ -49,7 +49,6 @@ func appendField(s *tree.Select, field int) int {
 	return len(s.Row) - 1
 }
 
-// readUnion reads UNION ALL of rows.
 func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s.Op != pg.SetOperation_SETOP_UNION || !s.All {
 		return nil, syntax.Refuse(pos, "use UNION ALL, or combine answers outside",
@@ -83,7 +82,6 @@ func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error
 	return rr.newUnion(parts, pos)
 }
 
-// selectNamed selects the named fields of a relation.
 func selectNamed(r tree.Relation) *tree.Select {
 	var names []string
 	var columns []tree.Expr

@@ -81,7 +81,6 @@ func (wr *windowReader) distinctOn(s *pg.SelectStmt) (*windowDraft, error) {
 	return d, wr.addNumbering(nil, tree.Over{Part: tree.Part{Kind: tree.PartNumber}, By: by, Order: order}, d, "row_number")
 }
 
-// maxWindows bounds the windows of one SELECT.
 const maxWindows = 50
 
 // setTies says by what rows that are equal in an order are told apart: by all fields that are named
@@ -353,7 +352,6 @@ func readFrame(def *pg.WindowDef) (tree.Frame, error) {
 	return f, nil
 }
 
-// edge reads one end of a frame.
 func edge(options int32, open, preceding, following int32, offset *pg.Node) (tree.Edge, error) {
 	if options&open != 0 {
 		return tree.Edge{Open: true}, nil
@@ -373,7 +371,6 @@ func edge(options int32, open, preceding, following int32, offset *pg.Node) (tre
 	return tree.Edge{At: n}, nil
 }
 
-// readAggregate reads an aggregate over a frame.
 func (wr *windowReader) readAggregate(f *pg.FuncCall, name string, base tree.Over) (*windowDraft, error) {
 	d := &windowDraft{}
 	if base.Frame == tree.Everything {
@@ -532,7 +529,6 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 	return o, nil
 }
 
-// wholeNumber reads a constant whole number.
 func (wr *windowReader) wholeNumber(n *pg.Node, least int64) (int64, error) {
 	e, err := wr.in.read(n)
 	if err == nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 )
 
-// publicSizes says how many rows public relations have.
 type publicSizes struct {
 	*verdict
 	public tree.Public
@@ -97,7 +96,6 @@ func (ps publicSizes) mostPairs(j *tree.Join, fields []int) int64 {
 	return min(fromLeft, mulCapped(max(1, ps.most(j.R, r)), ps.fanout(j.L, j.On, 0)))
 }
 
-// mostStored asks for the rows of a table.
 func (ps publicSizes) mostStored(s *tree.Scan, fields []int) int64 {
 	var columns []string
 	for _, f := range fields {
@@ -116,7 +114,6 @@ func (ps publicSizes) mostStored(s *tree.Scan, fields []int) int64 {
 	return n
 }
 
-// unlimited is more than any number of rows.
 const unlimited = int64(1) << 62
 
 // addCapped adds numbers of which none is below 0. Two that are endless are more than an int64 has.

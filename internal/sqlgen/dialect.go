@@ -133,7 +133,6 @@ type Dialect struct {
 // bits has at least 38 digits.
 type Types struct{ Int64, Int128, Float64, Text, Bool, Day, Moment string }
 
-// holder returns the type that holds an expression.
 func (t Types) holder(x tree.Type) string {
 	switch x.Kind {
 	case tree.Text:

@@ -19,7 +19,6 @@ func Plain(name string) Function {
 	return func(p *ExprPrinter, e *tree.Call) string { return name + "(" + strings.Join(p.All(e.Args), ", ") + ")" }
 }
 
-// infix is an operator between all arguments.
 func infix(operator string) Function {
 	return func(p *ExprPrinter, e *tree.Call) string { return "(" + strings.Join(p.All(e.Args), operator) + ")" }
 }
@@ -66,7 +65,6 @@ func (p *ExprPrinter) call(e *tree.Call) string {
 	return f(p, e)
 }
 
-// All prints expressions.
 func (p *ExprPrinter) All(args []tree.Expr) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
@@ -100,7 +98,6 @@ func sign(p *ExprPrinter, e *tree.Call) string {
 	return "CAST(sign(" + p.Expr(e.Args[0]) + ") AS " + p.Int64 + ")"
 }
 
-// rounding prints round, floor, ceil and trunc.
 func rounding(p *ExprPrinter, e *tree.Call) string {
 	if e.Args[0].Type().Kind == tree.Real {
 		return roundingReal(p, e)
@@ -161,7 +158,6 @@ func roundingReal(p *ExprPrinter, e *tree.Call) string {
 	return "(" + p.let(p.Round(e.Fn, x, t.Wide()), func(x string) string { return p.clamp(x, t.Lo, t.Hi) }) + ")"
 }
 
-// floorDiv divides an integer and rounds down.
 func (p *ExprPrinter) floorDiv(e tree.Expr, by int64) string {
 	shift := new(big.Int).Div(e.Type().Lo, big.NewInt(by))
 	add := new(big.Int).Mul(shift, big.NewInt(by))
@@ -256,7 +252,6 @@ func parseBoolean(p *ExprPrinter, e *tree.Call) string {
 		") THEN false END)"
 }
 
-// PrintText prints a value as text.
 func PrintText(p *ExprPrinter, e *tree.Call) string {
 	t := e.Args[0].Type()
 	text := " AS " + p.Text + ")"
@@ -296,7 +291,6 @@ func extract(p *ExprPrinter, e *tree.Call) string {
 	return "CAST(" + p.Part(field, p.Calendar(x)) + " AS " + p.Int64 + ")"
 }
 
-// Calendar prints a time as the database's own.
 func (p *ExprPrinter) Calendar(x tree.Expr) string {
 	if x.Type().Kind == tree.Date {
 		return p.Date(p.Expr(x))

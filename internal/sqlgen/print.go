@@ -25,7 +25,6 @@ type Printer struct {
 	relation  *frame // what all of it is about
 }
 
-// ExprPrinter writes expressions over a row.
 type ExprPrinter struct {
 	*output
 	relations *relationPrinter // for subqueries
@@ -58,10 +57,8 @@ func (p *Printer) FromClause(where ...string) string {
 	return text
 }
 
-// Unit prints whose a row is.
 func (p *Printer) Unit() string { return p.relation.field(p.relation.relation.Unit()) }
 
-// parameter adds a parameter.
 func (p *output) parameter(v any) string {
 	if p.Parameter == nil {
 		return p.Constant(v)
@@ -83,7 +80,6 @@ func (p *output) let(x string, in func(x string) string) string {
 // short is how long a text is, such as the name of a field, that may as well be written again.
 const short = 40
 
-// typedParameter adds a parameter of a type.
 func (p *output) typedParameter(v any, typ string) string {
 	return "CAST(" + p.parameter(v) + " AS " + typ + ")"
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// relationPrinter writes relations.
 type relationPrinter struct {
 	*output
 	exprs *ExprPrinter
@@ -121,7 +120,6 @@ func (p *relationPrinter) pathScan(s *tree.Scan, t *Table, f *frame) string {
 	return text
 }
 
-// join prints JOIN, LEFT JOIN and FULL JOIN.
 func (p *relationPrinter) join(j *tree.Join, f *frame) string {
 	l, r := p.frame(j.L), p.frame(j.R)
 	both := tuple{l, r}
@@ -232,7 +230,6 @@ func (p *relationPrinter) leftJoin(f, l, r *frame, on string) string {
 		" WHERE n NOT IN (SELECT n FROM " + all + ")"
 }
 
-// selection prints a subquery without aggregates.
 func (p *relationPrinter) selection(s *tree.Select, f *frame) string {
 	from := p.frame(s.From)
 	list := f.fields(func(i int) string { return p.exprs.exprOver(tuple{from}, s.Columns[i]) })

@@ -29,7 +29,6 @@ func NewSchema(d *Dialect, ds *policy.Dataset) Schema {
 		Listed: map[*policy.Column]string{}}
 }
 
-// Table is how a table is stored.
 type Table struct {
 	*policy.Table
 	*Dialect
@@ -52,7 +51,6 @@ type Table struct {
 	Rows int64
 }
 
-// Column is a stored column.
 type Column struct {
 	Name string // as stored
 	Type string // as the database spells it
@@ -76,7 +74,6 @@ func (t *Table) Needed() []string {
 // row: whole numbers of any width, texts, or one type. Alike means that a person has one spelling
 // in all of them.
 
-// bearer is a column that bears an identity.
 type bearer struct {
 	table  *Table
 	column string
@@ -267,7 +264,6 @@ func (t *Table) rowIdentity() string {
 // policy only; texts of a question are parameters.
 func QuoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// QuoteName writes an identifier.
 func QuoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 var one = big.NewRat(1, 1)

@@ -35,7 +35,6 @@ type Statement struct {
 	Members bool
 }
 
-// Statements prints a query, with its parameters.
 func (s *Schema) Statements(q *tree.Query) []Statement {
 	var totals []int
 	var out []Statement
@@ -234,7 +233,6 @@ func (s *Schema) rowStatement(q *tree.Query, measures []int, persons bool) State
 		Values: -1}
 }
 
-// Grouping prints GROUP BY, where there are keys.
 func Grouping(keys []string) string {
 	if len(keys) == 0 {
 		return ""
@@ -408,7 +406,6 @@ type Kept struct {
 	Steps  string
 }
 
-// Names are the names of columns.
 func Names(columns ...[]Kept) []string {
 	var out []string
 	for _, list := range columns {

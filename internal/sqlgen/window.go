@@ -133,7 +133,6 @@ func (p *relationPrinter) castToHolder(x string, t tree.Type) string {
 	return p.TryCast(x, p.holder(t))
 }
 
-// frameOf prints which rows a window is over.
 func frameOf(f tree.Frame) string {
 	mode := " ROWS"
 	if f.Peers {

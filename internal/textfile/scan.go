@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// Shape says how the file is written.
 type Shape struct {
 	Delimiter rune
 	// Unquoted says that a quote is a sign like others.
@@ -119,7 +118,6 @@ func (s *scanner) next() ([]byte, error) {
 	return line, err
 }
 
-// judge decides about a row, and copies it.
 func (s *scanner) judge(begin int64, values fields, length int) error {
 	blank := len(ended(s.text)) == 0
 	if s.want == 0 && !blank {

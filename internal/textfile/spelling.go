@@ -20,7 +20,6 @@ type Moment struct {
 	ShortYear bool
 }
 
-// word is a word of a template.
 type word struct {
 	text, strptime, pattern, fixed string
 	part                           string // what it says; each part is there once
@@ -150,7 +149,6 @@ func ParseNumber(text string, whole bool) (Number, error) {
 	return n, nil
 }
 
-// Truth is the words of a boolean.
 type Truth struct{ Yes, No string }
 
 // ParseTruth reads two words, as in ja/nein. Its error is the end of a sentence.

@@ -13,7 +13,6 @@ import (
 // longest is in bytes.
 const longest = 64
 
-// Rule says what a name is.
 const Rule = "write 1 to 64 bytes of letters and digits, in the form that SASLprep (RFC 4013) gives them, and of _ . @ -"
 
 // Check says what is wrong with a name, or nothing. Names stand in accounts of the ledger, in

@@ -167,7 +167,6 @@ const (
 	itemAmount                    // adds its steps, and nothing where it is NULL
 )
 
-// measure reads one measure of all groups.
 func (l *linearReader) measure(m tree.Measure, groups int) ([][]Term, bool) {
 	items := make([]dependentItem, 0, len(l.where)+len(l.keys)+1)
 	for _, e := range l.where {

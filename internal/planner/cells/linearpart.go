@@ -204,7 +204,6 @@ type point struct {
 // maxBinPoints is how many points of one range are tried one by one.
 const maxBinPoints = 1 << 13
 
-// columnUses is how expressions use a column.
 type columnUses struct {
 	// constants are what it is compared with, as lattice points.
 	constants []int64
@@ -286,7 +285,6 @@ func (u *columnUses) points(b policy.Bin) ([]int64, bool) {
 	return out, true
 }
 
-// look finds how an expression uses a column.
 func (u *columnUses) look(c gridColumn, e tree.Expr) {
 	switch e := e.(type) {
 	case *tree.Column:

@@ -302,7 +302,6 @@ func flipComparison(op tree.CompareOp) tree.CompareOp {
 	return op
 }
 
-// Unite brings two expressions to one type.
 func Unite(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 	l, r = Adopt(l, r), Adopt(r, l)
 	a, b := l.Type().Kind, r.Type().Kind
@@ -396,7 +395,6 @@ func Article(k tree.Kind) string {
 	return "a " + k.String()
 }
 
-// FromValue makes the literal of a value.
 func FromValue(v tree.Value, t tree.Type) *tree.Literal {
 	switch v := v.(type) {
 	case *big.Int:
@@ -444,7 +442,6 @@ func timeColumn(k tree.Kind, c *policy.Column) tree.Type {
 	return tree.TimeType(k, big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps), true)
 }
 
-// ColumnField gives a policy column its type.
 func ColumnField(c *policy.Column) tree.Field {
 	return tree.Field{Name: c.Name, Type: columnType(c), Nullable: c.Nullable, Source: c}
 }

@@ -393,7 +393,6 @@ func isNamePattern(p string) bool {
 	return slices.Contains([]string{"MONTH", "MON", "DAY", "DY"}, strings.ToUpper(p))
 }
 
-// readForm reads a time by a form.
 func readForm(text, form string) (tree.Moment, bool) {
 	t := struct{ year, month, day, hour, minute, second, micros int }{year: 1, month: 1, day: 1}
 	number := func(width int, into *int) bool {

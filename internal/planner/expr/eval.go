@@ -23,7 +23,6 @@ func Compute(m *meter.Meter, e tree.Expr, leaf func(tree.Expr) tree.Value) tree.
 	return evaluation{m, leaf}.value(e)
 }
 
-// evaluation computes one expression.
 type evaluation struct {
 	meter *meter.Meter
 	leaf  func(tree.Expr) tree.Value

@@ -227,7 +227,6 @@ func newToDate(args []tree.Expr, pos int32) (tree.Expr, error) {
 	return newDate(int64(m.Day())), nil
 }
 
-// readFormatted reads a constant time by a form.
 func readFormatted(name string, args []tree.Expr, pos int32) (tree.Moment, error) {
 	text, err := TextConstant(args[0], 100, Lookup(name).Usage, pos)
 	if err != nil {

@@ -28,7 +28,6 @@ func matchFunctions() []Function {
 	}
 }
 
-// compilations keeps the patterns that were used last.
 var compilations struct {
 	sync.Mutex
 	byText map[string]*regexp.Regexp
@@ -177,7 +176,6 @@ func pieceFunctions() []Function {
 	}
 }
 
-// nonEmptyText reads a constant that is not empty.
 func nonEmptyText(e tree.Expr, what string, pos int32) (string, error) {
 	s, err := TextConstant(e, MaxNeedle, what, pos)
 	if err == nil && s == "" {

@@ -344,7 +344,6 @@ func restrictDomain(x tree.Expr, r tree.Range, pos int32) (tree.Expr, error) {
 	return Real(x), nil
 }
 
-// newPower raises to a constant power.
 func newPower(args []tree.Expr, pos int32) (tree.Expr, error) {
 	x, err := requireKind("power", args[0], pos, tree.Number, tree.Real)
 	if err != nil {

@@ -357,7 +357,6 @@ func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
 
 func isLiteral(e tree.Expr) bool { _, ok := e.(*tree.Literal); return ok }
 
-// spelled is a pattern of a time.
 func (b *builder) spelled(w formPart, x tree.Expr) tree.Expr {
 	d, number := digitPatterns[w.pattern]
 	switch {
@@ -392,7 +391,6 @@ func (b *builder) digits(pattern string, n tree.Expr) tree.Expr {
 	return n
 }
 
-// padded writes a number with zeros before it.
 func (b *builder) padded(n tree.Expr, width int64, w formPart) tree.Expr {
 	if b.err != nil {
 		return NewText("")

@@ -64,7 +64,6 @@ var otherNames = map[string]string{"millennia": "millennium", "mil": "millennium
 	"qtr": "quarter", "mon": "month", "min": "minute", "sec": "second", "millisecond": "milliseconds", "msec": "milliseconds",
 	"ms": "milliseconds", "microsecond": "microseconds", "usec": "microseconds", "us": "microseconds"}
 
-// unitName reads a unit or a field.
 func unitName(text string) string {
 	name := strings.ToLower(strings.TrimSpace(text))
 	for _, known := range []string{name, strings.TrimSuffix(name, "s")} {

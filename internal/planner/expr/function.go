@@ -16,8 +16,7 @@ import (
 // tree, or both. Everything that is known of a function is in its row. Every function is total, and
 // takes time in proportion to the length of its arguments at most.
 type Function struct {
-	names string // in SQL, or in the tree where it has none there; several are separated by spaces
-	// Usage is how it is written.
+	names       string // in SQL, or in the tree where it has none there; several are separated by spaces
 	Usage       string
 	least, most int // how many arguments; most is 0 for any number
 	// build checks the arguments and makes the expression, with the interval of its value: nil
@@ -97,7 +96,6 @@ func Nodes() []string {
 	return slices.Sorted(maps.Keys(table.tree))
 }
 
-// Named makes a function of checked arguments.
 func Named(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 	f := Lookup(name)
 	if len(args) < f.least || f.most > 0 && len(args) > f.most {

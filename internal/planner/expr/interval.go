@@ -248,7 +248,6 @@ func NotTooLarge(e tree.Expr, pos int32) error {
 	return nil
 }
 
-// maxThresholds bounds those of one width_bucket.
 const maxThresholds = 100
 
 // NewThresholds makes width_bucket(x, ARRAY[...]): how many of the thresholds, which rise, x is not

@@ -241,7 +241,6 @@ func drawCall(t *rapid.T, name string, f *Function, arg, number, text func() tre
 // spelled has the type of every expression by its spelling.
 var spelled = map[string]string{}
 
-// drawn counts what was drawn.
 var drawn = map[string]int{}
 
 // TestValuesStayInTheirIntervals is the proof that nothing overflows, tried on

@@ -18,10 +18,8 @@ func Normal(e tree.Expr) tree.Expr { return newNormalizer(nil).normal(e) }
 // CountNormal is Normal for who plans: what it takes is counted.
 func CountNormal(m *meter.Meter, e tree.Expr) tree.Expr { return newNormalizer(m).normal(e) }
 
-// NormalLogic is Normal of AND or OR.
 func NormalLogic(x *tree.Logic) tree.Expr { return newNormalizer(nil).logic(x) }
 
-// normalizer brings one expression into its normal form.
 type normalizer struct {
 	meter *meter.Meter
 	// fixed are those that are their own normal form. What stands in the condition of a CASE is
@@ -32,7 +30,6 @@ type normalizer struct {
 
 func newNormalizer(m *meter.Meter) normalizer { return normalizer{m, map[*tree.Case]bool{}} }
 
-// spell writes an expression in its canonical spelling.
 func (n normalizer) spell(e tree.Expr) string {
 	if n.meter != nil {
 		n.meter.Write(tree.Size(e) + Texts(e))
@@ -91,7 +88,6 @@ func (n normalizer) normal(e tree.Expr) tree.Expr {
 	return n.fold(e)
 }
 
-// cases is the normal form of a CASE.
 func (n normalizer) cases(x *tree.Case) tree.Expr {
 	e := n.normalCase(x)
 	if _, ok := e.(*tree.Case); ok && n.spell(e) == n.spell(x) {

@@ -33,12 +33,10 @@ datasets:
           b:   {type: date}
 `
 
-// maker makes up expressions of one column.
 type maker struct{ *rand.Rand }
 
 func (m maker) pick(from ...string) string { return from[m.IntN(len(from))] }
 
-// number is a number made of a column.
 func (m maker) number(column string, depth int) string {
 	leaf := column
 	switch column {
@@ -85,7 +83,6 @@ func (m maker) number(column string, depth int) string {
 	return leaf
 }
 
-// time is a time made of a column.
 func (m maker) time(column string, depth int) string {
 	if depth <= 0 {
 		return column

@@ -245,7 +245,6 @@ func Constants(c tree.Expr) (tree.Expr, []*tree.Literal) {
 	return nil, nil
 }
 
-// Conjuncts returns the conditions that all must hold.
 func Conjuncts(e tree.Expr) []tree.Expr {
 	if e == nil {
 		return nil
@@ -351,7 +350,6 @@ func Covers(k tree.Key) (whole, complete bool) {
 	return whole, whole && has(policy.Value{Null: true})
 }
 
-// SameKey compares values of one key.
 func SameKey(a, b policy.Value) bool {
 	return a.Null == b.Null && (a.Null || a.Text == b.Text && a.Int == b.Int)
 }

@@ -22,7 +22,6 @@ type Excess struct {
 	At   int32  // -1 where there is no place
 }
 
-// ExcessKind is what is wrong with a text.
 type ExcessKind int
 
 // What can be wrong with a text.

@@ -22,7 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// furnish writes a hospital and its policy.
 func furnish(t *testing.T) (dir, policy string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -35,7 +35,6 @@ type Meter struct {
 	patterns map[string]compiledPattern
 }
 
-// allowance is what may be done.
 type allowance struct {
 	time  time.Duration
 	bytes int
@@ -109,7 +108,6 @@ func Run(do func() error) (err error) {
 	return do()
 }
 
-// Counted is what was counted so far.
 func (m *Meter) Counted() (time.Duration, int) {
 	return m.all.time - m.left.time, m.all.bytes - m.left.bytes
 }

@@ -68,7 +68,6 @@ func newBuilder(pattern string) (*builder, error) {
 	return &builder{prog: prog, cuts: rangeEnds(prog), places: map[string]int{}, seen: make([]int, len(prog.Inst))}, nil
 }
 
-// build follows every reading that there is.
 func (b *builder) build() error {
 	b.place(matchState{[]uint32{uint32(b.prog.Start)}, -1})
 	edges := 0
@@ -106,7 +105,6 @@ type builder struct {
 	now   int
 }
 
-// place returns the number of a reading.
 func (b *builder) place(r matchState) int {
 	before := r.before
 	if before >= 0 { // all that is looked at is whether it belongs to a word
@@ -309,7 +307,6 @@ func (s set) folded() set {
 	return newSet(out...)
 }
 
-// casedCharacters are the characters that have another case.
 var casedCharacters = sync.OnceValue(func() (out []rune) {
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if unicode.ToLower(r) != r || unicode.ToUpper(r) != r {
@@ -337,7 +334,6 @@ func (s set) String() string {
 	return b.String()
 }
 
-// anyCharacter is every character.
 var anyCharacter = set{{0, utf8.MaxRune}}
 
 var (

@@ -42,7 +42,6 @@ const (
 	wordEnds               // where one ends
 )
 
-// part is a node of a pattern.
 type part struct {
 	kind        kind
 	set         set

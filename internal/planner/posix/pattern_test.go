@@ -142,7 +142,6 @@ func TestMeansWhatPostgreSQLMeans(t *testing.T) {
 	}
 }
 
-// compare asks PostgreSQL about texts.
 func compare(t *testing.T, conn *pgx.Conn, condition, pattern string, texts []string, written string) {
 	t.Helper()
 	own := regexp.MustCompile(written)

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// reader reads a pattern from left to right.
 type reader struct {
 	rest  []rune
 	fold  bool
@@ -76,7 +75,6 @@ func (r *reader) options() error {
 	}
 }
 
-// choice reads branches with | between them.
 func (r *reader) choice() (*part, error) {
 	if r.depth++; r.depth > maxDepth {
 		return nil, refuse("write a simpler pattern", "brackets of the pattern are nested more than %d deep", maxDepth)

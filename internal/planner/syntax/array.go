@@ -36,7 +36,6 @@ func Elements(text string, most int) ([]*string, bool) {
 	return nil, false
 }
 
-// arrayReader reads the text of an array.
 type arrayReader struct {
 	text string
 	at   int
@@ -93,7 +92,6 @@ func (r *arrayReader) element() (*string, bool) {
 	return nil, false
 }
 
-// until reads up to a closing quote.
 func (r *arrayReader) until(quote byte) (*string, bool) {
 	var b strings.Builder
 	for ; r.at < len(r.text); r.at++ {

@@ -130,7 +130,6 @@ func spellNumber(p api.Parameter, text string) (literal, *api.Refusal) {
 	return literal{sql: "(" + p.Text + ")", value: p, number: p.Text}, nil
 }
 
-// parameterMark is a parameter's place.
 type parameterMark struct {
 	number     int
 	start, end int32

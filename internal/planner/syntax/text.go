@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner/grammar"
 )
 
-// questionLimits are the limits of a question.
 var questionLimits = grammar.Limits{Bytes: 64 << 10, Words: 4000, Depth: 64}
 
 // Text is the text of a question, read: one SELECT, or why it is none. It is read once, by whoever
@@ -69,7 +68,6 @@ func NewText(p *grammar.Parsed, s *pg.SelectStmt, from, to int) *Text {
 	return t
 }
 
-// SQL is the text.
 func (t *Text) SQL() string { return t.sql }
 
 // Key tells texts with their values apart.
@@ -332,7 +330,6 @@ func isQualified(s *pg.SelectStmt) (found bool) {
 	return found
 }
 
-// qualified shortens names.
 type qualified struct {
 	database string
 	named    map[string]bool // queries of WITH, which have no schema
@@ -364,7 +361,6 @@ func (q *qualified) shorten(n *pg.Node) {
 	c.Fields = c.Fields[from:]
 }
 
-// check refuses another database and another schema.
 func (q *qualified) check(database, in string, at int32) {
 	switch {
 	case database != "" && !strings.EqualFold(database, q.database):

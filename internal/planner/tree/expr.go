@@ -89,7 +89,6 @@ type Arith struct {
 	Typ  Type
 }
 
-// ArithOp is the operation of an Arith.
 type ArithOp string
 
 // The operations of Arith.
@@ -138,7 +137,6 @@ type Logic struct {
 	Args []Expr
 }
 
-// LogicOp is AND or OR.
 type LogicOp string
 
 // The operations of Logic.
@@ -147,7 +145,6 @@ const (
 	Or  LogicOp = "OR"
 )
 
-// Not is SQL's NOT.
 type Not struct{ X Expr }
 
 // In is membership in a list of literals of the type of X. Its list has no NULL.
@@ -225,12 +222,10 @@ func (*Within) expr() {}
 
 func (*Like) expr() {}
 
-// IsNullLiteral reports whether the literal is NULL.
 func (e *Literal) IsNullLiteral() bool {
 	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil && e.Micros == nil
 }
 
-// NewColumn names a field of a relation.
 func NewColumn(r Relation, field int) *Column { return &Column{Index: field, Field: r.Fields()[field]} }
 
 var (
@@ -238,7 +233,6 @@ var (
 	MaxInt64 = big.NewInt(1<<63 - 1)
 )
 
-// Parts returns the expressions directly below e.
 func Parts(e Expr) (all []Expr) {
 	switch e := e.(type) {
 	case *Logic:
@@ -322,7 +316,6 @@ func WalkRow(e Expr, f func(Expr)) {
 	EachPart(e, func(p Expr) { WalkRow(p, f) })
 }
 
-// Levels returns how deep e is nested.
 func Levels(e Expr) int {
 	deepest := 0
 	EachPart(e, func(p Expr) { deepest = max(deepest, Levels(p)) })
@@ -365,7 +358,6 @@ type Within struct {
 	Typ Type
 }
 
-// ends writes the interval in one spelling.
 func (e *Within) ends() string {
 	if r := e.Typ.Range; r != nil {
 		return fmt.Sprintf("[%x..%x]", r.Low, r.High)
@@ -381,7 +373,6 @@ type Case struct {
 	Typ   Type
 }
 
-// When is a branch of a Case.
 type When struct{ If, Then Expr }
 
 // RoundingRatio returns how many steps of a rounding one step of its argument is, as a fraction.
@@ -418,7 +409,6 @@ type Like struct {
 // Pattern is a sequence of characters and wildcards. No two Anything follow each other.
 type Pattern []PatternPart
 
-// PatternPart is a character or a wildcard.
 type PatternPart rune
 
 const (

@@ -177,7 +177,6 @@ type Part struct {
 // MostUncut is how many rows of one person there can be.
 const MostUncut = 1 << 40
 
-// PartKind says what a Part computes.
 type PartKind int
 
 // The numbers are part of how a question is spelt, and so of what is remembered: a new kind comes
@@ -267,7 +266,6 @@ func (p *Persons) format(b *strings.Builder) {
 	formatFrom(b, p.From, p.Where)
 }
 
-// Format writes the part in one canonical spelling.
 func (p Part) Format() string {
 	var b strings.Builder
 	p.format(&b)
@@ -329,7 +327,6 @@ type Edge struct {
 	At   int64
 }
 
-// Everything is the frame of all rows.
 var Everything = Frame{Start: Edge{Open: true}, End: Edge{Open: true}}
 
 // Ordered reports whether it matters which of the rows that are equal in the order comes first.
@@ -401,7 +398,6 @@ func (w *Window) format(b *strings.Builder) {
 	formatFrom(b, w.From, w.Where)
 }
 
-// Format writes the window in one canonical spelling.
 func (o Over) Format() string {
 	var b strings.Builder
 	o.format(&b)

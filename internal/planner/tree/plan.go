@@ -41,7 +41,6 @@ type Among struct {
 	Columns []int  // the columns of the other that they are compared with
 }
 
-// Output is a column of the answer.
 type Output struct {
 	Name string
 	Expr Expr // on Released values
@@ -85,7 +84,6 @@ type Stat struct {
 	Typ Type
 }
 
-// StatKind says what a Stat is made of.
 type StatKind int
 
 const (
@@ -113,7 +111,6 @@ func (k StatKind) Exact() bool {
 	return k == KeyStat || k == AbsentStat || k == GroupingStat || k == PeopleStat
 }
 
-// Type returns the type of the value.
 func (s Stat) Type() Type { return s.Typ }
 
 // Order is one item of ORDER BY, on released values.
@@ -169,7 +166,6 @@ type Holdout struct {
 	Averaged Expr
 }
 
-// Describe writes the expression for a reader.
 func (h *Holdout) Describe() string { return Describe(h.Averaged) }
 
 // Table is rows to train on: what an engine reads for a training, and all that it sees of it. Every
@@ -211,13 +207,10 @@ func (c TableColumn) Bounds() (lo, hi int64, step *big.Rat) {
 	return t.Lo.Int64(), t.Hi.Int64(), step // proven to fit in 53 bits
 }
 
-// Describe writes the column for a reader.
 func (c TableColumn) Describe() string { return Describe(c.Expr) }
 
-// Features are the columns without the target.
 func (t *Table) Features() []TableColumn { return t.Columns[:len(t.Columns)-1] }
 
-// Target is what is to be predicted.
 func (t *Table) Target() TableColumn { return t.Columns[len(t.Columns)-1] }
 
 // MaxRows is how many rows of one person are in the table.

@@ -52,7 +52,6 @@ type Measure struct {
 	Most *big.Int
 }
 
-// MeasureKind says what a measure adds up.
 type MeasureKind int
 
 const (
@@ -90,7 +89,6 @@ type Choice struct {
 // them.
 func (q *Query) PublicKeys() []Key { return q.Keys[:q.firstPrivate()] }
 
-// PrivateKeys returns the keys whose values are private.
 func (q *Query) PrivateKeys() []Key { return q.Keys[q.firstPrivate():] }
 
 // ListsKeys reports whether nothing is asked for but public keys. They follow from the policy, the
@@ -185,7 +183,6 @@ func (m Measure) Step() *big.Rat {
 	return One
 }
 
-// Format writes the measure in its canonical spelling.
 func (m Measure) Format() string {
 	switch m.Kind {
 	case CountRows:
@@ -237,7 +234,6 @@ func (m Measure) Describe() string {
 	return "sum(" + Describe(m.Arg) + ")"
 }
 
-// Describe writes the key for a reader.
 func (k Key) Describe() string { return Describe(k.Expr) }
 
 // Format writes the query in its canonical spelling: two questions with the

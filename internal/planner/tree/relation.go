@@ -31,7 +31,6 @@ type Relation interface {
 	format(*strings.Builder)
 }
 
-// Field is a column of a relation.
 type Field struct {
 	Name     string // what analysts call it; empty where they cannot
 	Type     Type
@@ -92,7 +91,6 @@ const MostRows = 1_000_000
 
 func AtMost(n int64) int64 { return max(1, min(n, MostRows)) }
 
-// FormatRelation writes a relation in one canonical spelling.
 func FormatRelation(r Relation) string {
 	var b strings.Builder
 	r.format(&b)

@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Kind is what a value is.
 type Kind int
 
 const (
@@ -20,7 +19,6 @@ const (
 	Real
 	// Text is a string, compared byte by byte.
 	Text
-	// Boolean is true or false.
 	Boolean
 	// Date is a day.
 	Date
@@ -84,7 +82,6 @@ func (t Type) TooWide() bool {
 		t.Step.Num().CmpAbs(Widest) > 0 || t.Step.Denom().CmpAbs(Widest) > 0)
 }
 
-// Integer reports whether the lattice is the integers.
 func (t Type) Integer() bool { return t.Kind == Number && t.Step.Cmp(One) == 0 }
 
 var One = big.NewRat(1, 1)
@@ -163,7 +160,6 @@ func (r Range) Largest() float64 { return max(math.Abs(r.Low), math.Abs(r.High))
 
 func EveryReal() Range { return Range{-math.MaxFloat64, math.MaxFloat64} }
 
-// RealRange returns the range of a Real.
 func (t Type) RealRange() Range {
 	switch {
 	case t.Range != nil:
@@ -183,7 +179,6 @@ type Day int64
 
 func (d Day) String() string { return policy.FormatDate(int64(d)) }
 
-// Value returns the literal's value.
 func (e *Literal) Value() Value {
 	switch {
 	case e.Number != nil:
@@ -212,7 +207,6 @@ const (
 	FirstMicros, LastMicros = FirstDay * DayMicros, (LastDay+1)*DayMicros - 1
 )
 
-// Day is the date of a moment.
 func (m Moment) Day() Day {
 	d := int64(m) / DayMicros
 	if int64(m)%DayMicros < 0 {

@@ -35,7 +35,6 @@ func (b *breeder) changes(s reflect.Value) {
 var skipped = map[string]bool{"Column.Field": true, "Column.Index": true, "Join.Fans": true, "Cut.Rows": true, "Like.Pattern": true,
 	"Query.Dataset": true, "Table.Dataset": true, "Literal.Number": true}
 
-// value plants changes in what a field has.
 func (b *breeder) value(name string, at reflect.Value) {
 	if at.Kind() == reflect.Interface && !at.IsNil() {
 		switch x := at.Interface().(type) {

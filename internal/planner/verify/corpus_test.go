@@ -29,7 +29,6 @@ func load(t testing.TB, file, name string) *policy.Dataset {
 	return p.Datasets[name]
 }
 
-// parsed reads a policy.
 func parsed(t testing.TB, text string) *policy.Dataset {
 	t.Helper()
 	p, err := policy.Parse("policy.yaml", []byte(text))
@@ -60,7 +59,6 @@ func golden(t testing.TB, pattern string) []string {
 	return out
 }
 
-// columns are the values of public tables.
 type columns struct{}
 
 func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
@@ -177,7 +175,6 @@ func TestHonestWindows(t *testing.T) {
 	}
 }
 
-// called notes the functions of an expression.
 func called(e tree.Expr, functions map[string]bool) {
 	if e != nil {
 		tree.Walk(e, func(x tree.Expr) {

@@ -17,10 +17,8 @@ type scope struct {
 	cuts    []int        // see rows
 }
 
-// scope is the row of a relation.
 func (r rows) scope(of tree.Relation) *scope { return &scope{r.fields, of.Fields(), r.cuts} }
 
-// join is a row with another after it.
 func (s *scope) join(n int, r rows, of tree.Relation) *scope {
 	out := &scope{fields: slices.Concat(s.fields[:n], r.fields), claimed: slices.Concat(s.claimed[:n], of.Fields())}
 	// What stands on the left of IN asks about the row outside alone.
@@ -178,7 +176,6 @@ func (c *exprChecker) literal(e *tree.Literal) fact {
 	return out
 }
 
-// conditions are conditions that are put together.
 func (c *exprChecker) conditions(s *scope, all ...tree.Expr) fact {
 	out := boolean()
 	c.must(len(all) > 0, "a condition of nothing")
@@ -247,7 +244,6 @@ func (c *exprChecker) exists(s *scope, e *tree.Exists) fact {
 	return out
 }
 
-// choice is a CASE.
 func (c *exprChecker) choice(s *scope, e *tree.Case) fact {
 	derived := false
 	var values []fact

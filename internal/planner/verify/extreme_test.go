@@ -175,7 +175,6 @@ func (r extreme) condition(depth int) string {
 	return "(" + r.pick(r.time(depth-1), r.day(depth-1)) + r.pick(" < ", " >= ") + r.pick("at", "day") + ")"
 }
 
-// question makes one up, perhaps with a subquery.
 func (r extreme) question(most int) string {
 	switch r.IntN(most) {
 	case 0:

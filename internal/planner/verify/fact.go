@@ -80,7 +80,6 @@ func real(low, high float64) fact { return fact{kind: tree.Real, low: low, high:
 
 func text(length int) fact { return fact{kind: tree.Text, length: length} }
 
-// sameStep compares two lattices.
 func sameStep(a, b *big.Rat) bool {
 	return a == b || a != nil && b != nil && a.Num().Cmp(b.Num()) == 0 && a.Denom().Cmp(b.Denom()) == 0
 }
@@ -115,7 +114,6 @@ func realSpan(t tree.Type) (low, high float64) {
 	return -high, high
 }
 
-// sameType compares two claims.
 func sameType(a, b tree.Type) bool {
 	same := func(x, y *big.Int) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 }
 	return a.Kind == b.Kind && sameStep(a.Step, b.Step) && same(a.Lo, b.Lo) && same(a.Hi, b.Hi) && a.MaxLength == b.MaxLength &&

@@ -323,7 +323,6 @@ func (c *functions) concatenate(args []fact) fact {
 	return out
 }
 
-// spell is a value as a text.
 func (c *functions) spell(e *tree.Call, x fact) fact {
 	switch x.kind {
 	case tree.Boolean:

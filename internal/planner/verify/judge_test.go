@@ -231,7 +231,6 @@ func isKey(ds *policy.Dataset, table, column string) bool {
 	})
 }
 
-// sentence judges a tree in the reference.
 func (j *judge) sentence(ds *policy.Dataset, s subject) verdict {
 	tried, failed := 0, 0
 	for i, p := range j.of(ds) {

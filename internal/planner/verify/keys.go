@@ -7,7 +7,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// checkKey checks something to group by.
 func (c *queryChecker) checkKey(in *scope, q *tree.Query, k tree.Key, why purpose) {
 	f := c.exprs.expr(in, k.Expr)
 	c.must(!f.derived && f.kind != tree.Identity && f.kind != tree.Real, "it is a real number, or says who or what a row is about")

@@ -44,7 +44,6 @@ func writable(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
 
-// replace plants a value in a place.
 func replace[T any](at reflect.Value, with T) func() func() {
 	return set(at, reflect.ValueOf(&with).Elem())
 }
@@ -140,7 +139,6 @@ func writableOr(v reflect.Value) reflect.Value {
 	return v
 }
 
-// node plants mistakes in one node.
 func (b *breeder) node(v reflect.Value) {
 	s := v.Elem()
 	if e, ok := v.Interface().(tree.Expr); ok {
@@ -201,7 +199,6 @@ func (b *breeder) node(v reflect.Value) {
 	}
 }
 
-// relation plants mistakes in what a relation claims.
 func (b *breeder) relation(s reflect.Value, r tree.Relation) {
 	if unit := s.FieldByName("UnitField"); unit.IsValid() && r.Unit() >= 0 {
 		for _, by := range []int{-1, 1} {
@@ -711,7 +708,6 @@ type score struct {
 	tried, shown  int // of those that were refused
 }
 
-// survey counts mistakes by their kind.
 type survey struct {
 	judge  *judge
 	every  int // of which one is planted
@@ -728,7 +724,6 @@ func (all *survey) of(class string) *score {
 	return all.scores[class]
 }
 
-// count plants mistakes, one at a time.
 func (all *survey) count(t *testing.T, s specimen) {
 	t.Helper()
 	if err := s.check(); err != nil {
@@ -807,14 +802,12 @@ func (all *survey) one(score *score, s specimen, m mutant, runs bool) string {
 	return wrong
 }
 
-// String is a line of the table.
 func (s *score) String() string {
 	return fmt.Sprintf("%7d made, %7d refused, %5d true all the same, %5d run and right (%d in DuckDB), %6d not run, %d known, "+
 		"%d dangerous; of those refused %d of %d are shown to be", s.made, s.refused, s.same, s.ran, s.inDuckDB, s.left, s.known,
 		s.dangerous, s.shown, s.tried)
 }
 
-// tell prints the table.
 func (all *survey) tell(t *testing.T) {
 	sum := &score{}
 	for _, class := range slices.Sorted(maps.Keys(all.scores)) {

@@ -99,7 +99,6 @@ func (c *relationChecker) window(w *tree.Window) rows {
 	return out
 }
 
-// over derives one window.
 func (c *relationChecker) over(in *scope, o tree.Over, limit int64) (out field) {
 	for _, e := range o.By {
 		f := c.exprs.expr(in, e)

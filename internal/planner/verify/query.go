@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// checkQuery checks a whole query.
 func (c *queryChecker) checkQuery(q *tree.Query, why purpose) {
 	c.must(q.Dataset == c.ds.Name && q.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
 	from := c.relations.relation(q.From)
@@ -93,7 +92,6 @@ func asks(e tree.Expr) bool {
 	return slices.ContainsFunc(parts(e), asks)
 }
 
-// measure derives what a measure is of.
 func (c *queryChecker) measure(in *scope, m tree.Measure) fact {
 	if m.Arg == nil {
 		c.must(m.Kind == tree.CountRows || m.Kind == tree.CountPersons, "a measure of nothing")
@@ -213,7 +211,6 @@ func distance(q *tree.Query, lo, hi *big.Int, norm dp.Norm) *big.Int {
 	return upper(spread, new(big.Int).Mul(big.NewInt(count), apart))
 }
 
-// checkChoice checks a choice among groups.
 func (c *queryChecker) checkChoice(q *tree.Query) {
 	if q.Choice == nil {
 		return
@@ -243,7 +240,6 @@ func (c *queryChecker) checkHoldout(h *tree.Holdout) {
 		"one person can add more than 1 to a score")
 }
 
-// checkTable checks rows to train on.
 func (c *queryChecker) checkTable(t *tree.Table) {
 	c.must(t.Dataset == c.ds.Name && t.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
 	from := c.relations.relation(t.From)

@@ -33,7 +33,6 @@ const townPolicy = `datasets:
         columns: {day: {type: date, bounds: [2024-01-01, 2024-12-31]}, kind: {type: text}, cost: {type: decimal, bounds: [0, 100], granularity: 0.01}, num: {type: integer, bounds: [0, 9]}, code: {type: integer}}
 `
 
-// prepared is the private query of a question.
 func prepared(t testing.TB, ds *policy.Dataset, text string) *tree.Query {
 	t.Helper()
 	st, err := planner.Prepare(ds, text, planner.Options{})
@@ -277,7 +276,6 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// below finds the first relation of a kind.
 func below[T tree.Relation](r tree.Relation) (found T) {
 	switch x := r.(type) {
 	case T:
@@ -364,7 +362,6 @@ func TestOwnRows(t *testing.T) {
 	}
 }
 
-// all are all fields of a relation.
 func all(r tree.Relation) (out []tree.Expr) {
 	for i := range r.Fields() {
 		out = append(out, tree.NewColumn(r, i))

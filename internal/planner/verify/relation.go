@@ -54,7 +54,6 @@ func (c *relationChecker) relation(r tree.Relation) (out rows) {
 	return out
 }
 
-// compareClaims compares a relation's claims with what follows.
 func (c *relationChecker) compareClaims(r tree.Relation, own rows) {
 	fields := r.Fields()
 	c.must(len(fields) == len(own.fields), "it has %d fields and claims %d", len(own.fields), len(fields))
@@ -151,7 +150,6 @@ func (c *relationChecker) identities(t *policy.Table, out *rows) {
 	}
 }
 
-// join derives the rows of a join.
 func (c *relationChecker) join(j *tree.Join) rows {
 	l, r := c.relation(j.L), c.relation(j.R)
 	n := len(l.fields)
@@ -209,7 +207,6 @@ func (c *relationChecker) join(j *tree.Join) rows {
 	return out
 }
 
-// conjuncts are the conditions that all must hold.
 func conjuncts(e tree.Expr) []tree.Expr {
 	switch x := e.(type) {
 	case nil:
@@ -343,7 +340,6 @@ func numbered(s *scope, e tree.Expr) bool {
 	return f.serial && sameStep(n.Type().Step, f.step) && n.Number.Cmp(f.hi) < 0
 }
 
-// union derives the rows of UNION ALL.
 func (c *relationChecker) union(u *tree.Union) rows {
 	c.must(len(u.Parts) > 0, "a union of nothing")
 	parts := make([]rows, len(u.Parts))

@@ -68,7 +68,6 @@ func (c *functions) checkClaimedCivil(e tree.Expr) {
 	c.checkCivil(fact{kind: e.Type().Kind, lo: lo, hi: hi})
 }
 
-// time derives functions of times.
 func (c *functions) time(e *tree.Call, args []fact) fact {
 	switch e.Fn {
 	case "extract":

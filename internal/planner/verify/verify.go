@@ -66,7 +66,6 @@ func Holdout(ds *policy.Dataset, h *tree.Holdout) error {
 	})
 }
 
-// Table checks rows to train on.
 func Table(ds *policy.Dataset, t *tree.Table) error {
 	return guarded(func() { newQueryChecker(ds).checkTable(t) })
 }
@@ -93,7 +92,6 @@ type exprChecker struct {
 	relations  *relationChecker // for subqueries
 }
 
-// relationChecker derives what the rows of relations are.
 type relationChecker struct {
 	*trail
 	ds    *policy.Dataset

@@ -70,11 +70,9 @@ const (
 	maxOperationsPerRow = 200_000
 	// maxFreeUnionParts is how many parts of a union may read the same rows.
 	maxFreeUnionParts = 3
-	// unlimitedRows is more than any number of rows.
-	unlimitedRows = int64(1) << 62
+	unlimitedRows     = int64(1) << 62
 )
 
-// worker derives how many rows there are.
 type worker struct {
 	*trail
 	ds     *policy.Dataset
@@ -93,7 +91,6 @@ type effort struct{ public, rows, size int64 }
 
 func (c effort) looks() int64 { return max(c.rows, c.size/operationsPerLook) }
 
-// times is the effort of so many pairs.
 func (c effort) times(n int64) effort {
 	return effort{public: timesRows(n, max(1, c.public)), rows: timesRows(n, max(1, c.looks()))}
 }
@@ -213,7 +210,6 @@ func (w *worker) union(u *tree.Union) load {
 	return sum
 }
 
-// join derives the pairs of a join.
 func (w *worker) join(j *tree.Join) load {
 	l, r, n := w.rows(j.L), w.rows(j.R), len(j.L.Fields())
 	left, right := j.L.Unit() >= 0, j.R.Unit() >= 0

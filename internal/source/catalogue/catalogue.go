@@ -18,7 +18,6 @@ type Catalogue struct {
 	Tables []*Table
 }
 
-// Table is a table of the catalogue.
 type Table struct {
 	Schema, Name, Comment string
 	// Kind says what it is where it is no plain table, such as "a view": then the owner has to
@@ -30,8 +29,7 @@ type Table struct {
 	Hidden []string
 	// Unique are the columns, or lists of columns, that no two rows have in common, the primary key
 	// first.
-	Unique [][]string
-	// References are the foreign keys.
+	Unique     [][]string
 	References []Reference
 	// Checks are the conditions that every row fulfils, as SQL.
 	Checks []string
@@ -44,7 +42,6 @@ type Table struct {
 	Question string
 }
 
-// Column is a column of the catalogue.
 type Column struct {
 	Name    string
 	Type    string // as the database spells it
@@ -95,7 +92,6 @@ const (
 // Relation is the schema and the name, as a policy spells it.
 func (t *Table) Relation() string { return t.Schema + "." + t.Name }
 
-// Column finds a column.
 func (t *Table) Column(name string) (Column, bool) {
 	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 	if i < 0 {

@@ -139,7 +139,6 @@ func Verified(address string) string {
 	return u.String()
 }
 
-// local reports whether all hosts are this machine.
 func local(hosts string) bool {
 	for _, host := range strings.Split(hosts, ",") {
 		if h, _, err := net.SplitHostPort(host); err == nil {

@@ -347,7 +347,6 @@ func grant(t *policy.Table, columns []string, role string) string {
 	return fmt.Sprintf("GRANT %s ON %s TO %s;", what, name(t.Relation), role)
 }
 
-// quoted is a list of names.
 func quoted(names []string) string {
 	var list []string
 	for _, name := range names {

@@ -104,7 +104,6 @@ func checkServers(ds *policy.Dataset, c *pgconn.Config) error {
 	return nil
 }
 
-// String says where the database is.
 func (d *Database) String() string { return policy.Postgres(d.dataset.Source) }
 
 // Unreachable is why there is no connection. Its text is the same whatever the server says, which
@@ -119,7 +118,6 @@ func (e *Unreachable) Error() string {
 		"says why"
 }
 
-// Explain says why, to the owner.
 func (e *Unreachable) Explain() string {
 	return fmt.Sprintf("the PostgreSQL database of the dataset %s, %s, cannot be reached: %s", e.Dataset, e.Where, reason(e.Err))
 }
@@ -133,7 +131,6 @@ func reason(err error) string {
 	return pgdial.Why(err)
 }
 
-// connect opens a connection.
 func (d *Database) connect(ctx context.Context) (*pgx.Conn, error) {
 	c, err := pgx.ConnectConfig(ctx, d.config)
 	if err != nil {
@@ -167,7 +164,6 @@ func (d *Database) begin(ctx context.Context) (*pgx.Conn, pgx.Tx, error) {
 	return c, tx, nil
 }
 
-// name spells a relation of the policy.
 func name(relation string) string {
 	schema, table, _ := strings.Cut(relation, ".")
 	return pgx.Identifier{schema, table}.Sanitize()
@@ -230,7 +226,6 @@ func holders(oid, name, column, from, condition string) string {
 		fmt.Sprintf(of, "g.oid", condition), from, fmt.Sprintf(of, "current_user", condition))
 }
 
-// held is something that a role may.
 type held struct {
 	oid          int64 // of a table, or 0
 	name, column string

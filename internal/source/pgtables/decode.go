@@ -260,7 +260,6 @@ func decodeNumeric(v *Values, row int, p []byte, _ *Column) bool {
 	return err == nil || math.IsInf(f, 0)
 }
 
-// Column is a column of a table.
 type Column struct {
 	Name string
 	Type string // as PostgreSQL spells it
@@ -293,7 +292,6 @@ EXISTS (SELECT 1 FROM pg_collation l WHERE l.oid = a.attcollation AND NOT l.coll
 // A domain is read as what it is of; an enumeration as its texts.
 const findBase = `SELECT t.typtype::text, t.typbasetype::bigint, t.typtypmod FROM pg_type t WHERE t.oid = $1::bigint::oid`
 
-// columns lists the columns of a relation.
 func columns(ctx context.Context, tx pgx.Tx, relation uint32) ([]Column, error) {
 	rows, err := tx.Query(ctx, listColumns, int64(relation))
 	if err != nil {
@@ -349,7 +347,6 @@ func (c *Column) find(ctx context.Context, tx pgx.Tx) error {
 // message of the database, and into memory, or a copy fails over it.
 const longest = 1 << 20
 
-// read spells a column as it is read.
 func (c Column) read() string {
 	name := pgx.Identifier{c.Name}.Sanitize()
 	switch c.typ {

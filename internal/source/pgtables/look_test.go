@@ -50,7 +50,6 @@ func newWatched(t *testing.T) *watched {
 	return w
 }
 
-// ask asks the server, as its administrator.
 func (w *watched) ask(text string) string {
 	w.t.Helper()
 	c, err := pgx.Connect(context.Background(), w.server.URL())

@@ -31,7 +31,6 @@ type reader struct {
 	failed error
 }
 
-// signature is what a binary COPY begins with.
 var signature = []byte("PGCOPY\n\xff\r\n\x00")
 
 var (
@@ -47,7 +46,6 @@ func newReader(columns []Column, take func(*Batch) error, sum hash.Hash) *reader
 	return r
 }
 
-// Write implements io.Writer.
 func (r *reader) Write(p []byte) (int, error) {
 	n := len(p)
 	if r.failed != nil {
@@ -217,7 +215,6 @@ func (d *Database) Begin(ctx context.Context) (_ *Snapshot, err error) {
 	return s, err
 }
 
-// Close ends the transaction.
 func (s *Snapshot) Close() { pgdial.HangUp(s.conn) }
 
 // ErrMoved is returned where a table was made another one while it was read. What was read of it
@@ -306,7 +303,6 @@ func (s *Snapshot) Copy(ctx context.Context, r *Relation, take func(*Batch) erro
 	return nil
 }
 
-// Hash names contents that were read.
 func (s *Snapshot) Hash() string {
 	h := sha256.New()
 	for _, sum := range s.sums {

@@ -62,7 +62,6 @@ func read(columns []Column, copy []byte, size int) (string, error) {
 	return b.String(), err
 }
 
-// signed is an integer of 128 bits.
 func signed(w [2]uint64) *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(int64(w[1])), 64)
 	return n.Add(n, new(big.Int).SetUint64(w[0]))

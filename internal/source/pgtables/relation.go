@@ -339,7 +339,6 @@ func (d *Database) question(all []*Relation) (string, []any) {
 	return "SELECT v::text FROM (\n" + query + "\n) AS q(v) LIMIT 2", nil
 }
 
-// mark reads what came of the question.
 func (d *Database) mark(ctx context.Context, rows pgx.Rows, err error) (Mark, error) {
 	var values []*string
 	if err == nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Options is what the owner says.
 type Options struct {
 	policy.DraftOptions
 	// Schemas are those whose tables are drafted; all, where there is none.
@@ -23,7 +22,6 @@ type Options struct {
 	OMOP bool
 }
 
-// Drafted is a draft.
 type Drafted struct {
 	Text    string
 	Schemas []policy.Schema
@@ -113,7 +111,6 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 // OptionError is what is wrong with the options for this database.
 type OptionError struct{ error }
 
-// notes are what is in doubt.
 func (all draftTables) notes() []string {
 	var out []string
 	for _, e := range all {
@@ -194,7 +191,6 @@ func (all draftTables) schemas(address string) []policy.Schema {
 	return out
 }
 
-// schema describes a table for the draft.
 func (e *entry) schema(address string, all draftTables) policy.Schema {
 	s := policy.Schema{Table: e.name, Source: address, Relation: e.Relation(), Comment: e.Comment, LeftOut: e.leftOut, Trusted: e.trusted}
 	switch {
@@ -222,7 +218,6 @@ var types = map[catalogue.Kind]policy.Type{
 	catalogue.Timestamp: policy.Timestamp, catalogue.TimestampTZ: policy.Timestamp,
 }
 
-// column describes a column for the draft.
 func (e *entry) column(c catalogue.Column, said *allowed, all draftTables) policy.SchemaColumn {
 	out := policy.SchemaColumn{Name: c.Name, Type: types[c.Kind], EngineType: c.Type, Nullable: !c.NotNull, Comment: c.Comment, Decimals: 2}
 	if c.Kind == catalogue.Decimal {
@@ -303,7 +298,6 @@ type Store struct {
 	Rights func(line func(format string, args ...any), ds *policy.Dataset)
 }
 
-// postgres is a PostgreSQL database.
 func postgres(address string, found *catalogue.Catalogue) *Store {
 	name := ""
 	if u, err := url.Parse(address); err == nil {
@@ -358,7 +352,6 @@ func (d *Drafted) withTail(text string, from *Store) (string, error) {
 	return out.String(), nil
 }
 
-// list writes names in lines.
 func list(line func(string, ...any), what string, names []string) {
 	if len(names) == 0 {
 		line("  %s: nothing is missing", what)

@@ -14,9 +14,8 @@ type table struct {
 	// A private table's rows are somebody's, by person_id. So many of one person count.
 	maxRows, maxGroups int
 	// A public table has a column that is different in every row, or none.
-	public bool
-	unique string
-	// leftOut is why a table is left out.
+	public  bool
+	unique  string
 	leftOut string
 }
 

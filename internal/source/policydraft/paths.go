@@ -59,7 +59,6 @@ func alike(a, b catalogue.Column) bool {
 	return a.Kind == b.Kind
 }
 
-// draftTables finds tables by where they are.
 type draftTables []*entry
 
 func (all draftTables) find(schema, table string) *entry {

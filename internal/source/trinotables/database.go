@@ -28,7 +28,6 @@ type Database struct {
 	silent time.Time // when our patience last ended
 }
 
-// connection asks the cluster of a dataset.
 type connection struct {
 	dataset *policy.Dataset
 	place   *Place
@@ -52,10 +51,8 @@ func Of(ds *policy.Dataset) (*Database, error) {
 // DB is the handle. It is closed with the database.
 func (d *Database) DB() *sql.DB { return d.cluster.db }
 
-// String says where the cluster is.
 func (d *Database) String() string { return d.cluster.place.String() }
 
-// Close closes the handle.
 func (d *Database) Close() error { return d.cluster.db.Close() }
 
 // rows asks for rows of texts. NULL is an empty text.
@@ -87,7 +84,6 @@ func (d *connection) rows(ctx context.Context, text string) ([][]string, error) 
 	return out, rows.Err()
 }
 
-// failure is why the cluster cannot be asked.
 func (d *connection) failure(ctx context.Context, err error) error {
 	return d.place.Fail(ctx, d.dataset.Name, err)
 }

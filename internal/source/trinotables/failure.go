@@ -23,7 +23,6 @@ func (e *Failure) Error() string {
 	return "the Trino cluster of the dataset " + e.Dataset + " cannot be asked; ask the owner to run 'discreet check', which says why"
 }
 
-// Explain says why, to the owner.
 func (e *Failure) Explain() string {
 	return "the Trino cluster of the dataset " + e.Dataset + ", " + e.Place.String() + ", cannot be asked: " + e.Place.Why(e.Err)
 }
@@ -148,7 +147,6 @@ func (a *absent) short() string {
 	return text
 }
 
-// said is what a statement ended with.
 func (p *Place) said(e *trino.ErrTrino) string {
 	if text := causes[e.ErrorName]; text != "" {
 		return text

@@ -66,7 +66,6 @@ func Parse(text string) (*Place, error) {
 	return p, err
 }
 
-// String says where it is.
 func (p *Place) String() string { return p.Where() }
 
 // Open returns a handle. Nothing is connected to before it is used. The tags are beside our own, so
@@ -101,7 +100,6 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.Connector.Connect(ctx)
 }
 
-// Close implements [io.Closer], for sql.DB.
 func (c *connector) Close() error {
 	c.wall.to.CloseIdleConnections()
 	return nil

@@ -21,7 +21,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
 
-// at opens an address.
 func at(t *testing.T, address string, tags ...string) (*Place, *sql.DB) {
 	t.Helper()
 	p, err := Parse(address)
@@ -36,7 +35,6 @@ func at(t *testing.T, address string, tags ...string) (*Place, *sql.DB) {
 	return p, db
 }
 
-// ask runs a statement to its end.
 func ask(ctx context.Context, db *sql.DB, text string) error {
 	rows, err := db.QueryContext(ctx, text)
 	if err != nil {

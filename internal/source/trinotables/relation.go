@@ -20,7 +20,6 @@ type Relation struct {
 	Columns []Column
 }
 
-// Column is a column of a table.
 type Column struct {
 	Name, Type string
 	NotNull    bool
@@ -29,7 +28,6 @@ type Column struct {
 // relationFinder finds the tables of the policy, and refuses those that cannot be read safely.
 type relationFinder struct{ *connection }
 
-// relations looks at the tables of the policy.
 func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 	connectors, err := d.connectors(ctx)
 	if err != nil {
@@ -79,7 +77,6 @@ func (d relationFinder) errPartial(r *Relation) error {
 		"will be none, write trusted: true", r.Name, r.Relation, r.Connector, partial)}
 }
 
-// describe finds a table and its columns.
 func (d relationFinder) describe(ctx context.Context, r *Relation) error {
 	catalog, schema, table := split(r.Relation)
 	where := " WHERE table_schema = " + text(schema) + " AND table_name = " + text(table)
@@ -111,7 +108,6 @@ func (d relationFinder) describe(ctx context.Context, r *Relation) error {
 	return nil
 }
 
-// errMissing says that a table is not there.
 func (d relationFinder) errMissing(t *policy.Table, why string) error {
 	return &Refused{"a table of the dataset " + d.dataset.Name + " is not there; ask the owner to run 'discreet check', which says which",
 		fmt.Sprintf("the table %s, %s, is not there: %s", t.Name, t.Relation, why)}
@@ -122,7 +118,6 @@ type Refused struct{ text, why string }
 
 func (e *Refused) Error() string { return e.text }
 
-// Explain says why, to the owner.
 func (e *Refused) Explain() string { return e.why }
 
 // connectors are what reads each catalog that the user sees.

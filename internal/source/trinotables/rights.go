@@ -22,7 +22,6 @@ import (
 // attempt is one statement, and what whoever may run it may do.
 type attempt struct{ may, sql string }
 
-// unusedName is a name that nothing has.
 const unusedName = "discreet asks whether it may"
 
 // attempts are what is tried with a table, and with its schema.

@@ -125,7 +125,6 @@ func (d *Database) isKnownReadable(ctx context.Context) bool {
 	return d.checkUser(ctx) == nil && d.isReadable(ctx, d.now)
 }
 
-// marker asks stores in which state tables are.
 type marker struct{ *connection }
 
 // marks asks in which state each table is, several at once, and whether they can be read.
@@ -188,7 +187,6 @@ type mark struct {
 	history         string // asks whether the version is the one that was looked at, where its number does not say
 }
 
-// mark asks in which state a table is.
 func (d marker) mark(ctx context.Context, r *Relation) (mark, error) {
 	m := mark{table: r.Name, relation: r.Relation}
 	connector := r.Connector

@@ -226,7 +226,6 @@ func dataset(t *testing.T, address, keys string, relations ...string) *policy.Da
 	return p.Datasets["d"]
 }
 
-// open returns the database of a dataset.
 func open(t *testing.T, ds *policy.Dataset) *Database {
 	t.Helper()
 	d, err := Of(ds)

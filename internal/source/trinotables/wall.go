@@ -57,14 +57,11 @@ func newWall(at address.Trino) (*wall, error) {
 	return w, err
 }
 
-// errElsewhere is why a request is not sent.
 var errElsewhere = errors.New("it answers with an address that is not its own, or not encrypted; where something stands before the " +
 	"coordinator, set http-server.process-forwarded=true there, and write the address under which it is reached")
 
-// errToken is why nothing can be sent.
 var errToken = errors.New("names a file with a password or a token that cannot be read, is empty, or has more than one line")
 
-// RoundTrip implements [http.RoundTripper].
 func (w *wall) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	own := r.URL.Scheme == w.scheme && strings.EqualFold(hostPort(r), w.host)

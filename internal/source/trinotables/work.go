@@ -23,7 +23,6 @@ func countWork(r *http.Request, answer *http.Response) {
 	}
 }
 
-// counted is the body of an answer.
 type counted struct {
 	io.ReadCloser
 	rest []byte // of what was read, that may be the beginning of the field

@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// body makes a SELECT with aggregates.
 func (b bodyMaker) body() string {
 	s := b.q.sources().from(2)
 	where := ""
@@ -106,7 +105,6 @@ func named(q *question, list []string) []string {
 	return out
 }
 
-// aggregate makes a statistic.
 func (b bodyMaker) aggregate(s fromItem) string {
 	a := detrand.Pick(b.q.d, aggregates)
 	text := a.text
@@ -246,7 +244,6 @@ func (b bodyMaker) edgeBody() string {
 	return text
 }
 
-// accepted makes something to ask about.
 func (b bodyMaker) accepted() fromItem {
 	if b.q.d.One(3) { // what each person has, which is as cheap as a table
 		made := func() (fromItem, bool) { return b.q.sources().own(0) }
@@ -272,7 +269,6 @@ func (b bodyMaker) accepted() fromItem {
 	return b.q.sources().base()
 }
 
-// edgeAggregate makes a statistic of an expression.
 func (b bodyMaker) edgeAggregate(s fromItem, depth int) string {
 	if depth == 0 {
 		return "COUNT(*)"
@@ -408,7 +404,6 @@ func (b bodyMaker) listing() string {
 	return "SELECT " + text + group
 }
 
-// free makes a question about public tables alone.
 func (b bodyMaker) free() string {
 	s := b.q.table(detrand.Pick(b.q.d, b.q.public()))
 	if b.q.d.One(3) {

@@ -71,7 +71,6 @@ func NewCorpus(t testing.TB, path, name, engine string) Corpus {
 	return Corpus{Dataset: ds}
 }
 
-// Ask plans the questions of a file.
 func (c *Corpus) Ask(t testing.TB, of, file string) {
 	t.Helper()
 	for i, text := range readQuestions(t, file) {

@@ -24,7 +24,6 @@ type Database struct {
 	rows   int   // the next row that is a person
 }
 
-// manner is how somebody's values are chosen.
 type manner int
 
 const (
@@ -37,7 +36,6 @@ const (
 	busy                 // very many rows, in every group
 )
 
-// Make makes a database of a few people.
 func Make(d Dice, ds *policy.Dataset) *Database {
 	db := &Database{Dataset: ds, Tables: map[string]reference.Table{}, owners: map[string][]string{}, next: 1}
 	for _, t := range db.order() {
@@ -326,7 +324,6 @@ var oddTexts = []any{"", " ", "null", "NULL", "'", `"`, `\`, "two\nlines", "é",
 var edgeValues = []any{"a\x00b", "\x00", "\ud7ff\ue000", "\U0010ffff\uffff", "\u0301\u0301\u0301", strings.Repeat("ä", 10_000),
 	strings.Repeat("9", 40), "-9223372036854775808", "1e308", "NaN", "0.000000000001", "9999-12-31", "0001-01-01", "2024-02-30", "true"}
 
-// value makes a stored value of a column.
 func value(d Dice, c *policy.Column, m manner) any {
 	if m == lost || d.One(12) {
 		return nil

@@ -43,7 +43,6 @@ func (f fromMaker) base() fromItem {
 	return f.q.table(detrand.Pick(f.q.d, f.q.private()))
 }
 
-// renamed gives columns another table's name.
 func renamed(columns []column, alias string) []column {
 	out := make([]column, len(columns))
 	for i, c := range columns {
@@ -53,7 +52,6 @@ func renamed(columns []column, alias string) []column {
 	return out
 }
 
-// where makes a condition, or none.
 func (f fromMaker) where(s fromItem) string {
 	if !f.q.d.One(3) {
 		return ""
@@ -61,7 +59,6 @@ func (f fromMaker) where(s fromItem) string {
 	return " WHERE " + f.q.exprs().expr(s, truth, 1+f.q.d.Below(2))
 }
 
-// subquery makes a SELECT of rows in parentheses.
 func (f fromMaker) subquery(depth int) fromItem {
 	if f.q.d.One(3) {
 		if s, ok := f.own(depth); ok {
@@ -156,7 +153,6 @@ func (f fromMaker) commas() (fromItem, bool) {
 	return out, f.q.bold() || f.q.accepts("SELECT COUNT(*) FROM "+out.text+" AS "+f.q.name())
 }
 
-// union makes a UNION ALL of rows.
 func (f fromMaker) union(depth int) fromItem {
 	kinds := []kind{detrand.Pick(f.q.d, []kind{whole1, number}), detrand.Pick(f.q.d, []kind{words, truth, date})}
 	out := fromItem{private: true}

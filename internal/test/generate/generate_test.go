@@ -262,7 +262,6 @@ var constructs = []construct{
 	{"now()", []string{`now\(\)|CURRENT_DATE|CURRENT_TIMESTAMP`}},
 }
 
-// private matches what is about people.
 var private = regexp.MustCompile(`patients|profiles|visits|labs|orders|items|parts|north|south|west|people|cards|bills|lines|dear|everyday`)
 
 const setsPattern = `ROLLUP \(|CUBE \(|GROUPING SETS \(`
@@ -317,7 +316,6 @@ func TestConstructs(t *testing.T) {
 	}
 }
 
-// found names the constructs of a question.
 func found(text string, patterns map[string][]*regexp.Regexp) (out []string) {
 	for _, c := range constructs {
 		if strings.HasSuffix(c.name, " alone") && private.MatchString(text) {

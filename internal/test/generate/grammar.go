@@ -163,7 +163,6 @@ func (g grammar) stamp(depth int) string {
 	return g.stamp(depth - 1)
 }
 
-// any draws a function that takes every kind.
 func (g grammar) any(depth int, of func(int) string) string {
 	a, b, c := of(depth-1), of(depth-1), of(depth-1)
 	return g.pick("coalesce("+a+", "+b+")", "nullif("+a+", "+b+")", "greatest("+a+", "+b+", "+c+")", "least("+a+", "+b+")",
@@ -217,17 +216,13 @@ func (g grammar) condition(depth int) string {
 	return "(NOT " + c() + ")"
 }
 
-// DrawAny draws an expression of any kind.
 func DrawAny(t *rapid.T, depth int) string {
 	g := grammar{t}
 	return rapid.SampledFrom([]func(int) string{g.number, g.number, g.text, g.date, g.stamp, g.condition, g.real}).Draw(t, "kind")(depth)
 }
 
-// quoteText writes a constant that is a text.
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// DrawNumber draws an expression that is a number.
 func DrawNumber(t *rapid.T, depth int) string { return grammar{t}.number(depth) }
 
-// DrawCondition draws a condition.
 func DrawCondition(t *rapid.T, depth int) string { return grammar{t}.condition(depth) }

@@ -143,7 +143,6 @@ func (db *Database) SQL() []string {
 	return out
 }
 
-// literal writes a stored value.
 func literal(v any, c *policy.Column) string {
 	switch v := v.(type) {
 	case nil:
@@ -320,7 +319,6 @@ func class(d Dice) string {
 	return b.String() + "]"
 }
 
-// Similar makes a pattern of SIMILAR TO.
 func Similar(d Dice) string {
 	var b strings.Builder
 	for range 1 + d.Below(4) {

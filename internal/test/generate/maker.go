@@ -15,7 +15,6 @@ import (
 // Mark begins every name and every text that a question brings itself.
 const Mark = "qz"
 
-// Maker makes questions about a dataset.
 type Maker struct {
 	dataset   *policy.Dataset
 	options   planner.Options
@@ -37,10 +36,8 @@ func NewMaker(ds *policy.Dataset, o planner.Options) *Maker {
 	return m
 }
 
-// Now is when questions are asked.
 var Now = time.Date(2022, 1, 10, 6, 30, 0, 1000, time.UTC)
 
-// Prepare checks a question that is asked Now.
 func Prepare(ds *policy.Dataset, text string, o planner.Options) (*planner.Statement, error) {
 	return planner.PrepareText(ds, syntax.Open(text, nil).At(Now), o)
 }
@@ -98,7 +95,6 @@ func (m *Maker) several() []string {
 	return slices.DeleteFunc(m.private(), func(n string) bool { return m.dataset.Tables[n].UnitKind != policy.Many })
 }
 
-// column is something that can be named.
 type column struct {
 	ref      string
 	kind     kind // 0 for an identity that is not listed
@@ -106,7 +102,6 @@ type column struct {
 	source   *policy.Column
 }
 
-// fromItem is an item of FROM.
 type fromItem struct {
 	text    string
 	private bool
@@ -117,7 +112,6 @@ func (s fromItem) and(t fromItem, text string) fromItem {
 	return fromItem{text, s.private || t.private, slices.Concat(s.columns, t.columns)}
 }
 
-// question is a question in the making.
 type question struct {
 	*Maker
 	d     Dice
@@ -148,10 +142,8 @@ type cte struct {
 	columns    []column
 }
 
-// name makes a new name.
 func (q *question) name() string { q.names++; return fmt.Sprint(Mark, q.names) }
 
-// Question makes a question.
 func (m *Maker) Question(d Dice) string {
 	q := &question{Maker: m, d: d}
 	for range d.Below(3) {
@@ -181,7 +173,6 @@ func (m *Maker) Question(d Dice) string {
 	return text
 }
 
-// with is the WITH of a question.
 func (q *question) with() string {
 	if len(q.ctes) == 0 {
 		return ""
@@ -193,7 +184,6 @@ func (q *question) with() string {
 	return "WITH " + strings.Join(list, ", ") + " "
 }
 
-// table is a table under a new name.
 func (q *question) table(name string) fromItem {
 	t := q.dataset.Tables[name]
 	text, alias := q.called(name)
@@ -232,7 +222,6 @@ func kindOf(c *policy.Column) kind {
 	return number
 }
 
-// column picks a column of a kind.
 func (q *question) column(s fromItem, k kind) (column, bool) {
 	var fit []column
 	for _, c := range s.columns {

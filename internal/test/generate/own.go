@@ -13,7 +13,6 @@ type computed struct {
 	text      string
 }
 
-// personal are the aggregates of one person's rows.
 var personal = []computed{
 	{nothing, whole1, "count(*)"}, {words, whole1, "count(%s)"}, {number, number, "sum(%s)"}, {whole1, whole1, "sum(%s)"},
 	{number, number, "min(%s)"}, {whole1, whole1, "max(%s)"}, {date, date, "max(%s)"}, {words, words, "max(%s)"},
@@ -195,7 +194,6 @@ func (f fromMaker) persons(s fromItem, unit column) fromItem {
 	return out
 }
 
-// different makes a subquery with DISTINCT.
 func (f fromMaker) different(s fromItem, unit column) fromItem {
 	who := f.q.name()
 	out := fromItem{private: true, columns: []column{{ref: "." + who, identity: f.q.dataset.Unit.String()}}}
@@ -294,7 +292,6 @@ func (f fromMaker) over(s fromItem, unit column) string {
 	return "(" + text + order + frame + ")"
 }
 
-// sorted is an item of ORDER BY.
 func (q *question) sorted(x string) string {
 	return x + detrand.Pick(q.d, []string{"", "", " DESC", " DESC NULLS LAST", " NULLS FIRST"})
 }

@@ -92,7 +92,6 @@ var OddTexts = []string{"", "a", "A", " a ", "é", "e\u0301", "ß", "ẞ", "İ",
 	"2024-02-29 10:00:00.1234567", "2024-02-29 10:00:00+01", "infinity", "epoch",
 	"true", "T", "YES", "off", "n", "maybe", "1", "tRuE", "\u212a"}
 
-// DrawRows draws rows.
 func DrawRows(t *rapid.T, most int) []Row {
 	rows := make([]Row, rapid.IntRange(0, most).Draw(t, "rows"))
 	for k := range rows {

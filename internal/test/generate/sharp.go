@@ -293,7 +293,6 @@ func (e edgeMaker) within(s fromItem) (string, bool) {
 	})
 }
 
-// accepts asks the planner.
 func (q *question) accepts(text string) bool {
 	ok := false
 	func() {
@@ -428,10 +427,8 @@ var edgeTexts = []string{"'" + Target + "'", "'" + Target + "'", "'" + Target + 
 	"'" + "e\u0301" + "'", "'" + "\u0301\u0301" + "'", "'" + "\ud7ff\ue000" + "'", "'" + "\U0010ffff" + "'", "U&'\\D83D\\DE00'", "'İß'",
 	"'" + strings.Repeat("ä", 40) + "'"}
 
-// quoted is a text as SQL writes it.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// fill draws what stands in braces.
 func (q *question) fill(text string) string {
 	var b strings.Builder
 	for {

@@ -128,7 +128,6 @@ func stamp(name string, first, last int64) *policy.Column {
 	return grainOf(policy.Timestamp, name, first*dayMicros, (last+1)*dayMicros-1, 1, 1)
 }
 
-// anytime is a moment without bounds.
 func anytime(name string) *policy.Column {
 	return &policy.Column{Name: name, Type: policy.Timestamp, Nullable: true, Granularity: big.NewRat(1, 1)}
 }
@@ -329,7 +328,6 @@ func roll(n dp.Neighbours) *policy.Dataset {
 	}
 }
 
-// ever is a day without bounds.
 func ever(name string) *policy.Column {
 	return &policy.Column{Name: name, Type: policy.Date, Nullable: true, Granularity: big.NewRat(1, 1)}
 }

@@ -166,7 +166,6 @@ func (e *Engine) Most(_ context.Context, table string, columns []string) (int64,
 	return most, nil
 }
 
-// Rows returns the rows of a public table.
 func (e *Engine) Rows(_ context.Context, table string, limit int) ([][]tree.Value, error) {
 	t := e.dataset.Tables[table]
 	if t == nil || !t.Public {
@@ -324,7 +323,6 @@ func (e *Engine) rankRow(hash, person string, codes []int64) uint64 {
 	return e.numberOf(Choice{Hash: hash, Person: person, Row: row}, fmt.Sprint(codes))
 }
 
-// code is a value of a column.
 func code(c tree.TableColumn, v tree.Value) int64 {
 	if v == nil {
 		return engine.Null

@@ -235,7 +235,6 @@ func (r run) persons(p *tree.Persons) []row {
 	return out
 }
 
-// inside clamps a number to its type.
 func inside(v tree.Value, t tree.Type) tree.Value {
 	if n, ok := v.(*big.Int); ok && t.Kind == tree.Number {
 		return clamp(n, t.Lo, t.Hi)
@@ -243,7 +242,6 @@ func inside(v tree.Value, t tree.Type) tree.Value {
 	return v
 }
 
-// part computes an aggregate of one person's rows.
 func (r run) part(p tree.Part, rows []row) tree.Value {
 	if p.Kind == tree.PartRows {
 		return big.NewInt(int64(len(rows)))

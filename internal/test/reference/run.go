@@ -120,7 +120,6 @@ func (r run) group(q *tree.Query, values row) (g group, private []policy.Value, 
 	return g, private, true
 }
 
-// add adds a row to a partial.
 func (r run) add(q *tree.Query, p *partial, values row) {
 	for m, measure := range q.Measures {
 		var v tree.Value
@@ -233,7 +232,6 @@ func identity(stored any) tree.Value {
 	}
 }
 
-// keyValue is a value as a key.
 func keyValue(v tree.Value) policy.Value {
 	switch v := v.(type) {
 	case string:

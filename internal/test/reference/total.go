@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// total is what all people have, by group.
 type total struct {
 	q      *tree.Query
 	groups map[group]*sums
@@ -37,7 +36,6 @@ type combo struct {
 // it is.
 type ranking func(what string, v tree.Value) uint64
 
-// person adds what is kept of one person.
 func (t *total) person(kept map[group]*partial, rank ranking) {
 	found := map[string]bool{}
 	for g, p := range kept {
