@@ -152,8 +152,7 @@ func (c *Column) parsePoint(n *yaml.Node) (*big.Rat, string) {
 	return exact, problem
 }
 
-// steps returns the lattice point of an exact number, and what is wrong where
-// there is none.
+// steps returns the lattice point of an exact number, and what is wrong where there is none.
 func (c *Column) steps(exact *big.Rat) (int64, string) {
 	q := new(big.Rat).Quo(exact, c.Granularity)
 	size := new(big.Int).Quo(q.Num(), q.Denom())

@@ -55,9 +55,8 @@ func (b Budget) Either() bool {
 func (b Budget) RhoDelta() dp.Amount { return b.Delta.Sub(b.KeysDelta) }
 
 const (
-	// maxEpsilon is far above every budget that means something. At epsilon 100 an
-	// attacker's odds may grow by the factor e^100, about 10^43: to write more is a
-	// slip of the pen.
+	// maxEpsilon is far above every budget that means something. At epsilon 100 an attacker's odds
+	// may grow by the factor e^100, about 10^43: to write more is a slip of the pen.
 	maxEpsilon = 100 * dp.One
 	// A question that names no epsilon takes a twentieth of the budget.
 	defaultPart = 20

@@ -18,8 +18,7 @@ import (
 type Column struct {
 	Name string
 	Type Type
-	// Nullable says that the column may hold NULL. It is true unless the owner
-	// knows better.
+	// Nullable says that the column may hold NULL. It is true unless the owner knows better.
 	Nullable bool
 	// Bounds are the ends that values are clamped to, or nil: then the column can be
 	// counted and compared, and not summed.
@@ -215,9 +214,8 @@ type Value struct {
 	Null bool
 	// Text is the value of a text column.
 	Text string
-	// Int is the value of every other column: the lattice steps of an integer,
-	// the days since 1970-01-01 of a date, the microseconds of a timestamp, 0 or 1
-	// for a boolean.
+	// Int is the value of every other column: the lattice steps of an integer, the days since
+	// 1970-01-01 of a date, the microseconds of a timestamp, 0 or 1 for a boolean.
 	Int int64
 }
 
@@ -262,8 +260,7 @@ func ParseDate(text string) (int64, bool) {
 func FormatDate(days int64) string { return time.Unix(days*daySeconds, 0).UTC().Format(dateLayout) }
 
 // ParseTimestamp reads a date and a time in UTC, as in 2024-01-31 12:30:00 or
-// 2024-01-31T12:30:00.5, and returns the microseconds since 1970. A date alone is
-// its midnight.
+// 2024-01-31T12:30:00.5, and returns the microseconds since 1970. A date alone is its midnight.
 func ParseTimestamp(text string) (int64, bool) {
 	if len(text) < len(dateLayout) {
 		return 0, false

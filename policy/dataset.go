@@ -12,15 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/dp/account"
 )
 
-// Dataset is the tables that share one budget, because they speak about the
-// same people.
+// Dataset is the tables that share one budget, because they speak about the same people.
 type Dataset struct {
 	Name string
 	// Engine runs the questions. It is "duckdb", or "trino" where the source is a Trino cluster.
 	Engine string
-	// Source is the database file, the folder or the single file that holds the
-	// tables, joined with the policy's folder. It is empty where every table
-	// names a file of its own.
+	// Source is the database file, the folder or the single file that holds the tables, joined with
+	// the policy's folder. It is empty where every table names a file of its own.
 	Source string
 	// VersionQuery is the owner's SQL that names the state of the database. It is empty
 	// where the contents do.
@@ -142,8 +140,7 @@ func (in datasetReader) readEngine(f fields) {
 	}
 }
 
-// readTables reads the unit and the tables together, because each gives the
-// other its meaning.
+// readTables reads the unit and the tables together, because each gives the other its meaning.
 func (in datasetReader) readTables(f fields, dir string, sourceOK bool) {
 	unit, unitText, unitOK := unitReader(in).readUnit(f)
 	v, ok := f.need(in.r, "tables", "list the tables that analysts may ask about")

@@ -43,13 +43,12 @@
 //
 // # The text
 //
-// A policy is one YAML document of at most 1 MiB. It says what it shows: a key that
-// is not in this specification, a key given twice, an anchor, an alias, a merge key, a
-// tag, and a second document are errors. All errors are reported together, each
-// with its line and column ([Error]). A value is read from its spelling: a
-// number is an exact decimal and never a float64, and in a text column the keys NO, 01
-// and 1e3 are those texts. Numbers stand without quotes, and have no _ and no
-// other base than ten.
+// A policy is one YAML document of at most 1 MiB. It says what it shows: a key that is not in this
+// specification, a key given twice, an anchor, an alias, a merge key, a tag, and a second document
+// are errors. All errors are reported together, each with its line and column ([Error]). A value is
+// read from its spelling: a number is an exact decimal and never a float64, and in a text column
+// the keys NO, 01 and 1e3 are those texts. Numbers stand without quotes, and have no _ and no other
+// base than ten.
 //
 // Tables and columns have the names they have in the data, and views have names like theirs: up to
 // 63 bytes that can be seen, without double quotes, and without a space at either end. Datasets,
@@ -267,12 +266,11 @@
 //	columns     the columns by name. A column that is not listed does not exist
 //	            for analysts. Required, and may be empty: {}.
 //
-// With unit: row no private table has unique, path, max_rows or max_groups. Otherwise
-// every private table leads to the unit, and has either unique or both max_rows and
-// max_groups; the unit's own table, too, may be one where a person has many rows. A table
-// that is more than one step from the unit has max_rows and max_groups. Paths
-// do not go in circles, and do not lead through public tables. The columns that
-// paths use need not be listed; a listed one can be named by analysts.
+// With unit: row no private table has unique, path, max_rows or max_groups. Otherwise every private
+// table leads to the unit, and has either unique or both max_rows and max_groups; the unit's own
+// table, too, may be one where a person has many rows. A table that is more than one step from the
+// unit has max_rows and max_groups. Paths do not go in circles, and do not lead through public
+// tables. The columns that paths use need not be listed; a listed one can be named by analysts.
 //
 // Privacy rests on two promises of the owner's, which the engine's check compares with the
 // data: that unique is unique, and that the key at the end of a step that is not

@@ -17,8 +17,7 @@ import (
 
 // DraftOptions is what the owner says about a draft.
 type DraftOptions struct {
-	// Dataset is the dataset's name. Without one it is the first table's, or
-	// "data".
+	// Dataset is the dataset's name. Without one it is the first table's, or "data".
 	Dataset string
 	// Unit is "row" or table.column. Without one the draft says row, and explains
 	// when that is right. UnitNote is what to say about it.
@@ -34,10 +33,9 @@ type DraftOptions struct {
 	Epsilon, Delta string
 }
 
-// Draft returns a policy for the owner to complete. It can be loaded at once, and
-// then allows counting; what needs the owner's knowledge is there as a comment.
-// No value of the data is in it, unless the options trust the data's bounds, and but for texts that
-// stand for missing values.
+// Draft returns a policy for the owner to complete. It can be loaded at once, and then allows
+// counting; what needs the owner's knowledge is there as a comment. No value of the data is in it,
+// unless the options trust the data's bounds, and but for texts that stand for missing values.
 func Draft(schemas []Schema, opt DraftOptions) (string, error) {
 	d, err := newDraft(schemas, opt)
 	if err != nil {

@@ -199,9 +199,8 @@ func (d *draft) comment(level int, text string) {
 	d.line(level, "# %s", line)
 }
 
-// writeRows writes how many rows one person can have. Unless the data says that
-// the column is unique it must be taken that it is not: the other mistake would
-// break the promise.
+// writeRows writes how many rows one person can have. Unless the data says that the column is
+// unique it must be taken that it is not: the other mistake would break the promise.
 func (d *draft) writeRows(s Schema, unit SchemaColumn, direct bool) {
 	if unit.unique() && unit.Enforced && direct {
 		d.noted(4, "unique: "+scalar(unit.Name), "the database takes no value twice")

@@ -28,8 +28,7 @@ type Error struct {
 // maxShown bounds the text of an error. All problems stay in the list.
 const maxShown = 100
 
-// Error shows one problem a line, in the order of the file, in the form that
-// editors jump to.
+// Error shows one problem a line, in the order of the file, in the form that editors jump to.
 func (e *Error) Error() string {
 	var b strings.Builder
 	for i, p := range e.Problems {

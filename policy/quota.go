@@ -70,8 +70,7 @@ func (d *Dataset) rememberRho(epsilon dp.Amount) {
 	d.rhos[epsilon] = d.rhoOf(epsilon)
 }
 
-// part returns the share of an amount, rounded down; nothing where that is not
-// an amount.
+// part returns the share of an amount, rounded down; nothing where that is not an amount.
 func part(a dp.Amount, share *big.Rat) dp.Amount {
 	if a == dp.Unbounded {
 		return a

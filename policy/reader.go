@@ -17,10 +17,9 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// reader walks the YAML tree and collects problems. It works on nodes and not
-// on decoded values for two reasons: every problem has a position, and every scalar is
-// read from its spelling, so that a number never passes through float64 and
-// the text NO never becomes false.
+// reader walks the YAML tree and collects problems. It works on nodes and not on decoded values for
+// two reasons: every problem has a position, and every scalar is read from its spelling, so that a
+// number never passes through float64 and the text NO never becomes false.
 type reader struct {
 	problems []Problem
 	// homes remembers which table is read from where, in all datasets.
@@ -32,8 +31,7 @@ type reader struct {
 	bins int64
 }
 
-// place is a value in the file, with the key it stands under and the names above
-// it.
+// place is a value in the file, with the key it stands under and the names above it.
 type place struct {
 	node, key *yaml.Node
 	where     string
@@ -311,9 +309,8 @@ func (r *reader) shape(n *yaml.Node, depth int) {
 // maxName is PostgreSQL's limit for a name, in bytes.
 const maxName = 63
 
-// checkName returns what is wrong with the name of a table or column, or
-// nothing. Names come from other people's files, so everything goes that can be
-// quoted in SQL and seen on a screen.
+// checkName returns what is wrong with the name of a table or column, or nothing. Names come from
+// other people's files, so everything goes that can be quoted in SQL and seen on a screen.
 func checkName(name string) string {
 	switch {
 	case name == "":

@@ -2,8 +2,7 @@ package policy
 
 import "math/big"
 
-// Schema describes a table for [Draft]. Whoever can read the data fills it in; this
-// package cannot.
+// Schema describes a table for [Draft]. Whoever can read the data fills it in; this package cannot.
 type Schema struct {
 	Table string
 	// Source is the file that holds the table, as the policy should spell it.
@@ -44,8 +43,7 @@ type Schema struct {
 // SchemaColumn describes a column for [Draft].
 type SchemaColumn struct {
 	Name string
-	// Type is NoType where there is no such type; EngineType then says what the
-	// engine calls it.
+	// Type is NoType where there is no such type; EngineType then says what the engine calls it.
 	Type       Type
 	EngineType string
 	// Format is how a CSV file spells the values, and OtherFormats is types and formats that all of

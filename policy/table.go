@@ -30,20 +30,18 @@ type Table struct {
 	// UniqueColumn is a column of a public table that is different in every row, so that
 	// a join on it does not multiply rows; or empty.
 	UniqueColumn string
-	// UnitKind says how many rows one person can have. UnitColumn is the column that
-	// names the person; it is empty for Row and NoUnit, and where Path has more
-	// than one step.
+	// UnitKind says how many rows one person can have. UnitColumn is the column that names the
+	// person; it is empty for Row and NoUnit, and where Path has more than one step.
 	UnitKind   UnitKind
 	UnitColumn string
 	// Path leads from a row to the person it is about, all the way: every step's
 	// Table is where the next one starts, and the last step ends at the unit. It is
 	// empty for the unit's own table, for Row and for NoUnit.
 	Path []Step
-	// MaxRows is how many of one person's rows count at most in one group of an
-	// answer, and MaxGroups in how many groups one person counts at most. Both
-	// are 1 for Row and Unique. For a public table MaxRows is how many of its
-	// rows count at most for one row that they are joined to other than on
-	// UniqueColumn, and MaxGroups is 1.
+	// MaxRows is how many of one person's rows count at most in one group of an answer, and
+	// MaxGroups in how many groups one person counts at most. Both are 1 for Row and Unique. For a
+	// public table MaxRows is how many of its rows count at most for one row that they are joined
+	// to other than on UniqueColumn, and MaxGroups is 1.
 	MaxRows, MaxGroups int64
 	// MaxJoined is how many of one person's rows are joined at most with others of the same person;
 	// 0 stands for the default. See Joined.

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Unit says whom the budget protects: every row is a person, or every value of
-// one column is.
+// Unit says whom the budget protects: every row is a person, or every value of one column is.
 type Unit struct {
 	// Table and Column name the column whose values are people. Both are empty
 	// where every row is a person.

@@ -67,8 +67,7 @@ func (ar *answerReader) readOrder(s *pg.SelectStmt) error {
 	return nil
 }
 
-// readOrderItem reads a position, a name of the SELECT list, or an expression on
-// released values.
+// readOrderItem reads a position, a name of the SELECT list, or an expression on released values.
 func (ar *answerReader) readOrderItem(n *pg.Node) (tree.Expr, error) {
 	if k := n.GetAConst(); k != nil {
 		i, ok := ordinal(n, len(ar.answer.columns))

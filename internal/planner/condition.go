@@ -73,9 +73,8 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	return e, expr.NotTooLarge(e, l.Location)
 }
 
-// inPersons reads x IN (SELECT ...) with a subquery that is grouped or partitioned by the
-// person: it is read on its own, and the condition that its column is x links it to the row that
-// asks.
+// inPersons reads x IN (SELECT ...) with a subquery that is grouped or partitioned by the person:
+// it is read on its own, and the condition that its column is x links it to the row that asks.
 func (in *rowScope) inPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
 	if l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(sub.TargetList) != 1 {
 		return nil, syntax.Refuse(l.Location, "write pid IN (SELECT pid FROM ... GROUP BY pid HAVING ...)",
@@ -246,8 +245,7 @@ func (in *rowScope) aboutPerson(
 	return p.relation(), who, own.env.normal(adoptText(value)), nil
 }
 
-// inside is the scope of a subquery's WHERE: its own names come first, then those
-// outside.
+// inside is the scope of a subquery's WHERE: its own names come first, then those outside.
 func (in *rowScope) inside(inside *env, inner rows) *rowScope {
 	n := len(in.rows.Fields())
 	both := rows{Relation: newJoin(in.rows.Relation, inner.Relation, nil, false), taken: inner.taken}

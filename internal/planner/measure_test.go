@@ -104,9 +104,8 @@ func worlds(f func(world)) {
 	}
 }
 
-// TestSensitivityIsExact compares the bound with the largest distance among all
-// that one person can do. It must hold, which is privacy, and be attained,
-// which is all the noise that can be saved.
+// TestSensitivityIsExact compares the bound with the largest distance among all that one person can
+// do. It must hold, which is privacy, and be attained, which is all the noise that can be saved.
 func TestSensitivityIsExact(t *testing.T) {
 	worlds(func(w world) {
 		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {

@@ -15,17 +15,15 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Statement is a checked text: the private questions in it, and what is done with their
-// answers.
+// Statement is a checked text: the private questions in it, and what is done with their answers.
 type Statement struct {
 	// Plans are the questions that are paid for. Several of them, in a row, may be one answer
 	// ([tree.Plan].Continues).
 	Plans []*tree.Plan
 	// Cubes are those of them that can be released together.
 	Cubes []*tree.Cube
-	// Outer is a SELECT over the answers, free and for another engine, in which the answer
-	// that begins with Plans[i] is the table AnswerName(i); nil where the first answer is the
-	// result.
+	// Outer is a SELECT over the answers, free and for another engine, in which the answer that
+	// begins with Plans[i] is the table AnswerName(i); nil where the first answer is the result.
 	Outer *pg.SelectStmt
 	// Tables are the public tables that Outer names beside answers, or alone, by PublicName. They
 	// are about nobody, so they are free and exact.

@@ -276,8 +276,7 @@ func (d *Dialect) clampTo(x string, t tree.Type) string {
 	return d.clamp(x, t.Lo, t.Hi)
 }
 
-// clamp prints the clamp of an integer. CASE is three times faster than least and
-// greatest here.
+// clamp prints the clamp of an integer. CASE is three times faster than least and greatest here.
 func (d *Dialect) clamp(x string, lo, hi *big.Int) string {
 	low, high := d.Whole(lo), d.Whole(hi)
 	return fmt.Sprintf("CASE WHEN %s < %s THEN %s WHEN %s > %s THEN %s ELSE %s END", x, low, low, x, high, high, x)

@@ -201,8 +201,7 @@ func CompareValues(l, r tree.Value) int {
 	panic("expr: a value of no type")
 }
 
-// CompareRows orders two rows of released values by ORDER BY; the leaves give each
-// row's values.
+// CompareRows orders two rows of released values by ORDER BY; the leaves give each row's values.
 func CompareRows(order []tree.Order, a, b func(tree.Expr) tree.Value) int {
 	x, y := make([]tree.Value, len(order)), make([]tree.Value, len(order))
 	for i, o := range order {

@@ -43,8 +43,7 @@ func realType(r tree.Range, declared bool) tree.Type {
 func realOf(t tree.Type) tree.Type {
 	r := tree.Range{Low: asReal(t.Lo, t.Step), High: asReal(t.Hi, t.Step)}
 	if t.Wide() {
-		// Above 64 bits an engine may round the last bit otherwise.
-		// Zero is exact.
+		// Above 64 bits an engine may round the last bit otherwise. Zero is exact.
 		if t.Lo.Sign() != 0 {
 			r.Low = math.Nextafter(r.Low, math.Inf(-1))
 		}

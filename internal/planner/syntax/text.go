@@ -197,11 +197,10 @@ func byteOffset(text string, characters int) int32 {
 	return -1
 }
 
-// Location returns the place of a node in the text, for refusals: its own where the
-// grammar keeps one, otherwise the first of those below it; -1 where there is
-// none. An operator's place is the operator itself. It looks through the
-// grammar's own description of its nodes, because most of the two hundred and more kinds
-// of node are here only to be refused.
+// Location returns the place of a node in the text, for refusals: its own where the grammar keeps
+// one, otherwise the first of those below it; -1 where there is none. An operator's place is the
+// operator itself. It looks through the grammar's own description of its nodes, because most of the
+// two hundred and more kinds of node are here only to be refused.
 func Location(n *pg.Node) int32 {
 	if n == nil {
 		return -1

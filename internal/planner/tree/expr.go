@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Expr is a checked expression. The set of nodes is closed: what is not here
-// cannot be asked, and each engine prints every node and nothing else. Every
-// node is total: it has a value, perhaps NULL, for every row, and no row makes it
-// fail or take longer.
+// Expr is a checked expression. The set of nodes is closed: what is not here cannot be asked, and
+// each engine prints every node and nothing else. Every node is total: it has a value, perhaps
+// NULL, for every row, and no row makes it fail or take longer.
 type Expr interface {
 	Type() Type
 	expr()
@@ -80,9 +79,8 @@ type ToReal struct {
 	Typ Type
 }
 
-// Arith is +, - or * on numbers of one lattice, or on reals; quo and rem on integers,
-// truncated towards zero as in PostgreSQL; and / on reals. Quo, rem and / by
-// zero are NULL.
+// Arith is +, - or * on numbers of one lattice, or on reals; quo and rem on integers, truncated
+// towards zero as in PostgreSQL; and / on reals. Quo, rem and / by zero are NULL.
 type Arith struct {
 	Op   ArithOp
 	L, R Expr
@@ -342,9 +340,8 @@ func Symbol(op ArithOp) string {
 	return string(op)
 }
 
-// Call is a function of the table in function.go, on arguments for which it is
-// defined: what is not is NULL, and a Within below says so. Arguments that the
-// table wants as constants are literals.
+// Call is a function of the table in function.go, on arguments for which it is defined: what is not
+// is NULL, and a Within below says so. Arguments that the table wants as constants are literals.
 type Call struct {
 	Fn   string
 	Args []Expr

@@ -12,9 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Query is the private part of a question: what an engine computes exactly, and
-// all that an engine sees. Its result is, for each measure, one integer per
-// combination of keys.
+// Query is the private part of a question: what an engine computes exactly, and all that an engine
+// sees. Its result is, for each measure, one integer per combination of keys.
 type Query struct {
 	Dataset    string
 	Neighbours dp.Neighbours

@@ -42,9 +42,8 @@ type Type struct {
 	// Lo and Hi are the smallest and the largest value: of a Number in steps, of a Date in
 	// days, of a Timestamp in microseconds. A time without them is any that can be stored.
 	Lo, Hi *big.Int
-	// Declared says that the interval follows from bounds of the policy and
-	// literals alone, so that a sum can be calibrated to it. The interval of a
-	// column without bounds is its storage type's.
+	// Declared says that the interval follows from bounds of the policy and literals alone, so that
+	// a sum can be calibrated to it. The interval of a column without bounds is its storage type's.
 	Declared bool
 	// Exponent bounds a Real: its absolute value is below 2^Exponent.
 	Exponent int
@@ -74,9 +73,8 @@ func NumberType(step *big.Rat, lo, hi *big.Int, declared bool) Type {
 // Wide reports whether the number needs more than 64 bits.
 func (t Type) Wide() bool { return t.Kind == Number && (t.Lo.BitLen() > 62 || t.Hi.BitLen() > 62) }
 
-// TooWide reports whether the interval or the step is beyond what can be computed
-// with. The step is checked too, because 1e-300 is a single step of a lattice that
-// no engine has a number for.
+// TooWide reports whether the interval or the step is beyond what can be computed with. The step is
+// checked too, because 1e-300 is a single step of a lattice that no engine has a number for.
 func (t Type) TooWide() bool {
 	return t.Kind == Number && (t.Lo.CmpAbs(Widest) > 0 || t.Hi.CmpAbs(Widest) > 0 ||
 		t.Step.Num().CmpAbs(Widest) > 0 || t.Step.Denom().CmpAbs(Widest) > 0)

@@ -264,8 +264,7 @@ func (c *functions) match(e *tree.Call, args []fact) fact {
 	return boolean()
 }
 
-// text derives functions of texts. A character is a code point, and lower and upper map one to
-// one.
+// text derives functions of texts. A character is a code point, and lower and upper map one to one.
 func (c *functions) text(e *tree.Call, args []fact) fact {
 	if e.Fn == "||" || e.Fn == "concat" {
 		return c.concatenate(args)
