@@ -3,13 +3,13 @@ package planner_test
 import (
 	"fmt"
 	"math/big"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -19,22 +19,9 @@ func TestHoldout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "testdata/holdout/questions.txt"
-	cases := readCases(t, file)
-	for i, c := range cases[1:] {
-		text, want, _ := strings.Cut(c, "----\n")
-		got := holdoutOutcome(p.Datasets["trial"], strings.TrimSuffix(text, "\n"))
-		if *rewrite {
-			cases[i+1] = text + "----\n" + got
-		} else if got != want {
-			t.Errorf("case %d:\n%s\ngot:\n%s\nwant:\n%s", i+1, text, got, want)
-		}
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(cases, "====\n")), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Run(t, "testdata/holdout/questions.txt", func(question string) string {
+		return holdoutOutcome(p.Datasets["trial"], question)
+	})
 }
 
 func holdoutOutcome(ds *policy.Dataset, text string) string {

@@ -2,7 +2,6 @@ package planner_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math/big"
 	"os"
@@ -19,10 +18,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the results into testdata instead of comparing them")
 
 func hospital(t testing.TB) *policy.Dataset {
 	p, err := policy.Load("testdata/hospital.yaml")
@@ -55,23 +53,7 @@ func TestData(t *testing.T) {
 		t.Fatal("no test data", err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			cases := readCases(t, file)
-			for i, c := range cases[1:] {
-				text, want, _ := strings.Cut(c, "----\n")
-				got := outcome(ds, strings.TrimSuffix(text, "\n"))
-				if *rewrite {
-					cases[i+1] = text + "----\n" + got
-				} else if got != want {
-					t.Errorf("case %d:\n%s\ngot:\n%s\nwant:\n%s", i+1, text, got, want)
-				}
-			}
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(strings.Join(cases, "====\n")), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
+		golden.Run(t, file, func(question string) string { return outcome(ds, question) })
 	}
 }
 

@@ -2,11 +2,11 @@ package planner_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -16,22 +16,10 @@ const tableFile = "testdata/table/tables.txt"
 // its own.
 func TestTable(t *testing.T) {
 	ds := hospital(t)
-	cases := readCases(t, tableFile)
-	for i, c := range cases[1:] {
-		text, want, _ := strings.Cut(c, "----\n")
-		features, target, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\n=> ")
-		got := tableOutcome(ds, features, target)
-		if *rewrite {
-			cases[i+1] = text + "----\n" + got
-		} else if got != want {
-			t.Errorf("case %d:\n%s\ngot:\n%s\nwant:\n%s", i+1, text, got, want)
-		}
-	}
-	if *rewrite {
-		if err := os.WriteFile(tableFile, []byte(strings.Join(cases, "====\n")), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Run(t, tableFile, func(question string) string {
+		features, target, _ := strings.Cut(question, "\n=> ")
+		return tableOutcome(ds, features, target)
+	})
 }
 
 func tableOutcome(ds *policy.Dataset, features, target string) string {

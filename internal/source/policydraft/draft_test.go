@@ -230,7 +230,7 @@ func TestConditions(t *testing.T) {
 				line += " rounded"
 			}
 			if a.lowest != "" || a.highest != "" {
-				line += " " + map[bool]string{true: "("}[a.above] + a.lowest + "../.." + a.highest + map[bool]string{true: ")"}[a.below]
+				line += " " + map[bool]string{true: "("}[a.above] + a.lowest + ".." + a.highest + map[bool]string{true: ")"}[a.below]
 			}
 			for _, k := range a.keys {
 				line += fmt.Sprintf(" %s", k)
