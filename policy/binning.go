@@ -63,9 +63,9 @@ func (b binning) column() StreamColumn {
 
 const wantCut = "{width: 10}, or edges: the values at which a new range begins, such as {edges: [18, 65]}"
 
-func readBinning(r *reader, at place, c *Column) (binning, bool) {
+func readBinning(r *reader, at element, c *Column) (binning, bool) {
 	b := binning{c: c}
-	width, edges := place{}, place{}
+	width, edges := element{}, element{}
 	hasWidth, hasEdges := false, false
 	if !r.isNull(at) {
 		f, ok := r.fields(at, at.node, "a column of a stream", streamColumnKeys)
@@ -132,7 +132,7 @@ func readBinning(r *reader, at place, c *Column) (binning, bool) {
 
 // readWidth reads how many steps a range has. A width is a number in what the column counts; days
 // for dates, and a time for timestamps.
-func (c *Column) readWidth(r *reader, v place) (int64, bool) {
+func (c *Column) readWidth(r *reader, v element) (int64, bool) {
 	if c.Type == Timestamp {
 		text, ok := r.text(v, "width", "a time such as 1h or 24h")
 		if !ok {
@@ -168,7 +168,7 @@ func (c *Column) readWidth(r *reader, v place) (int64, bool) {
 
 // readEdges reads where ranges begin. The first one begins at the lower bound, which is not an
 // edge.
-func (c *Column) readEdges(r *reader, v place) ([]int64, bool) {
+func (c *Column) readEdges(r *reader, v element) ([]int64, bool) {
 	const want = "a list of the values at which a new range begins, rising, such as [18, 65]"
 	n := v.node
 	switch {
@@ -186,7 +186,7 @@ func (c *Column) readEdges(r *reader, v place) ([]int64, bool) {
 	}
 	starts := []int64{c.Bounds.LoSteps}
 	for _, item := range n.Content {
-		at := place{node: item, where: v.where}
+		at := element{node: item, where: v.where}
 		if item.Kind == yaml.AliasNode {
 			return nil, false
 		}

@@ -57,13 +57,13 @@ func (c *Column) readBounds(r *reader, f fields, grainOK bool) {
 		if item.Kind == yaml.AliasNode {
 			return
 		}
-		if r.isNull(place{node: item}) || item.Value == "lowest" || item.Value == "highest" || item.Value == "FILL_IN" {
+		if r.isNull(element{node: item}) || item.Value == "lowest" || item.Value == "highest" || item.Value == "FILL_IN" {
 			r.at(v, fillIn)
 			return
 		}
 		var problem string
 		if *end, problem = c.parsePoint(item); problem != "" {
-			r.at(place{node: item, where: v.where}, "the bound %s", problem)
+			r.at(element{node: item, where: v.where}, "the bound %s", problem)
 			ok = false
 		}
 	}
@@ -95,7 +95,7 @@ func (c *Column) readBounds(r *reader, f fields, grainOK bool) {
 	}{{b.Lo, &b.LoSteps}, {b.Hi, &b.HiSteps}} {
 		var problem string
 		if *end.steps, problem = c.steps(end.exact); problem != "" {
-			r.at(place{node: n.Content[i], where: v.where}, "the bound %s", problem)
+			r.at(element{node: n.Content[i], where: v.where}, "the bound %s", problem)
 			ok = false
 		}
 	}
@@ -104,7 +104,7 @@ func (c *Column) readBounds(r *reader, f fields, grainOK bool) {
 	}
 }
 
-func (c *Column) readBoundsFrom(r *reader, f fields, v place) {
+func (c *Column) readBoundsFrom(r *reader, f fields, v element) {
 	text, ok := r.text(v, "bounds_from", "data, or remove the key")
 	if !ok {
 		return

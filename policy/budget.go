@@ -104,13 +104,13 @@ func (d *Dataset) Filter() account.Filter {
 
 // budgetText is a budget as it stands in the file.
 type budgetText struct {
-	at place
+	at element
 	f  fields
 	ok bool // epsilon and delta were read
 	// delta is per_query's, which is compared with the budget when all of that is known.
-	delta    place
+	delta    element
 	hasDelta bool
-	renewal  place
+	renewal  element
 }
 
 // readBudget reads epsilon, delta and the limits of one question.
@@ -152,7 +152,7 @@ func (in budgetReader) readBudget(f fields) (text budgetText) {
 // noises are the rules for which noise questions get.
 var noises = []string{"auto", "laplace", "gaussian"}
 
-func (b *Budget) readNoise(r *reader, at place) bool {
+func (b *Budget) readNoise(r *reader, at element) bool {
 	text, ok := r.text(at, "noise", "auto, laplace or gaussian")
 	switch {
 	case !ok:
@@ -237,7 +237,7 @@ func (d *Dataset) hasPrivateKeys() bool {
 	return false
 }
 
-func (b *Budget) readDelta(r *reader, at place) bool {
+func (b *Budget) readDelta(r *reader, at element) bool {
 	n, ok := r.number(at, "delta")
 	switch {
 	case !ok:
@@ -298,7 +298,7 @@ func (b *Budget) readKeysDelta(r *reader, f fields, private bool) bool {
 }
 
 // readDefaultDelta reads how much of keys_delta one question takes.
-func (b *Budget) readDefaultDelta(r *reader, at place) {
+func (b *Budget) readDefaultDelta(r *reader, at element) {
 	n, ok := r.number(at, "delta")
 	if !ok {
 		return
@@ -322,10 +322,10 @@ func (b *Budget) readDefaultDelta(r *reader, at place) {
 
 // readPerQuery reads the limits of one question, and compares them with epsilon
 // where that is known. It returns where the question's delta stands.
-func (b *Budget) readPerQuery(r *reader, at place, epsilonOK bool) (delta place, hasDelta bool) {
+func (b *Budget) readPerQuery(r *reader, at element, epsilonOK bool) (delta element, hasDelta bool) {
 	f, ok := r.fields(at, at.node, "per_query", perQueryKeys)
 	if !ok {
-		return place{}, false
+		return element{}, false
 	}
 	delta, hasDelta = f.get("delta")
 	low, lowGiven := f.get("min")

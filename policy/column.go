@@ -64,7 +64,7 @@ func (c *Column) ShowValue(v Value) string {
 // the engine can divide by it in 128 bits.
 var maxGrain = big.NewInt(1_000_000_000_000)
 
-func (c *Column) read(r *reader, at place, spelling func(fields, *Column)) {
+func (c *Column) read(r *reader, at element, spelling func(fields, *Column)) {
 	c.Nullable = true
 	f, ok := r.fields(at, at.node, "a column", columnKeys)
 	if !ok {
@@ -381,7 +381,7 @@ func (t *Table) readCSV(r *reader, f fields, csv bool) map[Type]string {
 }
 
 // choice reads one of two words, and reports whether it is the first.
-func (r *reader) choice(v place, key, first, second string) bool {
+func (r *reader) choice(v element, key, first, second string) bool {
 	text, ok := r.text(v, key, first+" or "+second)
 	if ok && text != first && text != second {
 		r.at(v, "'%s' is %s; write %s or %s", key, quote(text), first, second)
@@ -390,7 +390,7 @@ func (r *reader) choice(v place, key, first, second string) bool {
 }
 
 // nulls reads a list of texts that stand for NULL, each by its spelling in the file.
-func (r *reader) nulls(v place) []string {
+func (r *reader) nulls(v element) []string {
 	if v.node.Kind == yaml.AliasNode {
 		return nil
 	}
@@ -400,7 +400,7 @@ func (r *reader) nulls(v place) []string {
 	}
 	var out []string
 	for _, n := range v.node.Content {
-		switch at := (place{node: n, key: v.key, where: v.where}); {
+		switch at := (element{node: n, key: v.key, where: v.where}); {
 		case n.Kind == yaml.AliasNode:
 		case n.Kind != yaml.ScalarNode || len(n.Value) > maxNullSize || strings.ContainsRune(n.Value, 0):
 			r.at(at, "a text that stands for a missing value is a single one of at most %d bytes", maxNullSize)
@@ -412,7 +412,7 @@ func (r *reader) nulls(v place) []string {
 }
 
 // format reads how values of a type are spelt. What is not valid is a problem, and no format.
-func (r *reader) format(v place, key string, typ Type) string {
+func (r *reader) format(v element, key string, typ Type) string {
 	text, ok := r.text(v, key, "how a value is spelt in the file, such as DD.MM.YYYY")
 	if !ok {
 		return ""

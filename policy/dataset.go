@@ -73,7 +73,7 @@ func inOrder[V any](order []string, m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-func (in datasetReader) read(at place, dir string) {
+func (in datasetReader) read(at element, dir string) {
 	f, ok := in.r.fields(at, at.node, "a dataset", datasetKeys)
 	if !ok {
 		return
@@ -162,10 +162,10 @@ func (in datasetReader) readTables(f fields, dir string, sourceOK bool) {
 		t := &Table{Name: e.name, MaxRows: 1, MaxGroups: 1}
 		in.d.Tables[e.name] = t
 		in.d.order = append(in.d.order, e.name)
-		f, ok := in.r.fields(e.place, e.node, "a table", tableKeys)
+		f, ok := in.r.fields(e.element, e.node, "a table", tableKeys)
 		if ok {
 			t.readPublic(in.r, f)
-			texts = append(texts, tableText{e.name, e.place, f})
+			texts = append(texts, tableText{e.name, e.element, f})
 		}
 		private = private || !t.Public
 	}
@@ -224,18 +224,18 @@ func (in datasetReader) readViews(f fields) {
 	in.d.Views = map[string]string{}
 	for _, e := range entries {
 		if table, ok := tables[fold(e.name)]; ok {
-			in.r.at(place{node: e.key, where: v.where}, "the view %s has the name of the table %s; rename the view",
+			in.r.at(element{node: e.key, where: v.where}, "the view %s has the name of the table %s; rename the view",
 				quote(e.name), quote(table))
 		}
-		text, ok := in.r.text(e.place, "view", "the SQL of the view, such as \"SELECT age FROM patients WHERE age >= 65\"")
+		text, ok := in.r.text(e.element, "view", "the SQL of the view, such as \"SELECT age FROM patients WHERE age >= 65\"")
 		switch {
 		case !ok:
 			continue
 		case strings.TrimSpace(text) == "":
-			in.r.at(e.place, "the view has no text; write its SQL, such as \"SELECT age FROM patients WHERE age >= 65\"")
+			in.r.at(e.element, "the view has no text; write its SQL, such as \"SELECT age FROM patients WHERE age >= 65\"")
 			continue
 		case len(text) > maxView || strings.ContainsRune(text, 0):
-			in.r.at(e.place, "the SQL of a view is at most 64 KiB long and has no zero byte; split it into views that build on each other")
+			in.r.at(e.element, "the SQL of a view is at most 64 KiB long and has no zero byte; split it into views that build on each other")
 			continue
 		}
 		in.d.Views[e.name] = text
@@ -395,7 +395,7 @@ func (in datasetReader) readFailures(f fields) {
 	}
 }
 
-func (r *reader) failures(v place, key, means string) uint64 {
+func (r *reader) failures(v element, key, means string) uint64 {
 	n, _ := r.whole(v, key, maxFailures, means)
 	return uint64(n)
 }

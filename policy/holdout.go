@@ -60,7 +60,7 @@ func (in datasetReader) readHoldouts(f fields, dir string) {
 	in.d.Holdouts = map[string]*Holdout{}
 	for _, e := range entries {
 		h := &Holdout{Name: e.name, Steps: 1}
-		if f, ok := in.r.fields(e.place, e.node, "a holdout", holdoutKeys); ok {
+		if f, ok := in.r.fields(e.element, e.node, "a holdout", holdoutKeys); ok {
 			h.read(in.r, f, in.d, dir)
 		}
 		in.d.Holdouts[e.name] = h
@@ -103,7 +103,7 @@ func (h *Holdout) read(r *reader, f fields, d *Dataset, dir string) {
 }
 
 // score reads a number in units of a score, or returns nil.
-func (r *reader) score(v place, key string, zero bool) *big.Rat {
+func (r *reader) score(v element, key string, zero bool) *big.Rat {
 	n, ok := r.number(v, key)
 	switch {
 	case !ok:
@@ -123,7 +123,7 @@ func (r *reader) score(v place, key string, zero bool) *big.Rat {
 	return nil
 }
 
-func (h *Holdout) readLabels(r *reader, f fields, v place, d *Dataset, dir string) {
+func (h *Holdout) readLabels(r *reader, f fields, v element, d *Dataset, dir string) {
 	if at, ok := f.get("train"); ok {
 		r.at(at, "a holdout of labels has no training table, because analysts bring the training value; remove 'train'")
 	}
@@ -145,7 +145,7 @@ func (h *Holdout) readLabels(r *reader, f fields, v place, d *Dataset, dir strin
 	}
 }
 
-func (r *reader) columnName(v place, key string) string {
+func (r *reader) columnName(v element, key string) string {
 	text, ok := r.text(v, key, "the name of a column of the file")
 	if !ok {
 		return ""
@@ -202,14 +202,14 @@ func (h *Holdout) readTable(r *reader, f fields, d *Dataset) {
 // oneLabels refuses labels that are somewhere else too: as a table they would be charged for
 // another unit, or be public; in another dataset their people would have a second budget. Holdouts
 // of one dataset may share a file, because they share its budget.
-func (r *reader) oneLabels(at place, d *Dataset, h *Holdout) {
-	first, ok := r.homes[h.Labels]
+func (r *reader) oneLabels(at element, d *Dataset, h *Holdout) {
+	first, ok := r.tableSources[h.Labels]
 	switch {
 	case !ok:
-		if r.homes == nil {
-			r.homes = map[string]home{}
+		if r.tableSources == nil {
+			r.tableSources = map[string]tableSource{}
 		}
-		r.homes[h.Labels] = home{dataset: d.Name, table: h.Name, line: at.mark().Line, labels: true}
+		r.tableSources[h.Labels] = tableSource{dataset: d.Name, table: h.Name, line: at.mark().Line, labels: true}
 	case !first.labels:
 		r.at(at, "the labels are read from the same file as the table %s of the dataset %s in line %d; write table: to hold out a table, "+
 			"or give the labels a file of their own", quote(first.table), quote(first.dataset), first.line)

@@ -65,7 +65,7 @@ func (c *Column) readKeys(r *reader, f fields, grainOK bool) {
 		c.Keys = PublicKeys
 		seen := make(map[Value]int, len(n.Content))
 		for _, item := range n.Content {
-			at := place{node: item, where: v.where}
+			at := element{node: item, where: v.where}
 			if item.Value == "" {
 				at.key = v.key
 			}
@@ -85,7 +85,7 @@ func (c *Column) readKeys(r *reader, f fields, grainOK bool) {
 
 // readKey reads one key. A text is its spelling in the file: NO, 01 and 1e3 stay
 // what they are, and only null and ~ without quotes are the NULL group.
-func (c *Column) readKey(r *reader, at place, grainOK bool) (Value, bool) {
+func (c *Column) readKey(r *reader, at element, grainOK bool) (Value, bool) {
 	n, v := at.node, Value{Type: c.Type}
 	switch {
 	case n.Kind == yaml.AliasNode:

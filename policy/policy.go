@@ -68,7 +68,7 @@ func Parse(name string, text []byte) (*Policy, error) {
 }
 
 func (p *Policy) read(r *reader, root *yaml.Node) {
-	f, ok := r.fields(place{node: root}, root, "a policy", policyKeys)
+	f, ok := r.fields(element{node: root}, root, "a policy", policyKeys)
 	if !ok {
 		return
 	}
@@ -87,7 +87,7 @@ func (p *Policy) read(r *reader, root *yaml.Node) {
 	}
 	for _, e := range entries {
 		d := &Dataset{Name: e.name}
-		datasetReader{r, d}.read(e.place, p.Dir)
+		datasetReader{r, d}.read(e.element, p.Dir)
 		p.Datasets[d.Name] = d
 	}
 }
@@ -98,7 +98,7 @@ func (p *Policy) readLedger(r *reader, f fields, root *yaml.Node) {
 	v, given := f.get("ledger")
 	if !given {
 		p.Ledger = strings.TrimSuffix(p.Path, filepath.Ext(p.Path)) + ".ledger"
-		v = place{node: root}
+		v = element{node: root}
 	} else {
 		text, ok := r.text(v, "ledger", "the path of the ledger file, or the address of a PostgreSQL database")
 		if ok && isDatabase(text) {
@@ -122,7 +122,7 @@ func isDatabase(place string) bool {
 
 // readLedgerAddress reads the address of a ledger that several servers share. It has no password,
 // so it may be shown.
-func (p *Policy) readLedgerAddress(r *reader, v place, text string) {
+func (p *Policy) readLedgerAddress(r *reader, v element, text string) {
 	const want = "an address such as postgres://discreet@db.example.org/ledgers"
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" && !strings.Contains(u.RawQuery, "host=") {
@@ -217,7 +217,7 @@ func (p *Policy) readAnchor(r *reader, f fields) {
 	}
 }
 
-func (p *Policy) readAnchorFile(r *reader, v place) {
+func (p *Policy) readAnchorFile(r *reader, v element) {
 	if p.Shared() {
 		r.at(v, "several servers may have this ledger open, and a file cannot be replaced by one of them at a time; keep the anchor in "+
 			"another PostgreSQL database, with anchor: {postgres: URL}")
@@ -238,7 +238,7 @@ func (p *Policy) readAnchorFile(r *reader, v place) {
 	p.Anchor.File = path
 }
 
-func (p *Policy) readAnchorAddress(r *reader, v place) {
+func (p *Policy) readAnchorAddress(r *reader, v element) {
 	const want = "an address such as postgres://anchor@db.example.org/anchors"
 	text, ok := r.text(v, "postgres", want)
 	if !ok {

@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-func (r *reader) at(p place, format string, args ...any) {
+func (r *reader) at(p element, format string, args ...any) {
 	n := p.mark()
 	r.problems = append(r.problems, Problem{n.Line, n.Column, p.where, fmt.Sprintf(format, args...)})
 }

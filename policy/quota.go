@@ -103,7 +103,7 @@ func (in budgetReader) readQuota(f fields, noun string) (share *big.Rat, epsilon
 	return share, 0
 }
 
-func (in budgetReader) readShare(v place, noun string) (*big.Rat, bool) {
+func (in budgetReader) readShare(v element, noun string) (*big.Rat, bool) {
 	n, ok := in.r.number(v, "share")
 	switch {
 	case !ok:
@@ -121,7 +121,7 @@ func (in budgetReader) readShare(v place, noun string) (*big.Rat, bool) {
 	return n, true
 }
 
-func (in budgetReader) readEpsilon(v place) (dp.Amount, bool) {
+func (in budgetReader) readEpsilon(v element) (dp.Amount, bool) {
 	n, ok := in.r.amount(v, "epsilon")
 	if !ok || !in.d.hasFilter() {
 		return 0, false
@@ -192,10 +192,10 @@ func (in budgetReader) readAnalysts(f fields) {
 	for _, e := range entries {
 		a := &Analyst{Name: e.name, Share: big.NewRat(1, 1)}
 		in.d.Analysts[e.name] = a
-		if in.r.isNull(e.place) {
+		if in.r.isNull(e.element) {
 			continue // "ana:" alone is an analyst with the whole budget as quota.
 		}
-		f, ok := in.r.fields(e.place, e.place.node, "an analyst", analystKeys)
+		f, ok := in.r.fields(e.element, e.element.node, "an analyst", analystKeys)
 		if !ok {
 			continue
 		}
@@ -206,7 +206,7 @@ func (in budgetReader) readAnalysts(f fields) {
 	}
 }
 
-func (a *Analyst) readExpires(r *reader, v place) {
+func (a *Analyst) readExpires(r *reader, v element) {
 	const want = "the first day without access, such as 2027-01-01"
 	text, ok := r.text(v, "expires", want)
 	if !ok {
@@ -274,7 +274,7 @@ func (in budgetReader) readGroups(f fields) {
 	for _, e := range entries {
 		g := &Group{Name: e.name, Share: big.NewRat(1, 1)}
 		in.d.Groups[e.name] = g
-		f, ok := in.r.fields(e.place, e.place.node, "a group", groupKeys)
+		f, ok := in.r.fields(e.element, e.element.node, "a group", groupKeys)
 		if !ok {
 			continue
 		}
@@ -285,7 +285,7 @@ func (in budgetReader) readGroups(f fields) {
 	}
 }
 
-func (in budgetReader) readMembers(v place, g *Group, many map[string]int) {
+func (in budgetReader) readMembers(v element, g *Group, many map[string]int) {
 	const want = "a list of analysts, such as [ana, ben]"
 	switch {
 	case v.node.Kind == yaml.AliasNode:
@@ -297,7 +297,7 @@ func (in budgetReader) readMembers(v place, g *Group, many map[string]int) {
 		in.r.at(v, "the group has no analysts; write %s, or remove the group", want)
 	}
 	for _, n := range v.node.Content {
-		at := place{node: n, where: v.where}
+		at := element{node: n, where: v.where}
 		name, ok := in.r.text(at, "analysts", "the name of an analyst")
 		switch {
 		case !ok:

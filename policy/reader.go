@@ -22,24 +22,24 @@ import (
 // number never passes through float64 and the text NO never becomes false.
 type reader struct {
 	problems []Problem
-	// homes remembers which table is read from where, in all datasets.
-	homes    map[string]home
-	prepared map[string]string
+	// tableSources remembers which table is read from where, in all datasets.
+	tableSources map[string]tableSource
+	prepared     map[string]string
 	// broken is the columns with a problem of their own, about which nothing else is told.
 	broken map[*Column]bool
 	// bins counts the values of all columns of streams.
 	bins int64
 }
 
-// place is a value in the file, with the key it stands under and the names above it.
-type place struct {
+// element is a value in the file, with the key it stands under and the names above it.
+type element struct {
 	node, key *yaml.Node
 	where     string
 }
 
 // mark returns the node whose position tells a person where to look: the key for a
 // value that spans lines or has no text, the value itself otherwise.
-func (p place) mark() *yaml.Node {
+func (p element) mark() *yaml.Node {
 	spans := p.node.Kind != yaml.ScalarNode && p.node.Style&yaml.FlowStyle == 0
 	empty := p.node.Kind == yaml.ScalarNode && p.node.Value == ""
 	if p.key != nil && (spans || empty) {
@@ -48,7 +48,7 @@ func (p place) mark() *yaml.Node {
 	return p.node
 }
 
-func (p place) in(name string) string {
+func (p element) in(name string) string {
 	if p.where == "" {
 		return name
 	}
@@ -78,25 +78,25 @@ func plain(n *yaml.Node) bool {
 }
 
 // isNull reports whether a value is missing, or is null without quotes.
-func (r *reader) isNull(p place) bool { return plain(p.node) && p.node.Tag == "!!null" }
+func (r *reader) isNull(p element) bool { return plain(p.node) && p.node.Tag == "!!null" }
 
 // fields is the keys of a mapping whose keys are known beforehand.
 type fields struct {
-	at place
-	m  map[string]place
+	at element
+	m  map[string]element
 	// meant is the keys that a misspelt one was taken for; that they are missing
 	// needs no second problem.
 	meant map[string]bool
 }
 
 // get returns the value of a key and whether it is there.
-func (f fields) get(key string) (place, bool) {
+func (f fields) get(key string) (element, bool) {
 	p, ok := f.m[key]
 	return p, ok
 }
 
 // need returns the value of a key, and records a problem where it is missing.
-func (f fields) need(r *reader, key, hint string) (place, bool) {
+func (f fields) need(r *reader, key, hint string) (element, bool) {
 	p, ok := f.m[key]
 	if !ok && !f.meant[key] {
 		r.at(f.at, "the key '%s' is missing: %s", key, hint)
@@ -104,18 +104,18 @@ func (f fields) need(r *reader, key, hint string) (place, bool) {
 	return p, ok
 }
 
-func (r *reader) fields(at place, n *yaml.Node, what string, keys keySet) (fields, bool) {
+func (r *reader) fields(at element, n *yaml.Node, what string, keys keySet) (fields, bool) {
 	pairs, ok := r.pairs(at, n, what)
 	if !ok {
 		return fields{}, false
 	}
-	f := fields{at, map[string]place{}, map[string]bool{}}
+	f := fields{at, map[string]element{}, map[string]bool{}}
 	for _, p := range pairs {
 		if key := p.key.Value; keys.has(key) {
 			f.m[key] = p
 		} else if p.key.Tag != "!!merge" {
 			text, meant := keys.explain(key, what)
-			r.at(place{node: p.key, where: at.where}, "%s", text)
+			r.at(element{node: p.key, where: at.where}, "%s", text)
 			f.meant[meant] = true
 		}
 	}
@@ -125,12 +125,12 @@ func (r *reader) fields(at place, n *yaml.Node, what string, keys keySet) (field
 // entry is one of the named things that an owner lists.
 type entry struct {
 	name string
-	place
+	element
 }
 
 // entries reads a mapping whose keys are names that the owner chose. SQL folds
 // letter case, so two names must differ in more than that.
-func (r *reader) entries(at place, what, noun string, check func(string) string) ([]entry, bool) {
+func (r *reader) entries(at element, what, noun string, check func(string) string) ([]entry, bool) {
 	if r.isNull(at) {
 		return nil, true
 	}
@@ -146,10 +146,10 @@ func (r *reader) entries(at place, what, noun string, check func(string) string)
 			continue // Refused already.
 		}
 		if problem := check(name); problem != "" {
-			r.at(place{node: p.key, where: at.where}, "the %s %s %s", noun, quote(name), problem)
+			r.at(element{node: p.key, where: at.where}, "the %s %s %s", noun, quote(name), problem)
 		}
 		if first, ok := seen[fold(name)]; ok {
-			r.at(place{node: p.key, where: at.where},
+			r.at(element{node: p.key, where: at.where},
 				"the %s %s differs only in letter case from %s in line %d, which %s; rename one of them", noun, quote(name),
 				quote(first.Value), first.Line, confusion[noun])
 			continue
@@ -182,7 +182,7 @@ func showName(name string) string {
 }
 
 // pairs reads any mapping, and drops what is given twice.
-func (r *reader) pairs(at place, n *yaml.Node, what string) ([]place, bool) {
+func (r *reader) pairs(at element, n *yaml.Node, what string) ([]element, bool) {
 	switch n.Kind {
 	case yaml.AliasNode:
 		return nil, false // Refused already.
@@ -191,7 +191,7 @@ func (r *reader) pairs(at place, n *yaml.Node, what string) ([]place, bool) {
 		r.at(at, "%s must be a mapping of keys to values, but this is %s", what, kind(n))
 		return nil, false
 	}
-	var ps []place
+	var ps []element
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -199,15 +199,15 @@ func (r *reader) pairs(at place, n *yaml.Node, what string) ([]place, bool) {
 			continue // Refused already.
 		}
 		if k.Kind != yaml.ScalarNode {
-			r.at(place{node: k, where: at.where}, "a key must be a word, but this is %s", kind(k))
+			r.at(element{node: k, where: at.where}, "a key must be a word, but this is %s", kind(k))
 			continue
 		}
 		if line, ok := seen[k.Value]; ok {
-			r.at(place{node: k, where: at.where}, "%s is given twice, first in line %d; keep one", quote(k.Value), line)
+			r.at(element{node: k, where: at.where}, "%s is given twice, first in line %d; keep one", quote(k.Value), line)
 			continue
 		}
 		seen[k.Value] = k.Line
-		ps = append(ps, place{node: v, key: k, where: at.where})
+		ps = append(ps, element{node: v, key: k, where: at.where})
 	}
 	return ps, true
 }
@@ -218,7 +218,7 @@ const maxDepth = 20
 // document parses the text into the root of its one document. It returns nil where
 // there is nothing to go on with.
 func (r *reader) document(text []byte) *yaml.Node {
-	top := place{node: &yaml.Node{Kind: yaml.ScalarNode, Line: 1, Column: 1}}
+	top := element{node: &yaml.Node{Kind: yaml.ScalarNode, Line: 1, Column: 1}}
 	if len(text) > MaxSize {
 		r.at(top, "the policy is larger than 1 MiB; is this the right file?")
 		return nil
@@ -239,7 +239,7 @@ func (r *reader) document(text []byte) *yaml.Node {
 		r.syntax(err, text)
 		return nil
 	default:
-		r.at(place{node: &next}, "a second document begins here; a policy is one document, so remove the line ---")
+		r.at(element{node: &next}, "a second document begins here; a policy is one document, so remove the line ---")
 	}
 	if len(doc.Content) != 1 {
 		r.at(top, "the policy is empty; 'discreet init FILE...' drafts one from the data's schema")
@@ -276,13 +276,13 @@ func (r *reader) syntax(err error, text []byte) {
 		}
 	}
 	at := &yaml.Node{Kind: yaml.ScalarNode, Line: line, Column: 1}
-	r.at(place{node: at}, "this is not YAML: %s; %s", problem, hint)
+	r.at(element{node: at}, "this is not YAML: %s; %s", problem, hint)
 }
 
 // shape refuses the parts of YAML that let a file say something other than what it
 // shows: references, merges, tags, and nesting without end.
 func (r *reader) shape(n *yaml.Node, depth int) {
-	at := place{node: n}
+	at := element{node: n}
 	if depth > maxDepth {
 		r.at(at, "nested more than %d deep; a policy never is", maxDepth)
 		n.Content = nil
@@ -300,7 +300,7 @@ func (r *reader) shape(n *yaml.Node, depth int) {
 	}
 	for i, c := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Kind == yaml.ScalarNode && c.Tag == "!!merge" {
-			r.at(place{node: c}, "the merge key << is refused, so that a policy says what it shows; write the keys out")
+			r.at(element{node: c}, "the merge key << is refused, so that a policy says what it shows; write the keys out")
 		}
 		r.shape(c, depth+1)
 	}
@@ -357,7 +357,7 @@ func fold(name string) string {
 	}, name)
 }
 
-func (r *reader) scalar(p place, key, want string) (*yaml.Node, bool) {
+func (r *reader) scalar(p element, key, want string) (*yaml.Node, bool) {
 	switch {
 	case p.node.Kind == yaml.AliasNode:
 		return nil, false // Refused already.
@@ -371,7 +371,7 @@ func (r *reader) scalar(p place, key, want string) (*yaml.Node, bool) {
 	return p.node, true
 }
 
-func (r *reader) text(p place, key, want string) (string, bool) {
+func (r *reader) text(p element, key, want string) (string, bool) {
 	n, ok := r.scalar(p, key, want)
 	if !ok {
 		return "", false
@@ -384,7 +384,7 @@ func (r *reader) text(p place, key, want string) (string, bool) {
 }
 
 // number reads a decimal number exactly, from its spelling.
-func (r *reader) number(p place, key string) (*big.Rat, bool) {
+func (r *reader) number(p element, key string) (*big.Rat, bool) {
 	n, ok := r.scalar(p, key, "a decimal number")
 	if !ok {
 		return nil, false
@@ -426,7 +426,7 @@ func exampleOf(key string) string {
 }
 
 // amount reads a positive amount of privacy, rounded down.
-func (r *reader) amount(p place, key string) (dp.Amount, bool) {
+func (r *reader) amount(p element, key string) (dp.Amount, bool) {
 	n, ok := r.number(p, key)
 	if !ok {
 		return 0, false
@@ -448,7 +448,7 @@ func (r *reader) amount(p place, key string) (dp.Amount, bool) {
 }
 
 // whole reads a whole number between 1 and most.
-func (r *reader) whole(p place, key string, most int64, means string) (int64, bool) {
+func (r *reader) whole(p element, key string, most int64, means string) (int64, bool) {
 	n, ok := r.number(p, key)
 	if !ok {
 		return 0, false
@@ -462,7 +462,7 @@ func (r *reader) whole(p place, key string, most int64, means string) (int64, bo
 
 // truth reads true or false. The many other spellings of YAML 1.1 are refused
 // here, because next to text columns they are traps.
-func (r *reader) truth(p place, key string) (value, ok bool) {
+func (r *reader) truth(p element, key string) (value, ok bool) {
 	n, ok := r.scalar(p, key, "true or false")
 	if !ok {
 		return false, false

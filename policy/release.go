@@ -80,7 +80,7 @@ func (in datasetReader) readRelease(f fields) {
 	}
 }
 
-func (in datasetReader) readTick(at place) {
+func (in datasetReader) readTick(at element) {
 	f, ok := in.r.fields(at, at.node, "a release", releaseKeys)
 	if !ok {
 		return

@@ -95,7 +95,7 @@ func CheckPostgres(address string) error {
 	return nil
 }
 
-func (in sourceReader) readPostgres(v place, text string) bool {
+func (in sourceReader) readPostgres(v element, text string) bool {
 	in.d.Engine = "duckdb" // into which its tables are copied
 	if problem := addressProblem(text); problem != "" {
 		in.r.at(v, "%s", problem)
@@ -243,7 +243,7 @@ func Trino(text string) string {
 	return at.Where()
 }
 
-func (in sourceReader) readTrino(v place, text string) bool {
+func (in sourceReader) readTrino(v element, text string) bool {
 	in.d.Engine = "trino"
 	if _, err := address.ParseTrino(text); err != nil {
 		in.r.at(v, "'source' %v", err)

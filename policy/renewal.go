@@ -63,7 +63,7 @@ func (d *Dataset) TotalFilter() account.Filter {
 	return account.ZCDPFilter(all.Rho, all.Delta)
 }
 
-func (b *Budget) readRenewal(r *reader, at place) bool {
+func (b *Budget) readRenewal(r *reader, at element) bool {
 	f, ok := r.fields(at, at.node, "a renewal", renewalKeys)
 	if !ok {
 		return false
@@ -92,7 +92,7 @@ func (b *Budget) readRenewal(r *reader, at place) bool {
 }
 
 // checkTotal refuses windows that together promise nothing.
-func (in budgetReader) checkTotal(at place) {
+func (in budgetReader) checkTotal(at element) {
 	b, limit := in.d.Budget, in.d.TotalFilter().Limit()
 	epsilon := limit.Epsilon
 	if !b.Pure() {

@@ -75,12 +75,12 @@ func (in datasetReader) readSizes(f fields) {
 	for _, e := range entries {
 		switch t := in.d.Tables[e.name]; {
 		case t == nil:
-			in.r.at(e.place,
+			in.r.at(e.element,
 				"there is no table %s in this dataset; remove it%s", quote(e.name), didYouMean(e.name, in.d.privateTables()...))
 		case t.Public:
-			in.r.at(e.place, "the table %s is public, so its rows are counted; remove it", quote(e.name))
+			in.r.at(e.element, "the table %s is public, so its rows are counted; remove it", quote(e.name))
 		default:
-			out.Tables[e.name] = in.readTableSizes(e.place, t)
+			out.Tables[e.name] = in.readTableSizes(e.element, t)
 		}
 	}
 	for _, name := range in.d.privateTables() {
@@ -96,7 +96,7 @@ func (in datasetReader) readSizes(f fields) {
 	}
 }
 
-func (in datasetReader) readTableSizes(at place, t *Table) (out TableSizes) {
+func (in datasetReader) readTableSizes(at element, t *Table) (out TableSizes) {
 	f, ok := in.r.fields(at, at.node, "the size of a table", tableSizesKeys)
 	if !ok {
 		return out
@@ -129,10 +129,10 @@ func (r *reader) columnSizes(f fields, key string, columns, needed []string, mos
 		}
 		for _, e := range entries {
 			if !slices.Contains(columns, e.name) {
-				r.at(e.place, "the table has no column %s; remove it%s", quote(e.name), didYouMean(e.name, columns...))
+				r.at(e.element, "the table has no column %s; remove it%s", quote(e.name), didYouMean(e.name, columns...))
 				continue
 			}
-			out[e.name], _ = r.whole(e.place, key, most, means)
+			out[e.name], _ = r.whole(e.element, key, most, means)
 		}
 	} else {
 		at = f.at

@@ -63,8 +63,8 @@ func (d *Dataset) Files(t *Table) []string {
 	return nil
 }
 
-// home is a table that was read, and where in the policy it stands.
-type home struct {
+// tableSource is a table that was read, and where in the policy it stands.
+type tableSource struct {
 	dataset, table string
 	line           int
 	public         bool
@@ -72,11 +72,11 @@ type home struct {
 	labels bool
 }
 
-// oneHome refuses a second name for the same data. In another dataset its people would have a
+// refuseSharedFiles refuses a second name for the same data. In another dataset its people would have a
 // second budget; in the same one, with unit: row, each would count as two; and what is public in
 // one place is private in none. Only public tables may be read as often as one likes. What a link
 // hides is found where the data is opened; what a view of a database hides is the owner's to avoid.
-func (r *reader) oneHome(at place, d *Dataset, t *Table) {
+func (r *reader) refuseSharedFiles(at element, d *Dataset, t *Table) {
 	files := d.Files(t)
 	if len(files) == 0 && d.SourceKind() == Database {
 		files = []string{d.Source + "\x00" + fold(t.Name)}
@@ -88,12 +88,12 @@ func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 		files = []string{Trino(d.Source) + "\x00" + t.Relation}
 	}
 	for _, file := range files {
-		first, ok := r.homes[file]
+		first, ok := r.tableSources[file]
 		if !ok {
-			if r.homes == nil {
-				r.homes = map[string]home{}
+			if r.tableSources == nil {
+				r.tableSources = map[string]tableSource{}
 			}
-			r.homes[file] = home{dataset: d.Name, table: t.Name, line: at.mark().Line, public: t.Public}
+			r.tableSources[file] = tableSource{dataset: d.Name, table: t.Name, line: at.mark().Line, public: t.Public}
 			continue
 		}
 		if first.labels {
@@ -178,7 +178,7 @@ func (in sourceReader) readSource(f fields, dir string) bool {
 }
 
 // path refuses what is no path to one local file or folder.
-func (r *reader) path(p place, key, text string) bool {
+func (r *reader) path(p element, key, text string) bool {
 	hidden := func(c rune) bool { return unicode.IsControl(c) }
 	switch {
 	case strings.Contains(text, "://"):

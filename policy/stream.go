@@ -95,7 +95,7 @@ func (in datasetReader) readStreams(f fields) {
 	in.d.Streams = map[string]*Stream{}
 	for _, e := range entries {
 		s := &Stream{Name: e.name}
-		if f, ok := in.r.fields(e.place, e.node, "a stream", streamKeys); ok {
+		if f, ok := in.r.fields(e.element, e.node, "a stream", streamKeys); ok {
 			s.read(in.r, f, in.d)
 		}
 		in.d.Streams[e.name] = s
@@ -192,7 +192,7 @@ func (s *Stream) readAccuracy(r *reader, f fields) {
 
 var one = big.NewRat(1, 1)
 
-func (s *Stream) readBudget(r *reader, v place, d *Dataset) {
+func (s *Stream) readBudget(r *reader, v element, d *Dataset) {
 	n, ok := r.amount(v, "budget")
 	if !ok || !d.hasFilter() {
 		return
@@ -228,12 +228,12 @@ func (s *Stream) readColumns(r *reader, f fields, table *Table) {
 	for _, e := range entries {
 		c := table.Columns[e.name]
 		if c == nil {
-			r.at(place{node: e.key, where: v.where}, "the table %s has no column %s; a stream is over columns that are listed there%s",
+			r.at(element{node: e.key, where: v.where}, "the table %s has no column %s; a stream is over columns that are listed there%s",
 				quote(table.Name), quote(e.name), didYouMean(e.name, table.order...))
 			complete = false
 			continue
 		}
-		b, ok := readBinning(r, e.place, c)
+		b, ok := readBinning(r, e.element, c)
 		if !ok {
 			complete = false
 			continue

@@ -67,7 +67,7 @@ const (
 // tableText is a table as it stands in the file.
 type tableText struct {
 	name string
-	at   place
+	at   element
 	f    fields
 }
 
@@ -76,7 +76,7 @@ type tableText struct {
 func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths, unitOK, sourceOK bool) {
 	f := text.f
 	if t.readSource(r, f, d, dir, sourceOK) && sourceOK {
-		r.oneHome(text.at, d, t)
+		r.refuseSharedFiles(text.at, d, t)
 	}
 	t.readTrusted(r, f, d, sourceOK)
 	csv := !sourceOK || t.mayBeCSV(d)
@@ -259,12 +259,12 @@ func (t *Table) readColumns(r *reader, f fields, paths map[string]string, spelli
 			if used == t.UnitColumn {
 				whose = "the unit's column"
 			}
-			r.at(place{node: e.key, where: v.where},
+			r.at(element{node: e.key, where: v.where},
 				"the column %s differs only in letter case from %s %s, which SQL cannot tell apart; spell both the same", quote(e.name),
 				whose, quote(used))
 		}
 		before := len(r.problems)
-		c.read(r, e.place, spelling)
+		c.read(r, e.element, spelling)
 		if len(r.problems) > before {
 			if r.broken == nil {
 				r.broken = map[*Column]bool{}
@@ -272,7 +272,7 @@ func (t *Table) readColumns(r *reader, f fields, paths map[string]string, spelli
 			r.broken[c] = true
 		}
 		if t.Public && c.Keys == PrivateKeys {
-			r.at(e.place, "the table is public, so everybody may know the keys of its columns; remove keys: private")
+			r.at(e.element, "the table is public, so everybody may know the keys of its columns; remove keys: private")
 		}
 		t.Columns[e.name] = c
 		t.order = append(t.order, e.name)

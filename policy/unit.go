@@ -50,7 +50,7 @@ func (k UnitKind) String() string {
 	return "row"
 }
 
-func (in unitReader) readUnit(f fields) (at place, text string, ok bool) {
+func (in unitReader) readUnit(f fields) (at element, text string, ok bool) {
 	at, ok = f.need(in.r, "unit", "say whom the budget protects: row where every row is a person, or a column such as patients.pid")
 	if !ok {
 		return at, "", false
@@ -74,7 +74,7 @@ func (d *Dataset) splitColumn(text string) []Unit {
 
 // resolveUnit finds the unit's table. A name may hold dots itself, so every dot is
 // tried and exactly one must fit.
-func (in unitReader) resolveUnit(at place, text string) bool {
+func (in unitReader) resolveUnit(at element, text string) bool {
 	if text == "row" {
 		return true
 	}
@@ -147,7 +147,7 @@ func (d *Dataset) PathColumns(t *Table) []string {
 // paths is the first steps of all tables in the making, and the columns that they use.
 type paths struct {
 	step map[string]Step
-	at   map[string]place
+	at   map[string]element
 	// unique is the tables that say that a person has one row.
 	unique map[string]bool
 	// columns is the spelling of each column that a path uses, by table and folded name.
@@ -157,7 +157,7 @@ type paths struct {
 // readPaths reads all paths together, because where one leads is for the others
 // to say. A table whose path is wrong is left without one.
 func (in unitReader) readPaths(tables []tableText) paths {
-	p := paths{map[string]Step{}, map[string]place{}, map[string]bool{}, map[string]map[string]string{}}
+	p := paths{map[string]Step{}, map[string]element{}, map[string]bool{}, map[string]map[string]string{}}
 	p.use(in.d.Unit.Table, in.d.Unit.Column)
 	for _, t := range tables {
 		_, p.unique[t.name] = t.f.get("unique")
@@ -204,7 +204,7 @@ func (p paths) use(table, column string) string {
 
 // readStep reads "pid -> patients.pid". A far end that is the unit is recognised
 // first, whatever its name contains.
-func (in unitReader) readStep(at place, from, text string) (Step, bool) {
+func (in unitReader) readStep(at element, from, text string) (Step, bool) {
 	text = strings.TrimSpace(text)
 	near, atUnit := strings.CutSuffix(text, in.d.Unit.String())
 	if atUnit {
@@ -241,7 +241,7 @@ func (in unitReader) readStep(at place, from, text string) (Step, bool) {
 
 // readFarEnd reads the end of a step that is not the unit. A name may hold dots
 // itself, so every dot is tried and exactly one must fit.
-func (in unitReader) readFarEnd(at place, from, text, far string) (table, key string, ok bool) {
+func (in unitReader) readFarEnd(at element, from, text, far string) (table, key string, ok bool) {
 	found := in.d.splitColumn(far)
 	name, _, dotted := strings.Cut(far, ".")
 	switch {

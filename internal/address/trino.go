@@ -65,14 +65,14 @@ func ParseTrino(text string) (Trino, error) {
 	t := Trino{User: u.User.Username(), Host: u.Hostname(), Root: options.Get("sslrootcert"), Certificate: options.Get("sslcert"),
 		Key: options.Get("sslkey"), PasswordFile: options.Get("passwordfile"), TokenFile: options.Get("tokenfile"),
 		Plain: options.Get("sslmode") == "disable"}
-	if err := t.place(u); err != nil {
+	if err := t.readTarget(u); err != nil {
 		return Trino{}, err
 	}
 	t.Port = cmp.Or(u.Port(), map[bool]string{true: "8080", false: "443"}[t.Plain])
 	return t, t.secure(options.Get("sslmode"))
 }
 
-func (t *Trino) place(u *url.URL) error {
+func (t *Trino) readTarget(u *url.URL) error {
 	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(u.EscapedPath(), "/"), "/"), "/")
 	names := make([]string, 2)
 	for i, part := range parts {

@@ -355,7 +355,7 @@ type chooser struct {
 // the aggregate is not selected. Then no count is released but which groups are the best, at the
 // price of k selections. The aggregate may be multiplied by a public number: a constant, or a key.
 func (ch *chooser) choose(p *tree.Plan) (bool, error) {
-	if ch.groups.several || len(ch.answer.within) > 0 { // the best of all rows, or of those that are left
+	if ch.groups.otherSets || len(ch.answer.within) > 0 { // the best of all rows, or of those that are left
 		return false, nil
 	}
 	a := ch.answer

@@ -16,7 +16,7 @@ import (
 // are grouped by beside that, which is NULL here.
 type grouping struct {
 	by, without []*pg.Node
-	several     bool // there are other sets
+	otherSets   bool // there are other sets
 }
 
 // groupings are the sets of a GROUP BY. ROLLUP, CUBE and GROUPING SETS make several, and several of
@@ -36,7 +36,7 @@ func groupings(s *pg.SelectStmt) ([]grouping, error) {
 	every := slices.Concat(all...)
 	out := make([]grouping, len(all))
 	for i, set := range all {
-		out[i].by, out[i].several = set, len(all) > 1
+		out[i].by, out[i].otherSets = set, len(all) > 1
 		for _, n := range every {
 			if !slices.Contains(set, n) {
 				out[i].without = append(out[i].without, n)
@@ -110,8 +110,8 @@ type groups struct {
 	calculator
 	keys []tree.Key
 	// without are keys of other sets of the same GROUP BY, where it has several.
-	without []tree.Expr
-	several bool
+	without   []tree.Expr
+	otherSets bool
 }
 
 // keyFinder makes the groups of a question from its rows: for each key it finds the public values,
@@ -129,7 +129,7 @@ func newKeyFinder(in *rowScope) *keyFinder {
 
 func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {
 	nodes := g.by
-	kf.groups.several = g.several
+	kf.groups.otherSets = g.otherSets
 	kf.restricted = s.HavingClause != nil
 	if len(s.GroupClause) == 0 && len(s.DistinctClause) > 0 && !isAggregated(s) {
 		for _, n := range s.TargetList { // SELECT DISTINCT a, b shows the groups of a, b

@@ -85,7 +85,7 @@ func (pl *placer) placeAverage(d *statDraft) error {
 // that nothing is paid for them. Whether they are is a matter of right answers and not of privacy:
 // the number is public whatever the question is.
 func (pl *placer) countEverybody() error {
-	if pl.in.env.options.People == nil || pl.groups.several || pl.in.filter != nil || len(pl.groups.keys) > 0 ||
+	if pl.in.env.options.People == nil || pl.groups.otherSets || pl.in.filter != nil || len(pl.groups.keys) > 0 ||
 		!pl.hasEverybody(pl.in.rows.Relation) {
 		return nil
 	}

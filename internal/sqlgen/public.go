@@ -64,9 +64,9 @@ func (s *Schema) keyRelation(k tree.Key) string {
 	return ""
 }
 
-// place adds the place of the public keys as g, where the database has places, and returns how many
-// keys that were.
-func (r *rows) place() int {
+// addPlace adds the place of the public keys as g, where the database has places, and returns how
+// many keys that were.
+func (r *rows) addPlace() int {
 	public := r.q.PublicKeys()
 	if r.Dialect.Place == nil || len(public) == 0 {
 		return 0

@@ -84,7 +84,7 @@ type rows struct {
 
 func (s *Schema) rows(q *tree.Query) *rows {
 	r := &rows{Printer: s.Print(q.From), q: q, named: map[string]string{}}
-	keys := r.place()
+	keys := r.addPlace()
 	for i, k := range q.Keys[keys:] {
 		name := fmt.Sprintf("k%d", keys+i)
 		r.keys = append(r.keys, name)

@@ -108,7 +108,7 @@ func TestDerivedErrorBars(t *testing.T) {
 // from is how the only purchase of a statement is made of a source.
 func fromSource(p *pricing.Priced, s *keptSource) (derivation, bool) {
 	b := p.Purchases[0]
-	for _, from := range cells.Sources(nil, b.Query) {
+	for _, from := range cells.EarlierAnswers(nil, b.Query) {
 		unions := func(s *keptSource) ([][]int, bool) { return cells.Unions(nil, b.Query, from, s.cells) }
 		if d, ok := derivable(b, s, b.Names(), unions); ok {
 			return d, true

@@ -81,7 +81,7 @@ func (m *Cache) derive(
 	if err := look(sameFamily(b, version), sameSlots, nil); err != nil {
 		return nil, nil, err
 	}
-	for _, from := range cells.Sources(work, b.Query) {
+	for _, from := range cells.EarlierAnswers(work, b.Query) {
 		err := look(placed(version, "cells", from.Family), cellSlots, func(s *keptSource) ([][]int, bool) {
 			if s.cells == nil {
 				return nil, false

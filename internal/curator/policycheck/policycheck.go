@@ -75,7 +75,7 @@ func Apart(p *policy.Policy) (doubts []string, err error) {
 			all = append(all, s)
 		}
 	}
-	if err := pgtables.Apart(context.Background(), p); err != nil {
+	if err := pgtables.CheckDistinctTables(context.Background(), p); err != nil {
 		return nil, err
 	}
 	return trinotables.CheckDistinctTables(context.Background(), p)

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
@@ -235,15 +236,6 @@ func (c *copier) copyTable(ctx context.Context, t *table, r, read *pgtables.Rela
 // copy names the table that rows are copied into.
 func (t *table) copy() string { return "copied " + t.Name }
 
-// forOwner is an error in the words that are for the owner.
-func forOwner(err error) error {
-	var more interface{ Explain() string }
-	if errors.As(err, &more) {
-		return errors.New(more.Explain())
-	}
-	return err
-}
-
 // describeOrigin says, for the owner, what names the state of a PostgreSQL database. It reads no
 // row.
 func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
@@ -253,11 +245,11 @@ func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
 	}
 	from, err := database.Begin(ctx)
 	if err != nil {
-		return "", forOwner(err)
+		return "", catalogue.ForOwner(err)
 	}
 	defer from.Close()
 	if err := checkNamed(ds, from); err != nil {
-		return "", forOwner(err)
+		return "", catalogue.ForOwner(err)
 	}
 	text := "the contents of a copy of " + database.String()
 	if ds.VersionQuery != "" {

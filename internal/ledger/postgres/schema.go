@@ -149,7 +149,7 @@ func (p *database) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) erro
 
 // database is where a ledger is: a database, and a schema in it.
 type database struct {
-	at     *pgdial.Place
+	at     *pgdial.Database
 	config *pgx.ConnConfig
 	schema string
 	name   string // for messages; without the password

@@ -98,8 +98,8 @@ func newKey(k tree.Key) Key {
 	return out
 }
 
-// Source is where an answer may be found from which the query can be answered.
-type Source struct {
+// EarlierAnswer is where an answer may be found from which the query can be answered.
+type EarlierAnswer struct {
 	Family string
 	// without are the conditions that have to follow from keys.
 	without []tree.Expr
@@ -109,30 +109,30 @@ type Source struct {
 // of.
 const maxWithout = 3
 
-// Sources returns the families in which there may be an answer to make this one of; none where
+// EarlierAnswers returns the families in which there may be an answer to make this one of; none where
 // there are too many for the meter.
-func Sources(m *meter.Meter, q *tree.Query) (out []Source) {
-	if !m.Try(func() { out = findSources(m, q) }) {
+func EarlierAnswers(m *meter.Meter, q *tree.Query) (out []EarlierAnswer) {
+	if !m.Try(func() { out = findEarlierAnswers(m, q) }) {
 		return nil
 	}
 	return out
 }
 
-func findSources(m *meter.Meter, q *tree.Query) []Source {
+func findEarlierAnswers(m *meter.Meter, q *tree.Query) []EarlierAnswer {
 	if !isAdditive(q) || q.Groups() > maxCells {
 		return nil
 	}
 	all := expr.Conjuncts(q.Where)
 	if len(all) > 16 { // few questions have so many, and there would be too many families
-		return []Source{{Family: family(q, all)}}
+		return []EarlierAnswer{{Family: family(q, all)}}
 	}
-	var out []Source
+	var out []EarlierAnswer
 	size := planner.QuerySize(q)
 	var leave func(from int, kept, without []tree.Expr)
 	leave = func(from int, kept, without []tree.Expr) {
 		if from == len(all) {
 			m.Write(size)
-			out = append(out, Source{family(q, kept), without})
+			out = append(out, EarlierAnswer{family(q, kept), without})
 			return
 		}
 		c := all[from]
@@ -161,12 +161,12 @@ func spellingHash(e tree.Expr) string { return tree.Hashed("expression", tree.Fo
 // Unions returns, for each group of the query, the groups of an answer of the source's family with
 // these keys that it is the union of; false where it is none, or where nobody can tell. The last
 // key changes fastest, as everywhere.
-func Unions(m *meter.Meter, q *tree.Query, s Source, keys []Key) (out [][]int, ok bool) {
+func Unions(m *meter.Meter, q *tree.Query, s EarlierAnswer, keys []Key) (out [][]int, ok bool) {
 	done := m.Try(func() { out, ok = unions(m, q, s, keys) })
 	return out, done && ok
 }
 
-func unions(m *meter.Meter, q *tree.Query, s Source, keys []Key) ([][]int, bool) {
+func unions(m *meter.Meter, q *tree.Query, s EarlierAnswer, keys []Key) ([][]int, bool) {
 	tests := make([]func([]policy.Value) tree.Value, len(s.without))
 	for i, c := range s.without {
 		var ok bool
@@ -225,7 +225,7 @@ func groupIndex(q *tree.Query, names []func([]policy.Value) tree.Value, values [
 
 // isCovered reports whether every row in a group of the query has one of the public values of a key
 // (4 above).
-func isCovered(m *meter.Meter, q *tree.Query, s Source, keys []Key, i int) bool {
+func isCovered(m *meter.Meter, q *tree.Query, s EarlierAnswer, keys []Key, i int) bool {
 	key := keys[i]
 	inside := func(v policy.Value) bool {
 		return slices.ContainsFunc(key.Values, func(w policy.Value) bool { return expr.SameKey(v, w) })

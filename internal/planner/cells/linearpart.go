@@ -223,7 +223,7 @@ func (l *linearReader) points(attribute int, items []dependentItem) ([]point, bo
 		own, bare := it.expr.(*tree.Column)
 		switch {
 		case !bare || own.Index != c.field:
-			u.look(c, it.expr)
+			u.collect(c, it.expr)
 		case it.kind == itemKey:
 			u.inside = true
 			for _, v := range l.keys[it.key].Values {
@@ -285,7 +285,7 @@ func (u *columnUses) points(b policy.Bin) ([]int64, bool) {
 	return out, true
 }
 
-func (u *columnUses) look(c gridColumn, e tree.Expr) {
+func (u *columnUses) collect(c gridColumn, e tree.Expr) {
 	switch e := e.(type) {
 	case *tree.Column:
 		if e.Index == c.field {
@@ -312,7 +312,7 @@ func (u *columnUses) look(c gridColumn, e tree.Expr) {
 		}
 	}
 	for _, p := range tree.Parts(e) {
-		u.look(c, p)
+		u.collect(c, p)
 	}
 }
 

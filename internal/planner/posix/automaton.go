@@ -69,7 +69,7 @@ func newBuilder(pattern string) (*builder, error) {
 }
 
 func (b *builder) build() error {
-	b.place(matchState{[]uint32{uint32(b.prog.Start)}, -1})
+	b.number(matchState{[]uint32{uint32(b.prog.Start)}, -1})
 	edges := 0
 	for i := 0; i < len(b.all); i++ {
 		s := b.state(b.all[i])
@@ -105,7 +105,7 @@ type builder struct {
 	now   int
 }
 
-func (b *builder) place(r matchState) int {
+func (b *builder) number(r matchState) int {
 	before := r.before
 	if before >= 0 { // all that is looked at is whether it belongs to a word
 		before = 0
@@ -129,7 +129,7 @@ func (b *builder) place(r matchState) int {
 // state follows a reading by every range of characters.
 func (b *builder) state(r matchState) State {
 	if r.before == partFound.before {
-		return State{Edges: []Edge{{unicode.MaxRune, b.place(partFound)}}, Ends: true}
+		return State{Edges: []Edge{{unicode.MaxRune, b.number(partFound)}}, Ends: true}
 	}
 	_, ends := b.closure(r, syntax.EmptyOpContext(r.before, -1))
 	s := State{Ends: ends}
@@ -146,7 +146,7 @@ func (b *builder) state(r matchState) State {
 			n.from, n.match = b.closure(r, empty)
 			alike[empty] = n
 		}
-		to := b.place(b.step(n.from, n.match, c))
+		to := b.number(b.step(n.from, n.match, c))
 		if n := len(s.Edges); n > 0 && s.Edges[n-1].To == to {
 			s.Edges[n-1].Upto = c
 			continue

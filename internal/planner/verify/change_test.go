@@ -236,14 +236,14 @@ func (b *breeder) columns(row []tree.Field, all ...tree.Expr) {
 					b.columns(slices.Concat(row[:x.Outer], x.From.Fields()), x.On)
 				}
 			case *tree.Column:
-				b.another(row, x)
+				b.otherColumn(row, x)
 			}
 		})
 	}
 }
 
-// another names a field of the same kind, as a column that says all about it that is so.
-func (b *breeder) another(row []tree.Field, c *tree.Column) {
+// otherColumn names a field of the same kind, as a column that says all about it that is so.
+func (b *breeder) otherColumn(row []tree.Field, c *tree.Column) {
 	made := 0
 	for i := range row {
 		at := (c.Index + 1 + i) % len(row)

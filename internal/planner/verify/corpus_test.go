@@ -328,7 +328,7 @@ func TestCubes(t *testing.T) {
 			"a measure of quantiles":    func() { c.Query.Measures[0].Kind, c.Query.Measures[0].At = tree.Quantile, []*big.Rat{tree.One} },
 			"a count of values":         func() { c.Query.Measures[0] = tree.Measure{Kind: tree.CountDistinct, Arg: c.Query.Keys[0].Expr} },
 			"it is hidden or it is not": func() { c.Hidden[last] = !c.Hidden[last] },
-			"rows of several":           func() { c.Query.From = several(t, ds) },
+			"rows of several":           func() { c.Query.From = manyRows(t, ds) },
 			"a choice":                  func() { c.Query.Choice = &tree.Choice{K: 1} },
 		} {
 			*c = good
@@ -346,8 +346,8 @@ func TestCubes(t *testing.T) {
 	}
 }
 
-// several is a relation in which people have several rows.
-func several(t *testing.T, ds *policy.Dataset) tree.Relation {
+// manyRows is a relation in which people have several rows.
+func manyRows(t *testing.T, ds *policy.Dataset) tree.Relation {
 	st, err := planner.Prepare(ds, "SELECT COUNT(*) FROM visits", planner.Options{})
 	if err != nil {
 		t.Fatal(err)

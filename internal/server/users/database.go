@@ -61,7 +61,7 @@ CREATE INDEX saved_about ON main.saved (dataset, kind);
 const connections = 8
 
 // database is where in PostgreSQL the users are.
-type database struct{ *pgdial.Place }
+type database struct{ *pgdial.Database }
 
 func openDatabase(address string, create bool) (*backend, error) {
 	p, err := pgdial.Parse(address)
@@ -218,11 +218,11 @@ func (d database) words(err error) error {
 // the schema of the place, and its parameters have numbers.
 type translator struct {
 	sqldriver.Connector
-	place *pgdial.Place
+	place *pgdial.Database
 	known sync.Map // of texts by texts; there are few
 }
 
-func newTranslator(p *pgdial.Place) *translator {
+func newTranslator(p *pgdial.Database) *translator {
 	return &translator{Connector: stdlib.GetConnector(*p.Config, stdlib.OptionAfterConnect(p.Settle)), place: p}
 }
 

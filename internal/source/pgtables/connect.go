@@ -47,7 +47,7 @@ const patience = 20 * time.Second
 type Database struct {
 	dataset *policy.Dataset
 	config  *pgx.ConnConfig
-	looks   looks
+	marks   markPool
 }
 
 // Of returns the database of a dataset. It does not connect.
@@ -64,7 +64,7 @@ func Of(ds *policy.Dataset) (*Database, error) {
 	config.ConnectTimeout = patience
 	config.RuntimeParams = settings
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	return &Database{dataset: ds, config: config, looks: looks{patience: patience}}, nil
+	return &Database{dataset: ds, config: config, marks: markPool{patience: patience}}, nil
 }
 
 // explicit is an address with its port, so that PGPORT names no other server.

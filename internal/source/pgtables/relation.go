@@ -185,9 +185,9 @@ func (d *Database) unread(ctx context.Context, t *policy.Table, err error) error
 	return &Unreachable{d.dataset.Name, d.String(), fmt.Errorf("table %s: %w", t.Name, err)}
 }
 
-// Before every question it is looked whether the tables have changed. These connections are kept
-// for it: to make one takes longer than the look.
-type looks struct {
+// markPool are connections that are kept to ask before every question whether the tables have
+// changed: to make one takes longer than to ask.
+type markPool struct {
 	patience time.Duration // of one statement
 	mu       sync.Mutex
 	pool     *pgxpool.Pool
@@ -197,41 +197,41 @@ type looks struct {
 }
 
 const (
-	// mostLooks is how many look at once. Others wait for them: a server takes a hundred
+	// maxMarkConnections is how many ask at once. Others wait for them: a server takes a hundred
 	// connections or so, and questions may be more.
-	mostLooks = 4
-	// idleLook is how long a connection is kept that nobody needs. The owner can neither drop nor
+	maxMarkConnections = 4
+	// maxMarkIdle is how long a connection is kept that nobody needs. The owner can neither drop nor
 	// rename a database that somebody is connected to.
-	idleLook = time.Minute
+	maxMarkIdle = time.Minute
 )
 
-// Look asks for the mark of tables that were read before. Without a mark of its own data is another
+// CurrentMark asks for the mark of tables that were read before. Without a mark of its own data is another
 // whenever it is asked.
 func (d *Database) CurrentMark(ctx context.Context, all []*Relation) (Mark, error) {
 	pool, err := d.pool()
 	if err != nil {
 		return Mark{}, err
 	}
-	within, cancel := context.WithTimeout(ctx, d.looks.patience+5*time.Second)
+	within, cancel := context.WithTimeout(ctx, d.marks.patience+5*time.Second)
 	defer cancel()
-	defer context.AfterFunc(d.looks.life, cancel)()
-	m, again, err := d.look(within, pool, all)
+	defer context.AfterFunc(d.marks.life, cancel)()
+	m, again, err := d.readCurrentMark(within, pool, all)
 	if again {
 		// The server has restarted, or hung up on who was idle: so it may have on the others.
 		pool.Reset()
-		m, _, err = d.look(within, pool, all)
+		m, _, err = d.readCurrentMark(within, pool, all)
 	}
-	if d.looks.life.Err() != nil {
+	if d.marks.life.Err() != nil {
 		return Mark{}, context.Canceled
 	}
 	if err != nil && within.Err() != nil && ctx.Err() == nil { // who asks has not stopped waiting: we have
-		return Mark{}, &Unreachable{d.dataset.Name, d.String(), fmt.Errorf("it has not answered for %v", d.looks.patience)}
+		return Mark{}, &Unreachable{d.dataset.Name, d.String(), fmt.Errorf("it has not answered for %v", d.marks.patience)}
 	}
 	return m, err
 }
 
-// look looks over one connection. It reports whether the connection was one that had broken.
-func (d *Database) look(ctx context.Context, pool *pgxpool.Pool, all []*Relation) (m Mark, broken bool, err error) {
+// readCurrentMark asks over one connection. It reports whether that was one that had broken.
+func (d *Database) readCurrentMark(ctx context.Context, pool *pgxpool.Pool, all []*Relation) (m Mark, broken bool, err error) {
 	c, err := pool.Acquire(ctx)
 	if err != nil {
 		return m, false, d.roleUnread(ctx, err)
@@ -257,13 +257,13 @@ func (d *Database) look(ctx context.Context, pool *pgxpool.Pool, all []*Relation
 
 // pool returns the connections, which are as all others: they read only, and see pg_catalog alone.
 func (d *Database) pool() (*pgxpool.Pool, error) {
-	d.looks.mu.Lock()
-	defer d.looks.mu.Unlock()
-	if d.looks.closed {
+	d.marks.mu.Lock()
+	defer d.marks.mu.Unlock()
+	if d.marks.closed {
 		return nil, context.Canceled
 	}
-	if d.looks.pool != nil {
-		return d.looks.pool, nil
+	if d.marks.pool != nil {
+		return d.marks.pool, nil
 	}
 	unreachable := func(err error) error { return &Unreachable{d.dataset.Name, d.String(), err} }
 	config, err := pgxpool.ParseConfig(explicit(d.dataset.Source))
@@ -273,23 +273,23 @@ func (d *Database) pool() (*pgxpool.Pool, error) {
 	config.ConnConfig = d.config.Copy()
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // to plan it takes twice as long as to run it
 	config.ConnConfig.RuntimeParams = maps.Clone(d.config.RuntimeParams)
-	config.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(d.looks.patience.Milliseconds())
-	config.MinConns, config.MaxConns, config.MaxConnIdleTime, config.HealthCheckPeriod = 0, mostLooks, idleLook, idleLook/2
-	if d.looks.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
+	config.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(d.marks.patience.Milliseconds())
+	config.MinConns, config.MaxConns, config.MaxConnIdleTime, config.HealthCheckPeriod = 0, maxMarkConnections, maxMarkIdle, maxMarkIdle/2
+	if d.marks.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
 		return nil, unreachable(err)
 	}
-	d.looks.life, d.looks.end = context.WithCancel(context.Background())
-	return d.looks.pool, nil
+	d.marks.life, d.marks.end = context.WithCancel(context.Background())
+	return d.marks.pool, nil
 }
 
-// Close hangs up, also on who is looking.
+// Close hangs up, also on who is asking.
 func (d *Database) Close() {
-	d.looks.mu.Lock()
-	defer d.looks.mu.Unlock()
-	d.looks.closed = true
-	if d.looks.pool != nil {
-		d.looks.end()
-		d.looks.pool.Close()
+	d.marks.mu.Lock()
+	defer d.marks.mu.Unlock()
+	d.marks.closed = true
+	if d.marks.pool != nil {
+		d.marks.end()
+		d.marks.pool.Close()
 	}
 }
 

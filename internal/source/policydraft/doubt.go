@@ -22,7 +22,7 @@ func Doubts(ctx context.Context, ds *policy.Dataset) (pgtables.Doubts, error) {
 	}
 	found, err := pgtables.List(ctx, ds.Source, schemas)
 	if err != nil {
-		return nil, explained(err)
+		return nil, catalogue.ForOwner(err)
 	}
 	all := entries(found, postgres(ds.Source, found))
 	out := pgtables.Doubts{}

@@ -37,7 +37,7 @@ func DraftPostgres(ctx context.Context, address string, opt Options) (*Drafted, 
 	}
 	found, err := pgtables.List(ctx, address, opt.Schemas)
 	if err != nil {
-		return nil, explained(err)
+		return nil, catalogue.ForOwner(err)
 	}
 	return From(ctx, found, postgres(address, found), opt)
 }
@@ -54,7 +54,7 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 	d := &Drafted{Options: opt.DraftOptions}
 	all := entries(found, from)
 	if opt.OMOP {
-		if d.Options.Unit, err = Unit(all.schemas(address)); err != nil {
+		if d.Options.Unit, err = OMOPUnit(all.schemas(address)); err != nil {
 			return nil, err
 		}
 		if opt.Unit != "" && opt.Unit != d.Options.Unit {
@@ -81,11 +81,11 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 	}
 	if opt.TrustDataBounds {
 		if err := extremes(ctx, from, all, d.Schemas); err != nil {
-			return nil, explained(err)
+			return nil, catalogue.ForOwner(err)
 		}
 	}
 	if opt.OMOP {
-		if d.Schemas, err = Tell(d.Schemas); err != nil {
+		if d.Schemas, err = ApplyOMOP(d.Schemas); err != nil {
 			return nil, err
 		}
 	} else {
@@ -131,15 +131,6 @@ func inSchemas(schemas []string) string {
 		return " but the database's own"
 	}
 	return " in the schemas " + strings.Join(schemas, ", ")
-}
-
-// explained is an error in the words that are for the owner.
-func explained(err error) error {
-	var more interface{ Explain() string }
-	if errors.As(err, &more) {
-		return errors.New(more.Explain())
-	}
-	return err
 }
 
 // datasetName is the name of the database, where a dataset can be called that.

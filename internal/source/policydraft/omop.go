@@ -187,8 +187,8 @@ const (
 	outside = "is left out: the common data model does not have it, so nothing is known about it."
 )
 
-// tell says what is known about a column. What the database says is not overruled.
-func tell(c *policy.SchemaColumn) {
+// describeColumn says what is known about a column. What the database says is not overruled.
+func describeColumn(c *policy.SchemaColumn) {
 	known, ok := rule(c.Name)
 	switch {
 	case c.Type == policy.NoType:
@@ -218,8 +218,8 @@ func tell(c *policy.SchemaColumn) {
 	}
 }
 
-// Unit finds who is protected: every person_id of the table person.
-func Unit(schemas []policy.Schema) (string, error) {
+// OMOPUnit finds who is protected: every person_id of the table person.
+func OMOPUnit(schemas []policy.Schema) (string, error) {
 	for _, s := range schemas {
 		if !strings.EqualFold(s.Table, "person") || s.LeftOut != "" {
 			continue
@@ -241,24 +241,24 @@ func columnNamed(s policy.Schema, name string) string {
 	return ""
 }
 
-// Tell says what is known about tables, and puts them into the order of the model: people first,
+// ApplyOMOP says what is known about tables, and puts them into the order of the model: people first,
 // what everybody may know after them, and then what is left out.
-func Tell(schemas []policy.Schema) ([]policy.Schema, error) {
-	unit, err := Unit(schemas)
+func ApplyOMOP(schemas []policy.Schema) ([]policy.Schema, error) {
+	unit, err := OMOPUnit(schemas)
 	if err != nil {
 		return nil, err
 	}
 	out := slices.Clone(schemas)
 	for i := range out {
 		out[i].Columns = slices.Clone(out[i].Columns)
-		tellTable(&out[i], unit)
+		describeTable(&out[i], unit)
 	}
-	slices.SortStableFunc(out, func(a, b policy.Schema) int { return place(a) - place(b) })
+	slices.SortStableFunc(out, func(a, b policy.Schema) int { return modelIndex(a) - modelIndex(b) })
 	return out, nil
 }
 
-// place is where a table is in the model.
-func place(s policy.Schema) int {
+// modelIndex is where a table is in the model.
+func modelIndex(s policy.Schema) int {
 	for i, t := range tables {
 		if strings.EqualFold(t.name, s.Table) {
 			return i
@@ -267,8 +267,8 @@ func place(s policy.Schema) int {
 	return len(tables)
 }
 
-func tellTable(s *policy.Schema, unit string) {
-	at := place(*s)
+func describeTable(s *policy.Schema, unit string) {
+	at := modelIndex(*s)
 	if at == len(tables) {
 		s.LeftOut, s.Trusted = s.Table+" is no table of the common data model.", false
 		return
@@ -283,7 +283,7 @@ func tellTable(s *policy.Schema, unit string) {
 	case t.leftOut != "":
 		s.LeftOut = s.Table + ". " + t.leftOut
 	case t.public:
-		tellPublic(s, t.table)
+		describePublic(s, t.table)
 	case person == "":
 		s.LeftOut = s.Table + " has no column person_id that could be read, so nothing says whose its rows are."
 	default:
@@ -292,13 +292,13 @@ func tellTable(s *policy.Schema, unit string) {
 		}
 		s.MaxRows, s.MaxGroups = t.maxRows, t.maxGroups
 		for i := range s.Columns {
-			tell(&s.Columns[i])
+			describeColumn(&s.Columns[i])
 		}
 	}
 }
 
-// tellPublic says what is known about a table of the vocabulary.
-func tellPublic(s *policy.Schema, t table) {
+// describePublic says what is known about a table of the vocabulary.
+func describePublic(s *policy.Schema, t table) {
 	s.Public, s.Path, s.UniqueColumn = true, "", ""
 	for i := range s.Columns {
 		c := &s.Columns[i]

@@ -192,14 +192,14 @@ func (all draftTables) findPaths(unit string, given map[string]string) {
 	}
 	for _, e := range all {
 		if e.near == "" && e.usable() {
-			e.leftOut = all.together(e, reached)
+			e.leftOut = all.explainCompound(e, reached)
 		}
 	}
 }
 
-// together says of a table that it leads towards the unit by several columns at once, which no path
+// explainCompound says of a table that it leads towards the unit by several columns at once, which no path
 // does: as to a partitioned table, whose keys have the column in them that it is divided by.
-func (all draftTables) together(e *entry, reached []*entry) string {
+func (all draftTables) explainCompound(e *entry, reached []*entry) string {
 	for _, r := range e.References {
 		to := all.find(r.Schema, r.Table)
 		if len(r.Far) < 2 || to == nil || !slices.Contains(reached, to) {

@@ -194,7 +194,7 @@ func schema(table string, columns ...string) policy.Schema {
 func TestTell(t *testing.T) {
 	view := schema("measurement", "person_id")
 	view.LeftOut, view.Trusted = "public.measurement is a view", true
-	schemas, err := policydraft.Tell([]policy.Schema{
+	schemas, err := policydraft.ApplyOMOP([]policy.Schema{
 		schema("concept", "concept_id", "concept_name", "valid_start_date"), schema("OBSERVATION", "OBSERVATION_ID", "OBSERVATION_DATE"),
 		schema("PERSON", "PERSON_ID", "YEAR_OF_BIRTH", "shoe_size", "PERSON_SOURCE_value"), schema("salaries", "person_id", "salary"), view,
 		schema("death", "person_id", "death_date", "cause_concept_id"), schema("note", "note_id", "person_id"),
@@ -230,7 +230,7 @@ func TestTell(t *testing.T) {
 	if c := tables["concept"]; !c.Public || len(c.Columns) != 2 {
 		t.Errorf("concept %+v", c)
 	}
-	if _, err := policydraft.Tell([]policy.Schema{schema("persons", "person_id")}); err == nil || !strings.Contains(err.Error(), "no table "+
+	if _, err := policydraft.ApplyOMOP([]policy.Schema{schema("persons", "person_id")}); err == nil || !strings.Contains(err.Error(), "no table "+
 		"person") {
 		t.Errorf("without people: %v", err)
 	}

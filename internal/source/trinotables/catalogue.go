@@ -20,7 +20,7 @@ func List(ctx context.Context, address string, schemas []string) (*catalogue.Cat
 		return nil, err
 	}
 	defer d.Close()
-	at := d.cluster.place
+	at := d.cluster.at
 	if len(schemas) == 0 && at.Schema != "" {
 		schemas = []string{at.Schema}
 	}
@@ -51,7 +51,7 @@ func List(ctx context.Context, address string, schemas []string) (*catalogue.Cat
 			l.Kind = "a view"
 		}
 		l.Unmarked = l.Kind != "" || !slices.Contains([]string{"iceberg", "delta_lake", "hive", "tpch", "tpcds"}, connectors[at.Catalog])
-		if connector := connectors[at.Catalog]; !total[connector] {
+		if connector := connectors[at.Catalog]; !typedConnectors[connector] {
 			l.Question = "YOURS TO ANSWER: its connector, " + connector + ", " + partial + ". Are there no such values, and will " +
 				"there be none? Then remove the # before trusted: true, without which the table is not read; or store it as Iceberg or " +
 				"Delta Lake."

@@ -30,28 +30,28 @@ type Database struct {
 
 type connection struct {
 	dataset *policy.Dataset
-	place   *Place
+	at      *Cluster
 	db      *sql.DB
 }
 
 // Of returns the cluster of a dataset. It does not connect.
 func Of(ds *policy.Dataset) (*Database, error) {
-	place, err := Parse(ds.Source)
+	at, err := Parse(ds.Source)
 	if err != nil {
 		return nil, fmt.Errorf("dataset %s: the address of its Trino cluster %w", ds.Name, err)
 	}
-	db, err := place.Open("dataset-" + strings.ReplaceAll(ds.Name, ",", "_"))
+	db, err := at.Open("dataset-" + strings.ReplaceAll(ds.Name, ",", "_"))
 	if err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", ds.Name, err)
 	}
-	c := &connection{ds, place, db}
+	c := &connection{ds, at, db}
 	return &Database{cluster: c, finder: relationFinder{c}, checker: rightsChecker{c}, marker: marker{c}, patience: time.Minute}, nil
 }
 
 // DB is the handle. It is closed with the database.
 func (d *Database) DB() *sql.DB { return d.cluster.db }
 
-func (d *Database) String() string { return d.cluster.place.String() }
+func (d *Database) String() string { return d.cluster.at.String() }
 
 func (d *Database) Close() error { return d.cluster.db.Close() }
 
@@ -85,7 +85,7 @@ func (d *connection) rows(ctx context.Context, text string) ([][]string, error) 
 }
 
 func (d *connection) failure(ctx context.Context, err error) error {
-	return d.place.Fail(ctx, d.dataset.Name, err)
+	return d.at.Fail(ctx, d.dataset.Name, err)
 }
 
 // Quote spells a table of the cluster, as in lake.clinic.patients, for a statement.
@@ -124,7 +124,7 @@ func (d *connection) askVersion(ctx context.Context) (string, error) {
 	switch {
 	case err != nil && trinoSaid(err):
 		return failed("cannot be run; write one SELECT of one column about tables of the cluster, such as SELECT max(loaded_at) FROM "+
-			"load_log", errorText(d.place.Why(err)))
+			"load_log", errorText(d.at.Why(err)))
 	case err != nil:
 		return "", d.failure(ctx, err)
 	case len(rows) == 0:

@@ -15,7 +15,7 @@ import (
 // says, which is for the owner alone.
 type Failure struct {
 	Dataset string
-	Place   *Place
+	Cluster *Cluster
 	Err     error
 }
 
@@ -24,11 +24,11 @@ func (e *Failure) Error() string {
 }
 
 func (e *Failure) Explain() string {
-	return "the Trino cluster of the dataset " + e.Dataset + ", " + e.Place.String() + ", cannot be asked: " + e.Place.Why(e.Err)
+	return "the Trino cluster of the dataset " + e.Dataset + ", " + e.Cluster.String() + ", cannot be asked: " + e.Cluster.Why(e.Err)
 }
 
 // Fail is a [Failure], or what ended the context.
-func (p *Place) Fail(ctx context.Context, dataset string, err error) error {
+func (p *Cluster) Fail(ctx context.Context, dataset string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -57,8 +57,8 @@ func OutOfMemory(err error) bool {
 
 // causes are what Trino's errors are, in words for the owner.
 var causes = map[string]string{
-	"QUERY_QUEUE_FULL": "its queue is full: a resource group takes no more of our queries; they have the source " + Source + " and the " +
-		"client tag " + Source + ", by which an administrator gives them a group of their own",
+	"QUERY_QUEUE_FULL": "its queue is full: a resource group takes no more of our queries; they have the source " + ClientName + " and the " +
+		"client tag " + ClientName + ", by which an administrator gives them a group of their own",
 	"NO_NODES_AVAILABLE":         "it has no worker to run a query on",
 	"SERVER_STARTING_UP":         "it is still starting",
 	"SERVER_SHUTTING_DOWN":       "it is being shut down",
@@ -96,10 +96,10 @@ var ends = [][2]string{
 
 // Why says why something did not work, to the owner: in words where it is known, and else in
 // Trino's. It never has the password or the token.
-func (p *Place) Why(err error) string {
+func (p *Cluster) Why(err error) string {
 	text := p.why(err)
 	r := &http.Request{Header: http.Header{}}
-	if secret, e := p.wall.secret(); e == nil && secret != nil {
+	if secret, e := p.transport.secret(); e == nil && secret != nil {
 		secret(r)
 		_, password, _ := r.BasicAuth()
 		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -110,7 +110,7 @@ func (p *Place) Why(err error) string {
 	return text
 }
 
-func (p *Place) why(err error) string {
+func (p *Cluster) why(err error) string {
 	if text := address.Certificate(err); text != "" {
 		return text
 	}
@@ -147,7 +147,7 @@ func (a *absent) short() string {
 	return text
 }
 
-func (p *Place) said(e *trino.ErrTrino) string {
+func (p *Cluster) said(e *trino.ErrTrino) string {
 	if text := causes[e.ErrorName]; text != "" {
 		return text
 	}
@@ -158,7 +158,7 @@ func (p *Place) said(e *trino.ErrTrino) string {
 }
 
 // status is how a request ended that was none for Trino.
-func (p *Place) status(code int) string {
+func (p *Cluster) status(code int) string {
 	switch code {
 	case http.StatusUnauthorized:
 		switch {
@@ -167,7 +167,7 @@ func (p *Place) status(code int) string {
 		case p.PasswordFile != "":
 			return "it does not take the password that passwordfile= names, for the user " + p.User
 		}
-		if secret, _ := p.wall.secret(); secret != nil {
+		if secret, _ := p.transport.secret(); secret != nil {
 			return "it does not take the password that " + address.PasswordVariable + " has, for the user " + p.User
 		}
 		return "it wants to know who asks, and no password was given: put it into a file that passwordfile= names, or into " +

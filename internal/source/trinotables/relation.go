@@ -2,7 +2,6 @@ package trinotables
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 		catalog, _, _ := split(t.Relation)
 		r := &Relation{Table: t, Connector: connectors[catalog]}
 		if r.Connector == "" {
-			return nil, d.errMissing(t, "there is no catalog "+catalog+", or the user "+d.place.User+" may not see it")
+			return nil, d.errMissing(t, "there is no catalog "+catalog+", or the user "+d.at.User+" may not see it")
 		}
 		if err := d.describe(ctx, r); err != nil {
 			return nil, err
@@ -51,7 +50,7 @@ func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 				"over a row tells of the row; name the tables behind it, or, where you answer for the view, write trusted: true", t.Name,
 				t.Relation)}
 		}
-		if !total[r.Connector] && !t.Trusted {
+		if !typedConnectors[r.Connector] && !t.Trusted {
 			return nil, d.errPartial(r)
 		}
 		out = append(out, r)
@@ -59,12 +58,12 @@ func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 	return out, nil
 }
 
-// total are the connectors that can read whatever is in their tables: who writes a table there is
+// typedConnectors are the connectors that can read whatever is in their tables: who writes a table there is
 // held to the types of its columns. Others read what something else has written. A value that does
 // not fit, such as a large number in a Parquet file under a column of a smaller type, or NaN and
 // infinity in PostgreSQL, ends the statement before our SQL sees it, and only where its row is
 // among those that are asked about.
-var total = map[string]bool{"iceberg": true, "delta_lake": true, "memory": true, "tpch": true, "tpcds": true}
+var typedConnectors = map[string]bool{"iceberg": true, "delta_lake": true, "memory": true, "tpch": true, "tpcds": true}
 
 // partial is what the other connectors do.
 const partial = "reads what something else has written: one value that does not fit the type of its column (a larger number than that in " +
@@ -86,7 +85,7 @@ func (d relationFinder) describe(ctx context.Context, r *Relation) error {
 	}
 	if len(found) == 0 {
 		return d.errMissing(r.Table, "there is no table "+table+" in the schema "+schema+" of the catalog "+catalog+", or the user "+
-			d.place.User+" may not see it")
+			d.at.User+" may not see it")
 	}
 	r.View = found[0][0] != "BASE TABLE"
 	if !r.View {
@@ -144,13 +143,4 @@ func (r *Relation) column() string {
 		return r.Columns[0].Name
 	}
 	return ""
-}
-
-// Explained is an error in the words that are for the owner.
-func ForOwner(err error) error {
-	var more interface{ Explain() string }
-	if errors.As(err, &more) {
-		return errors.New(more.Explain())
-	}
-	return err
 }

@@ -76,7 +76,7 @@ func (d rightsChecker) checkRights(ctx context.Context, all []*Relation) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return &Rights{Dataset: d.dataset.Name, User: d.place.User, May: found, relations: all}
+	return &Rights{Dataset: d.dataset.Name, User: d.at.User, May: found, relations: all}
 }
 
 // checkProperties refuses a user who may not set the properties that statements set for themselves:
@@ -94,8 +94,8 @@ func (d rightsChecker) checkProperties(ctx context.Context) error {
 		"'discreet check', which says what", fmt.Sprintf("the user %s, with which the dataset %s is read, may not set the "+
 		"session properties that statements need: %s. With access control by a file put this before the other rules of "+
 		"system_session_properties:\n\n"+
-		"  {\"user\": %s, \"property\": %s, \"allow\": true}", d.place.User, d.dataset.Name, strings.Join(Properties(), ", "),
-		jsonText(regexp.QuoteMeta(d.place.User)), jsonText(strings.Join(Properties(), "|")))}
+		"  {\"user\": %s, \"property\": %s, \"allow\": true}", d.at.User, d.dataset.Name, strings.Join(Properties(), ", "),
+		jsonText(regexp.QuoteMeta(d.at.User)), jsonText(strings.Join(Properties(), "|")))}
 }
 
 // tryAll returns what the user may do of it, in order. Several are tried at once.
@@ -234,15 +234,15 @@ func relationsOf(all []*Relation) []string {
 // Advice says which rules let a user read tables and nothing else, for access control by a file;
 // and which grants, for one that has them.
 func Advice(user string, relations []string) string {
-	type place struct{ catalog, schema string }
-	var places []place
-	tables := map[place][]string{}
+	type schemaName struct{ catalog, schema string }
+	var schemas []schemaName
+	tables := map[schemaName][]string{}
 	var catalogs, grants []string
 	for _, r := range relations {
 		catalog, schema, table := split(r)
-		p := place{catalog, schema}
-		if !slices.Contains(places, p) {
-			places = append(places, p)
+		p := schemaName{catalog, schema}
+		if !slices.Contains(schemas, p) {
+			schemas = append(schemas, p)
 		}
 		tables[p] = append(tables[p], regexp.QuoteMeta(table))
 		if !slices.Contains(catalogs, regexp.QuoteMeta(catalog)) {
@@ -258,7 +258,7 @@ func Advice(user string, relations []string) string {
 		"\"none\"}],\n", who,
 		jsonText("system|"+strings.Join(catalogs, "|")), who)
 	fmt.Fprintf(&b, "  \"schemas\": [{\"user\": %s, \"owner\": false}],\n  \"tables\": [\n", who)
-	for _, p := range places {
+	for _, p := range schemas {
 		fmt.Fprintf(&b, "    {\"user\": %s, \"catalog\": %s, \"schema\": %s, \"table\": %s, \"privileges\": [\"SELECT\"]},\n", who,
 			jsonText(regexp.QuoteMeta(p.catalog)), jsonText(regexp.QuoteMeta(p.schema)),
 			jsonText("("+strings.Join(tables[p], "|")+`)(\$.*)?`))

@@ -90,8 +90,8 @@ func (m *Maker) public() []string {
 	return slices.DeleteFunc(m.dataset.TableNames(), func(n string) bool { return !m.dataset.Tables[n].Public })
 }
 
-// several are the tables in which a person can have several rows.
-func (m *Maker) several() []string {
+// manyRowTables are the tables in which a person can have several rows.
+func (m *Maker) manyRowTables() []string {
 	return slices.DeleteFunc(m.private(), func(n string) bool { return m.dataset.Tables[n].UnitKind != policy.Many })
 }
 

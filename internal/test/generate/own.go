@@ -40,9 +40,9 @@ var windows = []computed{
 // of different ones.
 func (f fromMaker) own(depth int) (fromItem, bool) {
 	s := f.from(depth)
-	switch several := f.q.several(); {
+	switch several := f.q.manyRowTables(); {
 	case f.q.d.One(3):
-		s = f.together()
+		s = f.personJoin()
 	case f.q.sharp && len(several) > 0 && f.q.d.One(2): // of which a person has several, so that it matters which
 		s = f.q.table(detrand.Pick(f.q.d, several))
 	}
@@ -72,7 +72,7 @@ func (f fromMaker) own(depth int) (fromItem, bool) {
 // which many of them are equal, with much that is computed with each, and often without the columns
 // that tell them apart.
 func (f fromMaker) ranked() (fromItem, bool) {
-	several := f.q.several()
+	several := f.q.manyRowTables()
 	if len(several) == 0 {
 		return fromItem{}, false
 	}
@@ -122,8 +122,8 @@ func (f fromMaker) ranked() (fromItem, bool) {
 	return out, true
 }
 
-// together makes rows that are joined by the person, in every way that SQL has for it.
-func (f fromMaker) together() fromItem {
+// personJoin makes rows that are joined by the person, in every way that SQL has for it.
+func (f fromMaker) personJoin() fromItem {
 	l, r := f.base(), f.base()
 	a, b, ok := f.q.linked(l, r)
 	if !ok || f.q.d.One(4) {

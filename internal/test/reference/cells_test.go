@@ -77,7 +77,7 @@ func TestUnion(t *testing.T) {
 	}
 	made, whole := 0, 0
 	for _, a := range asked {
-		for _, from := range cells.Sources(nil, a.q) {
+		for _, from := range cells.EarlierAnswers(nil, a.q) {
 			for _, s := range families[from.Family] {
 				of, ok := cells.Unions(nil, a.q, from, s.keys)
 				if !ok || s.q.Hash() == a.q.Hash() {

@@ -15,14 +15,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/address"
 )
 
-// wall is the way of every request. Trino says itself where the next part of an answer is, and the
-// driver would go there with all that says who we are. The wall lets requests go to the server of
-// the address alone, but for parts of an answer that the cluster has put into its own storage:
-// these go out without a name, a password or a token, encrypted, and only to read.
+// guardedTransport is the way of every request. Trino says itself where the next part of an answer
+// is, and the driver would go there with all that says who we are. Requests go to the server of the
+// address alone, but for parts of an answer that the cluster has put into its own storage: these go
+// out without a name, a password or a token, encrypted, and only to read.
 //
 // It adds the password or the token to what goes to the server, and reads them anew each time, so
 // that one that expires can be replaced under a server that runs.
-type wall struct {
+type guardedTransport struct {
 	at     address.Trino
 	scheme string
 	host   string // and its port
@@ -31,8 +31,8 @@ type wall struct {
 	coordinator atomic.Pointer[string]
 }
 
-func newWall(at address.Trino) (*wall, error) {
-	w := &wall{at: at, scheme: "https", host: net.JoinHostPort(at.Host, at.Port)}
+func newTransport(at address.Trino) (*guardedTransport, error) {
+	w := &guardedTransport{at: at, scheme: "https", host: net.JoinHostPort(at.Host, at.Port)}
 	if at.Plain {
 		w.scheme = "http"
 	}
@@ -62,7 +62,7 @@ var errElsewhere = errors.New("it answers with an address that is not its own, o
 
 var errToken = errors.New("names a file with a password or a token that cannot be read, is empty, or has more than one line")
 
-func (w *wall) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	own := r.URL.Scheme == w.scheme && strings.EqualFold(hostPort(r), w.host)
 	if own {
@@ -98,8 +98,8 @@ var statement = regexp.MustCompile(`^/v1/statement/[a-z]+/(\d{8}_\d{6}_\d{5,}_([
 
 // Coordinator is what the coordinator that answered the last statement was named when it was
 // started, 25 bits that it drew; or nothing. It is the same under all names and ports.
-func (p *Place) Coordinator() string {
-	if name := p.wall.coordinator.Load(); name != nil {
+func (p *Cluster) Coordinator() string {
+	if name := p.transport.coordinator.Load(); name != nil {
 		return *name
 	}
 	return ""
@@ -111,7 +111,7 @@ type absent struct{ text string }
 func (a *absent) Error() string { return a.text }
 
 // apart refuses what would tell another server who we are, or could be read on the way to it.
-func (w *wall) apart(r *http.Request) error {
+func (w *guardedTransport) apart(r *http.Request) error {
 	for name := range r.Header {
 		if name == "Authorization" || name == "X-Trino-User" || name == "X-Trino-Extra-Credential" {
 			return errElsewhere
@@ -133,7 +133,7 @@ func hostPort(r *http.Request) string {
 }
 
 // secret says how a request tells who we are.
-func (w *wall) secret() (func(*http.Request), error) {
+func (w *guardedTransport) secret() (func(*http.Request), error) {
 	switch {
 	case w.at.Plain:
 		return nil, nil

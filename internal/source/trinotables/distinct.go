@@ -92,7 +92,7 @@ func homesOf(ctx context.Context, ds *policy.Dataset) (all []tableIdentity, err 
 	if err != nil {
 		return nil, nil // it is said elsewhere that it cannot be asked
 	}
-	cluster := d.cluster.place.Coordinator()
+	cluster := d.cluster.at.Coordinator()
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
 		catalog, _, _ := split(t.Relation)

@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
 
-func at(t *testing.T, address string, tags ...string) (*Place, *sql.DB) {
+func at(t *testing.T, address string, tags ...string) (*Cluster, *sql.DB) {
 	t.Helper()
 	p, err := Parse(address)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestAsk(t *testing.T) {
 	p, db := at(t, c.Address(testtrino.Reader, "tpch", "tiny"), "dataset-clinic")
 	var source, user, zone string
 	if err := db.QueryRow("SELECT source, \"user\", current_timezone() FROM system.runtime.queries WHERE query LIKE '%whoasks'||'%' AND "+
-		"'whoasks' <> ''").Scan(&source, &user, &zone); err != nil || source != Source || user != testtrino.Reader || zone != "UTC" {
+		"'whoasks' <> ''").Scan(&source, &user, &zone); err != nil || source != ClientName || user != testtrino.Reader || zone != "UTC" {
 		t.Errorf("%s, %s, %s, %v", source, user, zone, err)
 	}
 	for text, says := range map[string]string{
@@ -178,7 +178,7 @@ func TestWall(t *testing.T) {
 		if c.header != "" {
 			r.Header.Set(c.header, "ana")
 		}
-		if err := secure.wall.apart(r); (err == nil) != c.passes {
+		if err := secure.transport.apart(r); (err == nil) != c.passes {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -27,8 +27,8 @@ import (
 // and of the users'.
 const PasswordVariable = "DISCREET_LEDGER_PASSWORD"
 
-// Place is a database, and a schema in it.
-type Place struct {
+// Database is a database, and a schema in it.
+type Database struct {
 	Config *pgx.ConnConfig
 	Schema string
 	Name   string // for messages; without the password
@@ -49,10 +49,10 @@ var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 // The address has no password: that is in the environment or in a file that the environment or the
 // address names. Where nothing is said of TLS and the database is on another machine, its
 // certificate and its name are verified.
-func Parse(address string) (*Place, error) {
+func Parse(text string) (*Database, error) {
 	invalid := errors.New
-	u, err := url.Parse(address)
-	if err != nil || !Is(address) {
+	u, err := url.Parse(text)
+	if err != nil || !Is(text) {
 		return nil, invalid("does not parse: write postgres://user@host/database")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
@@ -91,14 +91,14 @@ func Parse(address string) (*Place, error) {
 		config.Password = password
 	}
 	config.ConnectTimeout = 5 * time.Second
-	place := &Place{Config: config, Schema: schema, Statement: 30 * time.Second}
+	out := &Database{Config: config, Schema: schema, Statement: 30 * time.Second}
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &bounded{Conn: c, silence: place.Statement + 5*time.Second}, nil
+		return &bounded{Conn: c, silence: out.Statement + 5*time.Second}, nil
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler on the way may not keep prepared statements
 	config.RuntimeParams["application_name"] = "discreet"
@@ -114,8 +114,8 @@ func Parse(address string) (*Place, error) {
 		kept.Set("host", host)
 	}
 	name.RawQuery = kept.Encode()
-	place.Name = name.String()
-	return place, nil
+	out.Name = name.String()
+	return out, nil
 }
 
 // verify says that the certificate and the name of a server on another machine are verified, where
@@ -128,10 +128,10 @@ func verify(query url.Values, hosts string) {
 
 // Verified is an address of any database, which is verified where nothing is said of TLS and it is
 // on another machine. What is no URL is left as it is.
-func Verified(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || !Is(address) {
-		return address
+func Verified(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || !Is(text) {
+		return text
 	}
 	query := u.Query()
 	verify(query, cmp.Or(query.Get("host"), u.Host))
@@ -152,14 +152,14 @@ func local(hosts string) bool {
 }
 
 // In puts the name of the schema into a statement, where it says the word and a dot.
-func (p *Place) In(word, sql string) string {
+func (p *Database) In(word, sql string) string {
 	return strings.ReplaceAll(sql, word+".", pgx.Identifier{p.Schema}.Sanitize()+".")
 }
 
 // Make makes the schema where it is not there, and what is to be in it, in one transaction. Those
 // who do so at once do it one after the other, so the function looks again whether there is work
 // left.
-func (p *Place) Make(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) error {
+func (p *Database) Make(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1)::bigint)", "discreet ledger "+p.Schema); err != nil {
 			return err
@@ -224,7 +224,7 @@ func (c *bounded) Write(b []byte) (int, error) {
 }
 
 // Dial connects, and sets what all work rests on.
-func (p *Place) Dial(ctx context.Context) (*pgx.Conn, error) {
+func (p *Database) Dial(ctx context.Context) (*pgx.Conn, error) {
 	c, err := pgx.ConnectConfig(ctx, p.Config.Copy())
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (p *Place) Dial(ctx context.Context) (*pgx.Conn, error) {
 }
 
 // Settle sets what all work rests on for a connection, and hangs up where that cannot be had.
-func (p *Place) Settle(ctx context.Context, c *pgx.Conn) (err error) {
+func (p *Database) Settle(ctx context.Context, c *pgx.Conn) (err error) {
 	defer func() {
 		if err != nil {
 			HangUp(c)
@@ -293,7 +293,7 @@ func HangUp(c *pgx.Conn) {
 
 // Said is what a server or the way to it said, for the owner: never the password, and of the server
 // only its code and its words, none of which has data of the tables that Discreet answers about.
-func (p *Place) Said(err error) error {
+func (p *Database) Said(err error) error {
 	var refused *pgconn.PgError
 	var failed *pgconn.ConnectError
 	switch {
@@ -310,4 +310,24 @@ func (p *Place) Said(err error) error {
 		return errors.New("the reason cannot be shown, because it contains the password")
 	}
 	return err
+}
+
+// Why says why there is no connection, to the owner. The driver says much of it twice, and what a
+// certificate lacks in the words of a library. None of it has the password.
+func Why(err error) string {
+	if text := address.Certificate(err); text != "" {
+		return text
+	}
+	var failed *pgconn.ConnectError
+	if errors.As(err, &failed) {
+		err = failed.Unwrap()
+	}
+	text := err.Error()
+	if strings.Contains(text, "server refused TLS connection") {
+		return "it has no TLS: set ssl = on there, with a certificate"
+	}
+	for _, again := range []string{"failed to write startup message: write failed: ", "dial error: ", "hostname resolving error: "} {
+		text = strings.ReplaceAll(text, again, "")
+	}
+	return text
 }

@@ -130,7 +130,7 @@ func (w *watched) kept(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	w.lookers(mostLooks)
+	w.lookers(maxMarkConnections)
 }
 
 // A database that has lost its counts, as one does that crashed, is not what it
@@ -176,7 +176,7 @@ func (w *watched) ended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hasty.looks.patience = 200 * time.Millisecond
+	hasty.marks.patience = 200 * time.Millisecond
 	var failed *policy.VersionError
 	if _, err := hasty.CurrentMark(t.Context(), w.all); !errors.As(err, &failed) || !strings.Contains(failed.Explain(), "statement timeout") ||
 		strings.Contains(err.Error(), "timeout") {

@@ -18,16 +18,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/address"
 )
 
-// Source is what Trino knows our statements by, in its list of queries and in the selectors of
+// ClientName is what Trino knows our statements by, in its list of queries and in the selectors of
 // resource groups. Each has this as a client tag, too.
-const Source = "discreet"
+const ClientName = "discreet"
 
-// session is what statements run with. Nothing else sets a property: not an address, which has no
+// sessionProperties is what statements run with. Nothing else sets a property: not an address, which has no
 // option for it, and no statement, because none of ours is SET SESSION.
 //
 // optimize_metadata_queries takes values of a partition from its name, whether or not there is a
 // row in it. The other would hide the digits of timestamps in the types of columns.
-var session = map[string]string{"optimize_metadata_queries": "false", "omit_datetime_type_precision": "false"}
+var sessionProperties = map[string]string{"optimize_metadata_queries": "false", "omit_datetime_type_precision": "false"}
 
 // ByPerson are properties of statements that group by person, which set them for themselves; see
 // internal/engine/trino. They change how long it takes, and nothing that comes of it.
@@ -35,7 +35,7 @@ const ByPerson = "prefer_partial_aggregation = false, task_concurrency = 32"
 
 // Properties names all properties that are set for statements.
 func Properties() []string {
-	all := slices.Sorted(maps.Keys(session))
+	all := slices.Sorted(maps.Keys(sessionProperties))
 	for p := range strings.SplitSeq(ByPerson, ", ") {
 		name, _, _ := strings.Cut(p, " ")
 		all = append(all, name)
@@ -48,29 +48,29 @@ func Properties() []string {
 // Trino answers within seconds, and says that there is nothing yet.
 const patience, silence = 15 * time.Second, 60 * time.Second
 
-// Place is a cluster, and a catalog of it.
-type Place struct {
+// Cluster is a cluster, and a catalog of it.
+type Cluster struct {
 	address.Trino
-	wall *wall
+	transport *guardedTransport
 }
 
 // Parse reads an address. The error says what is wrong with it or with the files that it names, in
 // words that follow "the address". Nothing is connected to.
-func Parse(text string) (*Place, error) {
+func Parse(text string) (*Cluster, error) {
 	at, err := address.ParseTrino(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &Place{Trino: at}
-	p.wall, err = newWall(at)
+	p := &Cluster{Trino: at}
+	p.transport, err = newTransport(at)
 	return p, err
 }
 
-func (p *Place) String() string { return p.Where() }
+func (p *Cluster) String() string { return p.Where() }
 
 // Open returns a handle. Nothing is connected to before it is used. The tags are beside our own, so
 // that an administrator can tell datasets apart.
-func (p *Place) Open(tags ...string) (*sql.DB, error) {
+func (p *Cluster) Open(tags ...string) (*sql.DB, error) {
 	scheme := "https"
 	if p.Plain {
 		scheme = "http"
@@ -78,8 +78,8 @@ func (p *Place) Open(tags ...string) (*sql.DB, error) {
 	long, noDeadline := patience, time.Duration(1<<62)
 	server := url.URL{Scheme: scheme, User: url.User(p.User), Host: net.JoinHostPort(p.Host, p.Port)}
 	c, err := trino.NewConnector(&trino.Config{
-		ServerURI: server.String(), Source: Source, ClientTags: append([]string{Source}, tags...), Catalog: p.Catalog, Schema: p.Schema,
-		SessionProperties: session, TimeZone: "UTC", Language: "en", HTTPClient: &http.Client{Transport: p.wall},
+		ServerURI: server.String(), Source: ClientName, ClientTags: append([]string{ClientName}, tags...), Catalog: p.Catalog, Schema: p.Schema,
+		SessionProperties: sessionProperties, TimeZone: "UTC", Language: "en", HTTPClient: &http.Client{Transport: p.transport},
 		// How long a question may take is for who asks it to say.
 		RequestRetryTimeout: &long, QueryTimeout: &noDeadline, DisableExplicitPrepare: true,
 	})
@@ -87,13 +87,13 @@ func (p *Place) Open(tags ...string) (*sql.DB, error) {
 		// What the driver says may repeat parts of the address.
 		return nil, fmt.Errorf("the address of the Trino cluster cannot be used; write %s", address.WantTrino)
 	}
-	return sql.OpenDB(&connector{c, p.wall}), nil
+	return sql.OpenDB(&connector{c, p.transport}), nil
 }
 
 // connector closes the connections with the handle.
 type connector struct {
 	driver.Connector
-	wall *wall
+	transport *guardedTransport
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -101,6 +101,6 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 func (c *connector) Close() error {
-	c.wall.to.CloseIdleConnections()
+	c.transport.to.CloseIdleConnections()
 	return nil
 }

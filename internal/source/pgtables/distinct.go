@@ -12,11 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Apart refuses a policy in which a table has two names. Package policy finds those that are
+// CheckDistinctTables refuses a policy in which a table has two names. Package policy finds those that are
 // spelled alike; here the servers are asked who they are, so that no other name or address of one
 // hides it, nor a standby, nor a partition. What cannot be reached has no other name; what a view
 // hides is the owner's to avoid. It reads no row.
-func Apart(ctx context.Context, p *policy.Policy) error {
+func CheckDistinctTables(ctx context.Context, p *policy.Policy) error {
 	var databases []*Database
 	for _, name := range p.Names() {
 		if ds := p.Datasets[name]; ds.SourceKind() == policy.PostgresDatabase {
