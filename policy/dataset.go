@@ -235,7 +235,8 @@ func (in datasetReader) readViews(f fields) {
 			in.r.at(e.element, "the view has no text; write its SQL, such as \"SELECT age FROM patients WHERE age >= 65\"")
 			continue
 		case len(text) > maxView || strings.ContainsRune(text, 0):
-			in.r.at(e.element, "the SQL of a view is at most 64 KiB long and has no zero byte; split it into views that build on each other")
+			in.r.at(e.element, "the SQL of a view is at most 64 KiB long and has no zero byte; split it into views that build on each "+
+				"other")
 			continue
 		}
 		in.d.Views[e.name] = text

@@ -72,10 +72,11 @@ type tableSource struct {
 	labels bool
 }
 
-// refuseSharedFiles refuses a second name for the same data. In another dataset its people would have a
-// second budget; in the same one, with unit: row, each would count as two; and what is public in
-// one place is private in none. Only public tables may be read as often as one likes. What a link
-// hides is found where the data is opened; what a view of a database hides is the owner's to avoid.
+// refuseSharedFiles refuses a second name for the same data. In another dataset its people would
+// have a second budget; in the same one, with unit: row, each would count as two; and what is
+// public in one place is private in none. Only public tables may be read as often as one likes.
+// What a link hides is found where the data is opened; what a view of a database hides is the
+// owner's to avoid.
 func (r *reader) refuseSharedFiles(at element, d *Dataset, t *Table) {
 	files := d.Files(t)
 	if len(files) == 0 && d.SourceKind() == Database {

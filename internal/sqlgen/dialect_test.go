@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// marked is a dialect in which all that a dialect decides is spelled by its name, and people are cut
-// by windows.
+// marked is a dialect in which all that a dialect decides is spelled by its name, and people are
+// cut by windows.
 func marked() *sqlgen.Dialect {
 	own := map[string]sqlgen.Function{}
 	for _, name := range expr.Nodes() {

@@ -1,8 +1,8 @@
-// Package textfile knows how files of text are written. [Scan] finds the lines of a CSV file that are
-// no rows, and copies the rest. [ParseMoment], [ParseNumber] and [ParseTruth] read how a file spells
-// its values: the template of a date or a time, as in DD.MM.YYYY; a number by the example of 1234.56,
-// as in 1.234,56; the two words of a boolean, as in ja/nein. These see no data: they say which texts
-// fit, as patterns that are linear in the text.
+// Package textfile knows how files of text are written. [Scan] finds the lines of a CSV file that
+// are no rows, and copies the rest. [ParseMoment], [ParseNumber] and [ParseTruth] read how a file
+// spells its values: the template of a date or a time, as in DD.MM.YYYY; a number by the example of
+// 1234.56, as in 1.234,56; the two words of a boolean, as in ja/nein. These see no data: they say
+// which texts fit, as patterns that are linear in the text.
 //
 // A line is good or bad by itself: by how many values it has, by its encoding, its length. So
 // leaving bad lines out is a decision about each row that rests on that row alone, and one person's

@@ -109,8 +109,8 @@ type EarlierAnswer struct {
 // of.
 const maxWithout = 3
 
-// EarlierAnswers returns the families in which there may be an answer to make this one of; none where
-// there are too many for the meter.
+// EarlierAnswers returns the families in which there may be an answer to make this one of; none
+// where there are too many for the meter.
 func EarlierAnswers(m *meter.Meter, q *tree.Query) (out []EarlierAnswer) {
 	if !m.Try(func() { out = findEarlierAnswers(m, q) }) {
 		return nil

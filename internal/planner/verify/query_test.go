@@ -70,8 +70,8 @@ func numbers(step string, lo, hi int64) tree.Type {
 }
 
 // TestFieldsMixedUp: a subquery that asks about a row with two fields fewer than it has takes its
-// own fields for those of the row, and the other way round. Package planner built such trees where a
-// subquery that is a value stood on the left of IN.
+// own fields for those of the row, and the other way round. Package planner built such trees where
+// a subquery that is a value stood on the left of IN.
 func TestFieldsMixedUp(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT COUNT(*) FROM people p WHERE (SELECT MAX(v.num) FROM visits v WHERE v.pid = p.pid) > 3 AND EXISTS "+

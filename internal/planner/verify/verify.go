@@ -2,9 +2,9 @@
 // again what its noise rests on: it is a second opinion about what package planner has built.
 //
 // It is written from the meaning of the tree and from the policy, and shares no code with what
-// builds trees: of package planner it uses the types of the tree, their fields, and what they claim of
-// themselves, and no function that derives or decides; a test reads its uses. So a mistake in one
-// of the two is seen by the other, and costs a question and not a person.
+// builds trees: of package planner it uses the types of the tree, their fields, and what they claim
+// of themselves, and no function that derives or decides; a test reads its uses. So a mistake in
+// one of the two is seen by the other, and costs a question and not a person.
 //
 // What is derived again, from the policy upwards:
 //

@@ -3,7 +3,6 @@
 package catalogue
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -101,16 +100,16 @@ func (t *Table) Column(name string) (Column, bool) {
 	return t.Columns[i], true
 }
 
-// TableIdentity is a table of a policy, and by what it is known wherever it is named: two are one where
-// they have a part in common, and two names of one table would be two budgets of its people.
+// TableIdentity is a table of a policy, and by what it is known wherever it is named: two are one
+// where they have a part in common, and two names of one table would be two budgets of its people.
 type TableIdentity struct {
 	Dataset, Name string
 	Public        bool
 	Parts         map[string]bool
 }
 
-// CheckDistinct returns an error where two tables that must not be the same are. The last words say what
-// they are then, such as "are one table of one database".
+// CheckDistinct returns an error where two tables that must not be the same are. The last words say
+// what they are then, such as "are one table of one database".
 func (t TableIdentity) CheckDistinct(first TableIdentity, one string) error {
 	shared := false
 	for part := range t.Parts {
@@ -129,14 +128,4 @@ func (t TableIdentity) CheckDistinct(first TableIdentity, one string) error {
 	}
 	return fmt.Errorf("the table %s of the dataset %s and the table %s of the dataset %s %s: %s", t.Name, t.Dataset, first.Name,
 		first.Dataset, one, instead)
-}
-
-// ForOwner is an error in the words that are for the owner, where it has some: what everybody is told
-// says nothing about the database.
-func ForOwner(err error) error {
-	var more interface{ Explain() string }
-	if errors.As(err, &more) {
-		return errors.New(more.Explain())
-	}
-	return err
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// CheckDistinctTables refuses a policy in which a table has two names. Package policy finds those that are
-// spelled alike; here the servers are asked who they are, so that no other name or address of one
-// hides it, nor a standby, nor a partition. What cannot be reached has no other name; what a view
-// hides is the owner's to avoid. It reads no row.
+// CheckDistinctTables refuses a policy in which a table has two names. Package policy finds those
+// that are spelled alike; here the servers are asked who they are, so that no other name or address
+// of one hides it, nor a standby, nor a partition. What cannot be reached has no other name; what a
+// view hides is the owner's to avoid. It reads no row.
 func CheckDistinctTables(ctx context.Context, p *policy.Policy) error {
 	var databases []*Database
 	for _, name := range p.Names() {

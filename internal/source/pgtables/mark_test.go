@@ -178,8 +178,8 @@ func (w *watched) ended(t *testing.T) {
 	}
 	hasty.marks.patience = 200 * time.Millisecond
 	var failed *policy.VersionError
-	if _, err := hasty.CurrentMark(t.Context(), w.all); !errors.As(err, &failed) || !strings.Contains(failed.Explain(), "statement timeout") ||
-		strings.Contains(err.Error(), "timeout") {
+	if _, err := hasty.CurrentMark(t.Context(), w.all); !errors.As(err, &failed) ||
+		!strings.Contains(failed.Explain(), "statement timeout") || strings.Contains(err.Error(), "timeout") {
 		t.Errorf("after too long: %v", err)
 	}
 	idle("after too long")

@@ -200,13 +200,13 @@ const (
 	// maxMarkConnections is how many ask at once. Others wait for them: a server takes a hundred
 	// connections or so, and questions may be more.
 	maxMarkConnections = 4
-	// maxMarkIdle is how long a connection is kept that nobody needs. The owner can neither drop nor
-	// rename a database that somebody is connected to.
+	// maxMarkIdle is how long a connection is kept that nobody needs. The owner can neither drop
+	// nor rename a database that somebody is connected to.
 	maxMarkIdle = time.Minute
 )
 
-// CurrentMark asks for the mark of tables that were read before. Without a mark of its own data is another
-// whenever it is asked.
+// CurrentMark asks for the mark of tables that were read before. Without a mark of its own data is
+// another whenever it is asked.
 func (d *Database) CurrentMark(ctx context.Context, all []*Relation) (Mark, error) {
 	pool, err := d.pool()
 	if err != nil {

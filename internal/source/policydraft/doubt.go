@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/policy"
@@ -22,7 +23,7 @@ func Doubts(ctx context.Context, ds *policy.Dataset) (pgtables.Doubts, error) {
 	}
 	found, err := pgtables.List(ctx, ds.Source, schemas)
 	if err != nil {
-		return nil, catalogue.ForOwner(err)
+		return nil, engine.ForOwner(err)
 	}
 	all := entries(found, postgres(ds.Source, found))
 	out := pgtables.Doubts{}

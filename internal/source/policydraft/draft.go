@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/policy"
@@ -37,7 +38,7 @@ func DraftPostgres(ctx context.Context, address string, opt Options) (*Drafted, 
 	}
 	found, err := pgtables.List(ctx, address, opt.Schemas)
 	if err != nil {
-		return nil, catalogue.ForOwner(err)
+		return nil, engine.ForOwner(err)
 	}
 	return From(ctx, found, postgres(address, found), opt)
 }
@@ -81,7 +82,7 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 	}
 	if opt.TrustDataBounds {
 		if err := extremes(ctx, from, all, d.Schemas); err != nil {
-			return nil, catalogue.ForOwner(err)
+			return nil, engine.ForOwner(err)
 		}
 	}
 	if opt.OMOP {

@@ -241,8 +241,8 @@ func columnNamed(s policy.Schema, name string) string {
 	return ""
 }
 
-// ApplyOMOP says what is known about tables, and puts them into the order of the model: people first,
-// what everybody may know after them, and then what is left out.
+// ApplyOMOP says what is known about tables, and puts them into the order of the model: people
+// first, what everybody may know after them, and then what is left out.
 func ApplyOMOP(schemas []policy.Schema) ([]policy.Schema, error) {
 	unit, err := OMOPUnit(schemas)
 	if err != nil {

@@ -197,8 +197,9 @@ func (all draftTables) findPaths(unit string, given map[string]string) {
 	}
 }
 
-// explainCompound says of a table that it leads towards the unit by several columns at once, which no path
-// does: as to a partitioned table, whose keys have the column in them that it is divided by.
+// explainCompound says of a table that it leads towards the unit by several columns at once, which
+// no path does: as to a partitioned table, whose keys have the column in them that it is divided
+// by.
 func (all draftTables) explainCompound(e *entry, reached []*entry) string {
 	for _, r := range e.References {
 		to := all.find(r.Schema, r.Table)

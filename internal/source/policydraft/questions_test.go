@@ -47,9 +47,8 @@ func cdm(t *testing.T, people int) (*pgx.Conn, string) {
 		t.Fatal(err)
 	}
 	u.User = url.User("discreet")
-	d, err := policydraft.DraftPostgres(t.Context(), u.String(), policydraft.Options{OMOP: true, DraftOptions: policy.DraftOptions{Dataset: "cdm",
-		Analyst: "ana",
-		Epsilon: "100"}})
+	d, err := policydraft.DraftPostgres(t.Context(), u.String(), policydraft.Options{OMOP: true,
+		DraftOptions: policy.DraftOptions{Dataset: "cdm", Analyst: "ana", Epsilon: "100"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +229,8 @@ func TestTell(t *testing.T) {
 	if c := tables["concept"]; !c.Public || len(c.Columns) != 2 {
 		t.Errorf("concept %+v", c)
 	}
-	if _, err := policydraft.ApplyOMOP([]policy.Schema{schema("persons", "person_id")}); err == nil || !strings.Contains(err.Error(), "no table "+
-		"person") {
+	if _, err := policydraft.ApplyOMOP([]policy.Schema{schema("persons", "person_id")}); err == nil ||
+		!strings.Contains(err.Error(), "no table person") {
 		t.Errorf("without people: %v", err)
 	}
 }

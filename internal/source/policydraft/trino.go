@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/address"
-	"github.com/discreet-dp/discreet/internal/source/catalogue"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/source/trinotables"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -19,7 +19,7 @@ func DraftTrino(ctx context.Context, text string, opt Options) (*Drafted, error)
 	}
 	found, err := trinotables.List(ctx, text, opt.Schemas)
 	if err != nil {
-		return nil, catalogue.ForOwner(err)
+		return nil, engine.ForOwner(err)
 	}
 	from := &Store{Address: text, Where: at.Where(), Dataset: at.Schema, Home: at.Catalog + "." + at.Schema, Unreferenced: true,
 		Spelt: func(schema, table string) string {

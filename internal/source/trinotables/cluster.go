@@ -22,8 +22,8 @@ import (
 // resource groups. Each has this as a client tag, too.
 const ClientName = "discreet"
 
-// sessionProperties is what statements run with. Nothing else sets a property: not an address, which has no
-// option for it, and no statement, because none of ours is SET SESSION.
+// sessionProperties is what statements run with. Nothing else sets a property: not an address,
+// which has no option for it, and no statement, because none of ours is SET SESSION.
 //
 // optimize_metadata_queries takes values of a partition from its name, whether or not there is a
 // row in it. The other would hide the digits of timestamps in the types of columns.
@@ -78,8 +78,9 @@ func (p *Cluster) Open(tags ...string) (*sql.DB, error) {
 	long, noDeadline := patience, time.Duration(1<<62)
 	server := url.URL{Scheme: scheme, User: url.User(p.User), Host: net.JoinHostPort(p.Host, p.Port)}
 	c, err := trino.NewConnector(&trino.Config{
-		ServerURI: server.String(), Source: ClientName, ClientTags: append([]string{ClientName}, tags...), Catalog: p.Catalog, Schema: p.Schema,
-		SessionProperties: sessionProperties, TimeZone: "UTC", Language: "en", HTTPClient: &http.Client{Transport: p.transport},
+		ServerURI: server.String(), Catalog: p.Catalog, Schema: p.Schema, Source: ClientName,
+		ClientTags: append([]string{ClientName}, tags...), SessionProperties: sessionProperties, TimeZone: "UTC", Language: "en",
+		HTTPClient: &http.Client{Transport: p.transport},
 		// How long a question may take is for who asks it to say.
 		RequestRetryTimeout: &long, QueryTimeout: &noDeadline, DisableExplicitPrepare: true,
 	})

@@ -75,8 +75,8 @@ func homesOf(ctx context.Context, ds *policy.Dataset) (all []tableIdentity, err 
 	switch ds.SourceKind() {
 	case policy.PostgresDatabase:
 		for _, name := range ds.TableNames() {
-			all = append(all, tableIdentity{TableIdentity: catalogue.TableIdentity{Dataset: ds.Name, Name: name, Public: ds.Tables[name].Public},
-				at: policy.Postgres(ds.Source)})
+			known := catalogue.TableIdentity{Dataset: ds.Name, Name: name, Public: ds.Tables[name].Public}
+			all = append(all, tableIdentity{TableIdentity: known, at: policy.Postgres(ds.Source)})
 		}
 		return all, nil
 	case policy.TrinoDatabase:

@@ -9,8 +9,8 @@
 // all of a question see one state. The files of a Hive table say whether it has changed, and who
 // reads several times looks again afterwards. Other stores do not say; then the owner does.
 //
-// A cluster is asked through database/sql, by an address without a password: with a certificate that
-// is verified unless it is on this machine, as one user, under a name by which an administrator sees
-// and limits it, and with settings that nobody but this package chooses. What Trino says is for the
-// owner. [Failure] has one text for everybody else.
+// A cluster is asked through database/sql, by an address without a password: with a certificate
+// that is verified unless it is on this machine, as one user, under a name by which an
+// administrator sees and limits it, and with settings that nobody but this package chooses. What
+// Trino says is for the owner. [Failure] has one text for everybody else.
 package trinotables

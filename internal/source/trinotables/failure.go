@@ -57,8 +57,8 @@ func OutOfMemory(err error) bool {
 
 // causes are what Trino's errors are, in words for the owner.
 var causes = map[string]string{
-	"QUERY_QUEUE_FULL": "its queue is full: a resource group takes no more of our queries; they have the source " + ClientName + " and the " +
-		"client tag " + ClientName + ", by which an administrator gives them a group of their own",
+	"QUERY_QUEUE_FULL": "its queue is full: a resource group takes no more of our queries; they have the source " + ClientName +
+		" and the client tag " + ClientName + ", by which an administrator gives them a group of their own",
 	"NO_NODES_AVAILABLE":         "it has no worker to run a query on",
 	"SERVER_STARTING_UP":         "it is still starting",
 	"SERVER_SHUTTING_DOWN":       "it is being shut down",

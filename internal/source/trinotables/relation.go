@@ -58,11 +58,11 @@ func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 	return out, nil
 }
 
-// typedConnectors are the connectors that can read whatever is in their tables: who writes a table there is
-// held to the types of its columns. Others read what something else has written. A value that does
-// not fit, such as a large number in a Parquet file under a column of a smaller type, or NaN and
-// infinity in PostgreSQL, ends the statement before our SQL sees it, and only where its row is
-// among those that are asked about.
+// typedConnectors are the connectors that can read whatever is in their tables: who writes a table
+// there is held to the types of its columns. Others read what something else has written. A value
+// that does not fit, such as a large number in a Parquet file under a column of a smaller type, or
+// NaN and infinity in PostgreSQL, ends the statement before our SQL sees it, and only where its row
+// is among those that are asked about.
 var typedConnectors = map[string]bool{"iceberg": true, "delta_lake": true, "memory": true, "tpch": true, "tpcds": true}
 
 // partial is what the other connectors do.
