@@ -220,7 +220,7 @@
 //
 // After how many questions that failed when they were charged there are no new answers, until the
 // owner releases it: failures: 2, or failures: {analyst: 2, dataset: 10}. Whether a question fails
-// can depend on the data. See package ledger, Doors, for what counts.
+// can depend on the data. See package ledger for what counts.
 //
 //	analyst    of one analyst, for that analyst: from 1 to 1000. Default: 1. The number alone is this one.
 //	dataset    of all analysts together, for everybody: from 1 to 1000. Default: three times as many.

@@ -236,8 +236,8 @@ func (d *draft) line(level int, format string, args ...any) {
 	d.out.WriteByte('\n')
 }
 
-// noted writes one line with a comment at its side, aligned with its neighbours.
-func (d *draft) noted(level int, text, note string) {
+// lineWithNote writes one line with a comment at its side, aligned with its neighbours.
+func (d *draft) lineWithNote(level int, text, note string) {
 	d.line(level, "%-*s # %s", 44-2*level, text, note)
 }
 

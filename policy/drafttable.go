@@ -32,14 +32,14 @@ func (d *draft) writeTable(s Schema) {
 		return
 	}
 	if s.Unquoted {
-		d.noted(4, "quotes: none", "every line is a row, whatever quotes are in it")
+		d.lineWithNote(4, "quotes: none", "every line is a row, whatever quotes are in it")
 	}
 	if !d.unit.Row() {
 		if s.Table != d.unit.Table {
 			if d.opt.People[s.Table] == "" {
 				d.comment(4, s.PathNote)
 			}
-			d.noted(4, "path: "+pathScalar(near, far), "whose the rows are")
+			d.lineWithNote(4, "path: "+pathScalar(near, far), "whose the rows are")
 		}
 		column, _ := s.column(near)
 		d.writeRows(s, column, far == d.unit.String())
@@ -48,12 +48,12 @@ func (d *draft) writeTable(s Schema) {
 }
 
 func (d *draft) writePublic(s Schema) {
-	d.noted(4, "public: true", "NOTHING PROTECTS WHOEVER IS IN IT")
+	d.lineWithNote(4, "public: true", "NOTHING PROTECTS WHOEVER IS IN IT")
 	if s.UniqueColumn != "" {
-		d.noted(4, "unique: "+scalar(s.UniqueColumn), "different in every row, so joining on it finds one")
+		d.lineWithNote(4, "unique: "+scalar(s.UniqueColumn), "different in every row, so joining on it finds one")
 	}
 	if s.MaxRows > 0 {
-		d.noted(4, fmt.Sprintf("max_rows: %d", s.MaxRows), "of its rows that count for one row joined to them")
+		d.lineWithNote(4, fmt.Sprintf("max_rows: %d", s.MaxRows), "of its rows that count for one row joined to them")
 	}
 	d.writeColumns(s, "")
 }
@@ -203,7 +203,7 @@ func (d *draft) comment(level int, text string) {
 // unique it must be taken that it is not: the other mistake would break the promise.
 func (d *draft) writeRows(s Schema, unit SchemaColumn, direct bool) {
 	if unit.unique() && unit.Enforced && direct {
-		d.noted(4, "unique: "+scalar(unit.Name), "the database takes no value twice")
+		d.lineWithNote(4, "unique: "+scalar(unit.Name), "the database takes no value twice")
 		return
 	}
 	if unit.unique() && direct {
@@ -219,8 +219,8 @@ func (d *draft) writeRows(s Schema, unit SchemaColumn, direct bool) {
 	} else {
 		d.line(4, "# rows, and adds noise to every answer.")
 	}
-	d.noted(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), "rows of one person that count in one group")
-	d.noted(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), "groups of one answer that a person counts in")
+	d.lineWithNote(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), "rows of one person that count in one group")
+	d.lineWithNote(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), "groups of one answer that a person counts in")
 }
 
 // column finds a column by its name; in letters of another case, where there is none in these.
@@ -297,7 +297,7 @@ func (d *draft) writeColumn(c SchemaColumn) {
 	case Date, Timestamp:
 		d.writeBounds(c)
 	case Decimal:
-		d.noted(6, "granularity: "+c.granularity(), "values are rounded to whole multiples of it")
+		d.lineWithNote(6, "granularity: "+c.granularity(), "values are rounded to whole multiples of it")
 		d.writeBounds(c)
 	case Text:
 		switch {
@@ -305,7 +305,7 @@ func (d *draft) writeColumn(c SchemaColumn) {
 		case c.Different || c.unique():
 			d.comment(6, "Nearly every row has another value, so there is nothing to group by. Delete the column unless somebody needs it.")
 		default:
-			d.noted(6, "# keys: [A, B, C]", "fill in to group by it, or write keys: private")
+			d.lineWithNote(6, "# keys: [A, B, C]", "fill in to group by it, or write keys: private")
 		}
 	case Boolean:
 		if c.Nullable {
@@ -319,7 +319,7 @@ func (d *draft) writeColumn(c SchemaColumn) {
 // writeKeys writes the keys that are known, and reports whether there are some.
 func (d *draft) writeKeys(c SchemaColumn) bool {
 	if c.PrivateKeys {
-		d.noted(6, "keys: private", cmp.Or(c.From, "which values there are is private"))
+		d.lineWithNote(6, "keys: private", cmp.Or(c.From, "which values there are is private"))
 		return true
 	}
 	if len(c.Keys) == 0 {
@@ -334,7 +334,7 @@ func (d *draft) writeKeys(c SchemaColumn) bool {
 	if c.Nullable {
 		keys = append(keys, "null")
 	}
-	d.noted(6, "keys: ["+strings.Join(keys, ", ")+"]", cmp.Or(c.From, "everybody may know them"))
+	d.lineWithNote(6, "keys: ["+strings.Join(keys, ", ")+"]", cmp.Or(c.From, "everybody may know them"))
 	return true
 }
 
@@ -352,24 +352,24 @@ func (d *draft) writeSpelling(c SchemaColumn) {
 		if m, err := textfile.ParseMoment(c.Format); err == nil && m.ShortYear {
 			note = "THE YEARS 00 TO 68 ARE READ AS 2000 TO 2068"
 		}
-		d.noted(6, "format: "+scalar(c.Format), note)
+		d.lineWithNote(6, "format: "+scalar(c.Format), note)
 	}
 	if len(c.Nulls) > 0 {
-		d.noted(6, "nulls: "+listScalar(c.Nulls), "taken for missing values")
+		d.lineWithNote(6, "nulls: "+listScalar(c.Nulls), "taken for missing values")
 	}
 	if len(c.MaybeNulls) > 0 {
-		d.noted(6, "# nulls: "+listScalar(append(slices.Clone(c.Nulls), c.MaybeNulls...)), "ARE THESE MISSING VALUES? Then write this")
+		d.lineWithNote(6, "# nulls: "+listScalar(append(slices.Clone(c.Nulls), c.MaybeNulls...)), "ARE THESE MISSING VALUES? Then write this")
 	}
 }
 
 func (d *draft) writeBounds(c SchemaColumn) {
 	if lo, hi, ok := c.between(c.Lowest, c.Highest); ok {
-		d.noted(6, "bounds: ["+lo+", "+hi+"]", cmp.Or(c.From, "values beyond count as the nearer end"))
+		d.lineWithNote(6, "bounds: ["+lo+", "+hi+"]", cmp.Or(c.From, "values beyond count as the nearer end"))
 		return
 	}
 	if d.opt.TrustDataBounds {
 		if lo, hi, ok := c.dataBounds(); ok {
-			d.noted(6, "bounds: ["+lo+", "+hi+"]", "READ OFF THE DATA: tells about the people at both ends")
+			d.lineWithNote(6, "bounds: ["+lo+", "+hi+"]", "READ OFF THE DATA: tells about the people at both ends")
 			d.line(6, "bounds_from: data")
 			return
 		}
@@ -384,5 +384,5 @@ func (d *draft) writeBounds(c SchemaColumn) {
 	if c.Lowest != "" || c.Highest != "" {
 		note = "one end is given " + cmp.Or(c.From, "by the schema") + "; the other is yours"
 	}
-	d.noted(6, fmt.Sprintf("# bounds: [%s, %s]", cmp.Or(c.Lowest, "lowest"), cmp.Or(c.Highest, "highest")), note)
+	d.lineWithNote(6, fmt.Sprintf("# bounds: [%s, %s]", cmp.Or(c.Lowest, "lowest"), cmp.Or(c.Highest, "highest")), note)
 }

@@ -1,5 +1,5 @@
 // Package address says what everybody has to know about addresses of databases, of data and of
-// ledgers alike, and who is to read them further: package policy, and the rooms that connect.
+// ledgers alike, and who is to read them further: package policy, and the packages that connect.
 package address
 
 import (

@@ -97,7 +97,7 @@ func countChecks(m *meter.Meter, q *tree.Query) {
 
 // eachExpr calls f for all expressions of a relation, and of some over it.
 func eachExpr(from tree.Relation, over []tree.Expr, f func(tree.Expr)) {
-	look := func(e tree.Expr) {
+	visit := func(e tree.Expr) {
 		if e == nil {
 			return
 		}
@@ -109,35 +109,35 @@ func eachExpr(from tree.Relation, over []tree.Expr, f func(tree.Expr)) {
 		})
 	}
 	for _, e := range over {
-		look(e)
+		visit(e)
 	}
 	eachRelation(from, func(r tree.Relation) {
 		switch r := r.(type) {
 		case *tree.Join:
-			look(r.On)
+			visit(r.On)
 		case *tree.Select:
-			look(r.Where)
+			visit(r.Where)
 			for _, e := range r.Columns {
-				look(e)
+				visit(e)
 			}
 		case *tree.Persons:
-			look(r.Where)
+			visit(r.Where)
 			for _, e := range r.Keys {
-				look(e)
+				visit(e)
 			}
 			for _, p := range r.Parts {
-				look(p.Arg)
+				visit(p.Arg)
 			}
 		case *tree.Window:
-			look(r.Where)
+			visit(r.Where)
 			for _, o := range r.Calls {
-				look(o.Arg)
-				look(o.Otherwise)
+				visit(o.Arg)
+				visit(o.Otherwise)
 				for _, e := range o.By {
-					look(e)
+					visit(e)
 				}
 				for _, by := range o.Order {
-					look(by.By)
+					visit(by.By)
 				}
 			}
 		}

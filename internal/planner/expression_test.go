@@ -32,7 +32,7 @@ func TestFieldsAfterASubqueryInIN(t *testing.T) {
 		}
 		q := &s.Plans[0].Query
 		found := 0
-		look := func(e tree.Expr) {
+		visit := func(e tree.Expr) {
 			tree.Walk(e, func(e tree.Expr) {
 				x, ok := e.(*tree.Exists)
 				if !ok {
@@ -51,11 +51,11 @@ func TestFieldsAfterASubqueryInIN(t *testing.T) {
 			})
 		}
 		if q.Where != nil {
-			look(q.Where)
+			visit(q.Where)
 		}
 		for _, m := range q.Measures {
 			if m.Arg != nil {
-				look(m.Arg)
+				visit(m.Arg)
 			}
 		}
 		if found == 0 {

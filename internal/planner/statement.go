@@ -221,7 +221,7 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 // inside of its subqueries or of WITH.
 func tablesAndSubqueries(s *pg.SelectStmt) []*pg.Node {
 	var out []*pg.Node
-	look := func(n *pg.Node) {
+	visit := func(n *pg.Node) {
 		syntax.EachNode(n, func(n *pg.Node) bool {
 			switch n.GetNode().(type) {
 			case *pg.Node_RangeSubselect, *pg.Node_RangeVar:
@@ -244,7 +244,7 @@ func tablesAndSubqueries(s *pg.SelectStmt) []*pg.Node {
 	for _, list := range [][]*pg.Node{s.DistinctClause, s.TargetList, s.FromClause, {s.WhereClause}, s.GroupClause, {s.HavingClause},
 		s.WindowClause, s.ValuesLists, s.SortClause, {s.LimitCount}, {s.LimitOffset}} {
 		for _, n := range list {
-			look(n)
+			visit(n)
 		}
 	}
 	return out

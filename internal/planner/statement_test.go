@@ -113,7 +113,7 @@ func show(b *strings.Builder, p *tree.Plan) {
 			i, m.Describe(), lo, hi, m.Step().RatString(), p.Query.Sensitivity(m, dp.L1), p.Query.Sensitivity(m, dp.L2))
 	}
 	for i, s := range p.Stats {
-		fmt.Fprintf(b, "#%d %s\n", i, made(s))
+		fmt.Fprintf(b, "#%d %s\n", i, describeStat(s))
 	}
 	for _, o := range p.Columns {
 		fmt.Fprintf(b, "column %q: %s\n", o.Name, tree.Format(o.Expr))
@@ -168,8 +168,8 @@ func (tables) Rows(table string, _ int) ([][]tree.Value, error) {
 		{"north", "north", big.NewInt(20)}, {"north", "south", big.NewInt(60)}, {"south", "south", big.NewInt(60)}}, nil
 }
 
-// made says what a released value is made of.
-func made(s tree.Stat) string {
+// describeStat says what a released value is made of.
+func describeStat(s tree.Stat) string {
 	note := ""
 	if s.Note != "" {
 		note = "; " + s.Note

@@ -88,7 +88,7 @@ const maxWindows = 50
 func setTies(w *tree.Window, above *tree.Select) {
 	n := len(w.From.Fields())
 	used := make([]bool, n)
-	look := func(e tree.Expr) {
+	visit := func(e tree.Expr) {
 		if e == nil {
 			return
 		}
@@ -104,13 +104,13 @@ func setTies(w *tree.Window, above *tree.Select) {
 			}
 		})
 	}
-	look(above.Where)
+	visit(above.Where)
 	for _, e := range above.Columns {
-		look(e)
+		visit(e)
 	}
 	for _, o := range w.Calls {
 		for _, e := range o.Expressions() {
-			look(e)
+			visit(e)
 		}
 	}
 	w.Ties = nil

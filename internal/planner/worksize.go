@@ -294,8 +294,8 @@ func onlyEqualities(on tree.Expr, outer int) bool {
 // namedSides says whether an expression names fields before a place and from it on. A subquery's
 // own fields are neither.
 func namedSides(e tree.Expr, outer int) (outside, inside bool) {
-	var look func(e tree.Expr, upto int)
-	look = func(e tree.Expr, upto int) {
+	var visit func(e tree.Expr, upto int)
+	visit = func(e tree.Expr, upto int) {
 		switch x := e.(type) {
 		case *tree.Column:
 			outside = outside || x.Index < outer
@@ -304,10 +304,10 @@ func namedSides(e tree.Expr, outer int) (outside, inside bool) {
 			upto = min(upto, x.Outer)
 		}
 		for _, p := range tree.Parts(e) {
-			look(p, upto)
+			visit(p, upto)
 		}
 	}
-	look(e, tree.NoOutside)
+	visit(e, tree.NoOutside)
 	return outside, inside
 }
 

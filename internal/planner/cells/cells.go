@@ -260,8 +260,8 @@ func isCovered(m *meter.Meter, q *tree.Query, s EarlierAnswer, keys []Key, i int
 func determine(m *meter.Meter, e tree.Expr, keys []Key) (func([]policy.Value) tree.Value, bool) {
 	at := map[tree.Expr]int{}
 	ok := true
-	var look func(tree.Expr)
-	look = func(x tree.Expr) {
+	var visit func(tree.Expr)
+	visit = func(x tree.Expr) {
 		m.Write(tree.Size(x))
 		name := spellingHash(x)
 		if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name }); i >= 0 {
@@ -274,10 +274,10 @@ func determine(m *meter.Meter, e tree.Expr, keys []Key) (func([]policy.Value) tr
 		}
 		ok = ok && x.Type().Kind != tree.Real
 		for _, p := range tree.Parts(x) {
-			look(p)
+			visit(p)
 		}
 	}
-	look(e)
+	visit(e)
 	return func(values []policy.Value) tree.Value {
 		m.Write(tree.Size(e))
 		return expr.Compute(m, expr.Replaced(e, func(x tree.Expr) tree.Expr {

@@ -331,7 +331,7 @@ func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
 		if plain != "" {
 			parts, plain = append(parts, NewText(plain)), ""
 		}
-		parts = append(parts, b.spelled(w, x))
+		parts = append(parts, b.formatPart(w, x))
 	}
 	if plain != "" {
 		parts = append(parts, NewText(plain))
@@ -357,7 +357,7 @@ func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
 
 func isLiteral(e tree.Expr) bool { _, ok := e.(*tree.Literal); return ok }
 
-func (b *builder) spelled(w formPart, x tree.Expr) tree.Expr {
+func (b *builder) formatPart(w formPart, x tree.Expr) tree.Expr {
 	d, number := digitPatterns[w.pattern]
 	switch {
 	case number:

@@ -49,7 +49,7 @@ func combineSlopes(l, r slope) (slope, bool) {
 	return out, l.way*r.way >= 0
 }
 
-func (s slope) turned() slope { return slope{-s.way, s.alive, s.resets} }
+func (s slope) reversed() slope { return slope{-s.way, s.alive, s.resets} }
 
 func (a *Axis) arith(e *tree.Arith) (slope, bool) {
 	l, ok1 := a.slope(e.L)
@@ -61,7 +61,7 @@ func (a *Axis) arith(e *tree.Arith) (slope, bool) {
 	case tree.Add:
 		return combineSlopes(l, r)
 	case tree.Sub:
-		return combineSlopes(l, r.turned())
+		return combineSlopes(l, r.reversed())
 	case tree.Mul:
 		if l.way == 0 {
 			return a.scaled(r, l, e.L)
@@ -111,7 +111,7 @@ func (a *Axis) call(e *tree.Call) (slope, bool) {
 			return slope{}, false
 		}
 		if e.Fn == "days_between" {
-			r = r.turned()
+			r = r.reversed()
 		}
 		return combineSlopes(l, r)
 	case "add_interval": // a day that a month has not becomes its last, which the time of day can turn round

@@ -19,7 +19,7 @@ type Parsed struct {
 var parses atomic.Int64
 
 // Parse reads a text of statements. It is the one guard and the one parser for whatever comes from
-// outside, through whichever door. Its errors are an *Excess, or the parser's own.
+// outside, by whichever way. Its errors are an *Excess, or the parser's own.
 func Parse(text string, l Limits) (*Parsed, error) {
 	words, err := scan(text, l)
 	if err != nil {

@@ -132,15 +132,15 @@ func TestHonest(t *testing.T) {
 		random = 5000
 	}
 	asked, wrong := 0, 0
-	look := func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
+	visit := func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
 		asked++
 		if err := checked(ds, public, q); err != nil && wrong < 20 {
 			wrong++
 			t.Errorf("%s\n%v\n%s", text, err, q.Format())
 		}
 	}
-	each(t, random, look)
-	eachSharp(random/10, look)
+	each(t, random, visit)
+	eachSharp(random/10, visit)
 	t.Logf("%d queries", asked)
 	if asked < 1000 {
 		t.Error("too few queries for a test")
@@ -175,7 +175,7 @@ func TestHonestWindows(t *testing.T) {
 	}
 }
 
-func called(e tree.Expr, functions map[string]bool) {
+func noteFunctions(e tree.Expr, functions map[string]bool) {
 	if e != nil {
 		tree.Walk(e, func(x tree.Expr) {
 			if c, ok := x.(*tree.Call); ok {

@@ -208,9 +208,9 @@ func TestExtremes(t *testing.T) {
 		}
 		asked++
 		q := &st.Plans[0].Query
-		called(q.Where, functions)
+		noteFunctions(q.Where, functions)
 		for _, m := range q.Measures {
-			called(m.Arg, functions)
+			noteFunctions(m.Arg, functions)
 		}
 		if err := verify.Query(ds, q); err != nil {
 			why := err.Error()[strings.LastIndex(err.Error(), ": ")+2:]

@@ -359,12 +359,12 @@ func (b *breeder) query(q *tree.Query) {
 // besidePublic reports whether a query is about a public table too, of which a column that nobody
 // lists may have its values.
 func besidePublic(q *tree.Query) (public bool) {
-	look := func(t *policy.Table) { public = public || t.Public }
-	q.From.EachTable(look)
+	visit := func(t *policy.Table) { public = public || t.Public }
+	q.From.EachTable(visit)
 	if q.Where != nil {
 		tree.Walk(q.Where, func(x tree.Expr) {
 			if inner, ok := x.(*tree.Exists); ok {
-				inner.From.EachTable(look)
+				inner.From.EachTable(visit)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func Doubts(ctx context.Context, ds *policy.Dataset) (pgtables.Doubts, error) {
 		d := &pgtables.Doubt{Paths: e.doubtsPaths(ds, t, all), Unit: e.doubtsUnit(t)}
 		checks := conditions(e.Checks)
 		for _, column := range t.ColumnNames() {
-			c, ok := e.called(column)
+			c, ok := e.findColumn(column)
 			if !ok || doubtful(t.Columns[column], c, checks[c.Name].and(conditions(c.Checks)["value"])) {
 				d.Columns = append(d.Columns, column)
 			}
@@ -51,8 +51,8 @@ func Doubts(ctx context.Context, ds *policy.Dataset) (pgtables.Doubts, error) {
 	return out, nil
 }
 
-// called finds a column by the name that the policy has for it.
-func (e *entry) called(name string) (catalogue.Column, bool) {
+// findColumn finds a column by the name that the policy has for it.
+func (e *entry) findColumn(name string) (catalogue.Column, bool) {
 	if c, ok := e.Column(name); ok {
 		return c, true
 	}
@@ -65,12 +65,12 @@ func (e *entry) called(name string) (catalogue.Column, bool) {
 
 // distinct reports whether a column that the policy names is different in every row.
 func (e *entry) distinct(name string) bool {
-	c, ok := e.called(name)
+	c, ok := e.findColumn(name)
 	return ok && e.key(c.Name)
 }
 
 func (e *entry) doubtsUnit(t *policy.Table) bool {
-	c, _ := e.called(t.UnitColumn)
+	c, _ := e.findColumn(t.UnitColumn)
 	switch t.UnitKind {
 	case policy.Unique:
 		return !e.distinct(t.UnitColumn)
@@ -82,7 +82,7 @@ func (e *entry) doubtsUnit(t *policy.Table) bool {
 
 func (e *entry) doubtsPaths(ds *policy.Dataset, t *policy.Table, all draftTables) bool {
 	if t.UniqueColumn != "" {
-		c, _ := e.called(t.UniqueColumn)
+		c, _ := e.findColumn(t.UniqueColumn)
 		// As the policy reads it two may be one.
 		if !e.distinct(t.UniqueColumn) || t.Columns[t.UniqueColumn] == nil || !spelt[c.Kind][t.Columns[t.UniqueColumn].Type] {
 			return true
@@ -94,13 +94,13 @@ func (e *entry) doubtsPaths(ds *policy.Dataset, t *policy.Table, all draftTables
 	if len(t.Path) == 0 {
 		return false
 	}
-	near, ok := e.called(t.Path[0].Column)
+	near, ok := e.findColumn(t.Path[0].Column)
 	schema, table, _ := strings.Cut(ds.Tables[t.Path[0].Table].Relation, ".")
 	to := all.find(schema, table)
 	if !ok || to == nil || len(t.Path) > 1 && !near.NotNull {
 		return true
 	}
-	far, ok := to.called(t.Path[0].Key)
+	far, ok := to.findColumn(t.Path[0].Key)
 	return !ok || !slices.ContainsFunc(e.References, func(r catalogue.Reference) bool {
 		return r.Valid && r.Schema == schema && r.Table == table && slices.Equal(r.Columns, []string{near.Name}) &&
 			slices.Equal(r.Far, []string{far.Name})

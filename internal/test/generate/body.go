@@ -197,7 +197,7 @@ func (b bodyMaker) edgeBody() string {
 	case 0:
 		where = b.q.edges().single(s)
 	case 1, 2:
-		where = b.q.tried(3, func(depth int) string { return b.q.edges().edge(s, truth, depth) }, counted)
+		where = b.q.tryExpr(3, func(depth int) string { return b.q.edges().edge(s, truth, depth) }, counted)
 	}
 	key, condition, ok := "", "", false
 	if b.q.d.One(4) {
@@ -214,7 +214,7 @@ func (b bodyMaker) edgeBody() string {
 	}
 	var stats []string
 	for range 1 + b.q.d.Below(5)/4 {
-		stats = append(stats, b.q.tried(3, func(depth int) string { return b.edgeAggregate(s, depth) }, func(x string) string {
+		stats = append(stats, b.q.tryExpr(3, func(depth int) string { return b.edgeAggregate(s, depth) }, func(x string) string {
 			return "SELECT " + x + " FROM " + s.text + after
 		}))
 	}
@@ -308,7 +308,7 @@ func (b bodyMaker) edgeKey(s fromItem) (key, condition string, ok bool) {
 	}
 	k := detrand.Pick(b.q.d, []kind{truth, truth, words, whole1})
 	list := map[kind]string{words: " IN ('', '" + Target + "', '0', '9')", whole1: " IN (0, 1, 9, 39)"}[k]
-	key = b.q.tried(2, func(depth int) string {
+	key = b.q.tryExpr(2, func(depth int) string {
 		if depth == 0 {
 			return ""
 		}

@@ -27,7 +27,7 @@ type Maker struct {
 func NewMaker(ds *policy.Dataset, o planner.Options) *Maker {
 	m := &Maker{dataset: ds, options: o}
 	for _, f := range functions {
-		if m.taken(f) {
+		if m.knows(f) {
 			m.functions = append(m.functions, f)
 		}
 	}
@@ -45,8 +45,8 @@ func Prepare(ds *policy.Dataset, text string, o planner.Options) (*planner.State
 // Lines says how many lines of the language the planner takes, and of how many.
 func (m *Maker) Lines() (taken, of int) { return len(m.functions), len(functions) }
 
-// taken tries a function on some table that has its arguments.
-func (m *Maker) taken(f function) bool {
+// knows tries a function on some table that has its arguments.
+func (m *Maker) knows(f function) bool {
 	for i, name := range slices.Repeat(m.private(), m.tries()) {
 		q := &question{Maker: m, d: NewDice(f.text, uint64(i))}
 		s := q.table(name)
@@ -186,7 +186,7 @@ func (q *question) with() string {
 
 func (q *question) table(name string) fromItem {
 	t := q.dataset.Tables[name]
-	text, alias := q.called(name)
+	text, alias := q.spellTable(name)
 	s := fromItem{text: text, private: !t.Public}
 	ids := identities(q.dataset, t)
 	for _, c := range t.ColumnNames() {
@@ -369,9 +369,9 @@ func (q *question) linked(s, t fromItem) (a, b string, ok bool) {
 	return p[0], p[1], true
 }
 
-// called is a table in FROM, and what stands before its columns: mostly another name, and sometimes
+// spellTable makes a table in FROM, and what stands before its columns: mostly another name, and sometimes
 // its own with the schema, in quotes and with the dataset, as tools write it.
-func (q *question) called(table string) (text, before string) {
+func (q *question) spellTable(table string) (text, before string) {
 	if q.d.One(12) && !q.bare[table] {
 		if q.bare == nil {
 			q.bare = map[string]bool{}

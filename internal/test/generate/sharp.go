@@ -18,7 +18,7 @@ func (m *Maker) Sharp() *Maker {
 	s.sharp = true
 	s.functions = slices.Clone(m.functions)
 	for _, f := range edges {
-		if s.taken(f) {
+		if s.knows(f) {
 			s.functions = append(s.functions, f)
 		}
 	}
@@ -303,8 +303,8 @@ func (q *question) accepts(text string) bool {
 	return ok
 }
 
-// tried makes something until a question with it is accepted, a few times, each time smaller.
-func (q *question) tried(depth int, make func(depth int) string, question func(string) string) string {
+// tryExpr makes something until a question with it is accepted, a few times, each time smaller.
+func (q *question) tryExpr(depth int, make func(depth int) string, question func(string) string) string {
 	for ; depth > 0; depth-- {
 		for range 2 {
 			if x := make(depth); q.accepts(question(x)) {

@@ -322,7 +322,7 @@ func (r run) cut(c *tree.Cut) []row {
 
 func (r run) order(c *tree.Cut, salt string, a, b row) int {
 	a, b = withoutSigns(a), withoutSigns(b)
-	x, y := r.spelled(c, a), r.spelled(c, b)
+	x, y := r.spellRow(c, a), r.spellRow(c, b)
 	person := fmt.Sprint(a[c.Unit()])
 	if r.dataset.Unit.Row() {
 		person = "" // which row somebody is depends on how many come before
@@ -344,8 +344,8 @@ func withoutSigns(values row) row {
 	return out
 }
 
-// spelled is what is in a row beside whose it is.
-func (run) spelled(c *tree.Cut, values row) string {
+// spellRow writes what is in a row beside whose it is.
+func (run) spellRow(c *tree.Cut, values row) string {
 	text := ""
 	for i, v := range values {
 		if i != c.Unit() {
