@@ -54,8 +54,7 @@ func (c calculator) spellOver(o tree.Over) string {
 
 // normal is the normal form of an expression, and truth that of a condition.
 func (c calculator) normal(x tree.Expr) tree.Expr { return expr.CountNormal(c.meter(), x) }
-
-func (c calculator) truth(x tree.Expr) tree.Expr { return expr.CountTruth(c.meter(), x) }
+func (c calculator) truth(x tree.Expr) tree.Expr  { return expr.CountTruth(c.meter(), x) }
 
 // countNode counts what was done to build a node: all below it was looked at, and a pattern was
 // read.

@@ -399,10 +399,8 @@ func TestKeysOfSubqueries(t *testing.T) {
 type noValues struct{}
 
 func (noValues) Values(string, string, int) ([]policy.Value, error) { return nil, nil }
-
-func (noValues) Most(string, []string) (int64, error) { return 0, nil }
-
-func (noValues) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
+func (noValues) Most(string, []string) (int64, error)               { return 0, nil }
+func (noValues) Rows(string, int) ([][]tree.Value, error)           { return nil, nil }
 
 // TestEmptyPublicTable: a question without groups is refused, because there is no price for it.
 func TestEmptyPublicTable(t *testing.T) {

@@ -194,8 +194,7 @@ func (s *personScope) relation() *tree.Persons {
 	return &tree.Persons{From: s.in.rows.Relation, Where: s.in.filter, Keys: s.keys, Parts: s.parts, Row: s.row}
 }
 
-func (s *personScope) meter() *meter.Meter { return s.in.meter() }
-
+func (s *personScope) meter() *meter.Meter      { return s.in.meter() }
 func (s *personScope) field(i int) *tree.Column { return &tree.Column{Index: i, Field: s.row[i]} }
 
 func (s *personScope) keyIndex(e tree.Expr) int {

@@ -11,8 +11,7 @@ import (
 type Interval struct{ Lo, Hi int64 }
 
 // Empty reports whether there is nothing between the ends.
-func (i Interval) Empty() bool { return i.Lo > i.Hi }
-
+func (i Interval) Empty() bool              { return i.Lo > i.Hi }
 func (i Interval) both(j Interval) Interval { return Interval{max(i.Lo, j.Lo), min(i.Hi, j.Hi)} }
 
 func (i Interval) hull(j Interval) Interval {

@@ -44,8 +44,7 @@ type arrayReader struct {
 const arrayBlank = " \t\n\r\v\f"
 
 func (r *arrayReader) rest() string { return r.text[r.at:] }
-
-func (r *arrayReader) blank() { r.at = len(r.text) - len(strings.TrimLeft(r.rest(), arrayBlank)) }
+func (r *arrayReader) blank()       { r.at = len(r.text) - len(strings.TrimLeft(r.rest(), arrayBlank)) }
 
 func (r *arrayReader) skip(c byte) bool {
 	if r.at < len(r.text) && r.text[r.at] == c {

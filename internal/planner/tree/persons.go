@@ -26,16 +26,11 @@ type Cut struct {
 	Sorted bool
 }
 
-func (c *Cut) Fields() []Field { return c.From.Fields() }
-
-func (c *Cut) Unit() int { return c.From.Unit() }
-
-func (c *Cut) Single() bool { return c.From.Single() }
-
-func (c *Cut) PersonRows() int64 { return c.From.PersonRows() }
-
-func (c *Cut) PersonGroups() int64 { return c.From.PersonGroups() }
-
+func (c *Cut) Fields() []Field                   { return c.From.Fields() }
+func (c *Cut) Unit() int                         { return c.From.Unit() }
+func (c *Cut) Single() bool                      { return c.From.Single() }
+func (c *Cut) PersonRows() int64                 { return c.From.PersonRows() }
+func (c *Cut) PersonGroups() int64               { return c.From.PersonGroups() }
 func (c *Cut) EachTable(add func(*policy.Table)) { c.From.EachTable(add) }
 
 // Salt makes the order in which rows are kept another one for other rows. It is public.
@@ -226,12 +221,9 @@ func (k PartKind) Counts() bool {
 	return false
 }
 
-func (p *Persons) Fields() []Field { return p.Row }
-
-func (p *Persons) Unit() int { return 0 }
-
-func (p *Persons) Single() bool { return len(p.Keys) == 0 }
-
+func (p *Persons) Fields() []Field                   { return p.Row }
+func (p *Persons) Unit() int                         { return 0 }
+func (p *Persons) Single() bool                      { return len(p.Keys) == 0 }
 func (p *Persons) EachTable(add func(*policy.Table)) { p.From.EachTable(add) }
 
 func (p *Persons) PersonRows() int64 {
@@ -357,16 +349,11 @@ func (w *Window) Numbered(some func(call int) bool) bool {
 // Framed reports whether the frame matters.
 func (o Over) Framed() bool { return o.Kind < PartLag }
 
-func (w *Window) Fields() []Field { return w.Row }
-
-func (w *Window) Unit() int { return w.Whose }
-
-func (w *Window) Single() bool { return w.From.Single() }
-
-func (w *Window) PersonRows() int64 { return w.From.PersonRows() }
-
-func (w *Window) PersonGroups() int64 { return w.From.PersonGroups() }
-
+func (w *Window) Fields() []Field                   { return w.Row }
+func (w *Window) Unit() int                         { return w.Whose }
+func (w *Window) Single() bool                      { return w.From.Single() }
+func (w *Window) PersonRows() int64                 { return w.From.PersonRows() }
+func (w *Window) PersonGroups() int64               { return w.From.PersonGroups() }
 func (w *Window) EachTable(add func(*policy.Table)) { w.From.EachTable(add) }
 
 // Limit is how many rows of one person count.

@@ -210,8 +210,7 @@ func (c TableColumn) Bounds() (lo, hi int64, step *big.Rat) {
 func (c TableColumn) Describe() string { return Describe(c.Expr) }
 
 func (t *Table) Features() []TableColumn { return t.Columns[:len(t.Columns)-1] }
-
-func (t *Table) Target() TableColumn { return t.Columns[len(t.Columns)-1] }
+func (t *Table) Target() TableColumn     { return t.Columns[len(t.Columns)-1] }
 
 // MaxRows is how many rows of one person are in the table.
 func (t *Table) MaxRows() int64 { return t.RowLimit }

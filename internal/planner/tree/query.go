@@ -86,8 +86,7 @@ type Choice struct {
 
 // PublicKeys returns the keys with public values, and PrivateKeys the others, which come after
 // them.
-func (q *Query) PublicKeys() []Key { return q.Keys[:q.firstPrivate()] }
-
+func (q *Query) PublicKeys() []Key  { return q.Keys[:q.firstPrivate()] }
 func (q *Query) PrivateKeys() []Key { return q.Keys[q.firstPrivate():] }
 
 // ListsKeys reports whether nothing is asked for but public keys. They follow from the policy, the

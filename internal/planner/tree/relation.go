@@ -107,17 +107,14 @@ type Scan struct {
 }
 
 func (s *Scan) Fields() []Field { return s.Row }
-
-func (s *Scan) Unit() int { return s.UnitField }
+func (s *Scan) Unit() int       { return s.UnitField }
 
 func (s *Scan) Single() bool {
 	return s.Table.UnitKind == policy.Row || s.Table.UnitKind == policy.Unique
 }
 
-func (s *Scan) PersonRows() int64 { return s.Table.MaxRows }
-
-func (s *Scan) PersonGroups() int64 { return s.Table.MaxGroups }
-
+func (s *Scan) PersonRows() int64                 { return s.Table.MaxRows }
+func (s *Scan) PersonGroups() int64               { return s.Table.MaxGroups }
 func (s *Scan) EachTable(add func(*policy.Table)) { add(s.Table) }
 
 // Stored returns the stored column of a field: the name of a listed one or of an identity. The unit
@@ -159,12 +156,9 @@ type Select struct {
 	UnitField int
 }
 
-func (s *Select) Fields() []Field { return s.Row }
-
-func (s *Select) Unit() int { return s.UnitField }
-
-func (s *Select) Single() bool { return s.One || s.From.Single() }
-
+func (s *Select) Fields() []Field                   { return s.Row }
+func (s *Select) Unit() int                         { return s.UnitField }
+func (s *Select) Single() bool                      { return s.One || s.From.Single() }
 func (s *Select) EachTable(add func(*policy.Table)) { s.From.EachTable(add) }
 
 func (s *Select) PersonRows() int64 {
@@ -211,10 +205,8 @@ type Union struct {
 }
 
 func (u *Union) Fields() []Field { return u.Row }
-
-func (u *Union) Unit() int { return u.Parts[0].Unit() }
-
-func (u *Union) Single() bool { return u.IsSingle }
+func (u *Union) Unit() int       { return u.Parts[0].Unit() }
+func (u *Union) Single() bool    { return u.IsSingle }
 
 func (u *Union) PersonRows() int64 {
 	if u.IsSingle {
@@ -273,12 +265,9 @@ type Join struct {
 	Fans      int // how many joins, this one among them, multiply the rows of a person by those of the same person
 }
 
-func (j *Join) Fields() []Field { return j.Row }
-
-func (j *Join) Unit() int { return j.UnitField }
-
-func (j *Join) Single() bool { return j.IsSingle }
-
+func (j *Join) Fields() []Field   { return j.Row }
+func (j *Join) Unit() int         { return j.UnitField }
+func (j *Join) Single() bool      { return j.IsSingle }
 func (j *Join) PersonRows() int64 { return j.Many }
 
 func (j *Join) PersonGroups() int64 {

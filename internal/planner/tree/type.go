@@ -123,7 +123,6 @@ func (t Type) RoundingRatio(step *big.Rat) (p, q *big.Int) {
 // LoIsDeclared and to report whether the lower and the upper end follow from the policy and
 // literals.
 func (t Type) LoIsDeclared() bool { return t.Declared || t.LoDeclared }
-
 func (t Type) HiIsDeclared() bool { return t.Declared || t.HiDeclared }
 
 // TimeType is the type of a Date or a Timestamp between two ends.
@@ -149,12 +148,9 @@ func (t Type) Span() (lo, hi *big.Int) {
 type Range struct{ Low, High float64 }
 
 func (r Range) Holds(x float64) bool { return r.Low <= x && x <= r.High }
-
-func (r Range) Inside(s Range) bool { return s.Low <= r.Low && r.High <= s.High }
-
-func (r Range) Hull(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
-
-func (r Range) Largest() float64 { return max(math.Abs(r.Low), math.Abs(r.High)) }
+func (r Range) Inside(s Range) bool  { return s.Low <= r.Low && r.High <= s.High }
+func (r Range) Hull(s Range) Range   { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
+func (r Range) Largest() float64     { return max(math.Abs(r.Low), math.Abs(r.High)) }
 
 func EveryReal() Range { return Range{-math.MaxFloat64, math.MaxFloat64} }
 
@@ -214,8 +210,7 @@ func (m Moment) Day() Day {
 }
 
 func (d Day) Time() time.Time { return time.Unix(int64(d)*(DayMicros/1_000_000), 0).UTC() }
-
-func (d Day) Start() Moment { return Moment(int64(d) * DayMicros) }
+func (d Day) Start() Moment   { return Moment(int64(d) * DayMicros) }
 
 func NewDay(t time.Time) Day { return Day(t.Unix() / (DayMicros / 1_000_000)) }
 

@@ -68,8 +68,7 @@ func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
 	return []policy.Value{{Type: policy.Text, Text: "north"}, {Type: policy.Text, Text: "south"}}, nil
 }
 
-func (columns) Most(string, []string) (int64, error) { return 2, nil }
-
+func (columns) Most(string, []string) (int64, error)     { return 2, nil }
 func (columns) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
 
 // each calls f for every private query of a corpus: the golden questions of package planner, and as

@@ -49,11 +49,9 @@ func Of(ds *policy.Dataset) (*Database, error) {
 }
 
 // DB is the handle. It is closed with the database.
-func (d *Database) DB() *sql.DB { return d.cluster.db }
-
+func (d *Database) DB() *sql.DB    { return d.cluster.db }
 func (d *Database) String() string { return d.cluster.at.String() }
-
-func (d *Database) Close() error { return d.cluster.db.Close() }
+func (d *Database) Close() error   { return d.cluster.db.Close() }
 
 // rows asks for rows of texts. NULL is an empty text.
 func (d *connection) rows(ctx context.Context, text string) ([][]string, error) {

@@ -115,8 +115,7 @@ func (d relationFinder) errMissing(t *policy.Table, why string) error {
 // Refused is why the tables are not read, in a text for everybody and one for the owner.
 type Refused struct{ text, why string }
 
-func (e *Refused) Error() string { return e.text }
-
+func (e *Refused) Error() string   { return e.text }
 func (e *Refused) Explain() string { return e.why }
 
 // connectors are what reads each catalog that the user sees.
