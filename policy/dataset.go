@@ -351,7 +351,8 @@ func (t *Table) readJoined(r *reader, f fields, d *Dataset, unitOK bool) {
 
 // Failures are how many questions may fail after they were charged before the dataset gives no new
 // answers: of one analyst, and of all of them. A failure can tell something about the data that
-// nobody paid for. The last of those that are borne closes the dataset, until the owner releases it.
+// nobody paid for. The last of those that are borne closes the dataset, until the owner releases
+// it.
 type Failures struct{ Analyst, Dataset uint64 }
 
 const (

@@ -358,7 +358,8 @@ func (d *draft) writeSpelling(c SchemaColumn) {
 		d.lineWithNote(6, "nulls: "+listScalar(c.Nulls), "taken for missing values")
 	}
 	if len(c.MaybeNulls) > 0 {
-		d.lineWithNote(6, "# nulls: "+listScalar(append(slices.Clone(c.Nulls), c.MaybeNulls...)), "ARE THESE MISSING VALUES? Then write this")
+		nulls := append(slices.Clone(c.Nulls), c.MaybeNulls...)
+		d.lineWithNote(6, "# nulls: "+listScalar(nulls), "ARE THESE MISSING VALUES? Then write this")
 	}
 }
 

@@ -369,8 +369,8 @@ func (q *question) linked(s, t fromItem) (a, b string, ok bool) {
 	return p[0], p[1], true
 }
 
-// spellTable makes a table in FROM, and what stands before its columns: mostly another name, and sometimes
-// its own with the schema, in quotes and with the dataset, as tools write it.
+// spellTable makes a table in FROM, and what stands before its columns: mostly another name, and
+// sometimes its own with the schema, in quotes and with the dataset, as tools write it.
 func (q *question) spellTable(table string) (text, before string) {
 	if q.d.One(12) && !q.bare[table] {
 		if q.bare == nil {
