@@ -50,7 +50,7 @@ func (n *incidents) Failed(ctx context.Context, analyst string, charge uint64, c
 		return err
 	}
 	if n.tell != nil {
-		lockout, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+		lockout, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
 		n.tell(api.Incident{Analyst: analyst, Dataset: n.dataset.Name, Charge: charge, Failure: failure, Closed: lockout.Closed ||
 			err != nil})
 	}
@@ -85,7 +85,7 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 // decide what becomes of it.
 func (n *incidents) Closed(ctx context.Context, analyst string, charged bool) error {
 	releaseclock.Settle(ctx)
-	lockout, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+	lockout, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
 	if err != nil {
 		return err
 	}
@@ -99,6 +99,6 @@ func (n *incidents) Closed(ctx context.Context, analyst string, charged bool) er
 // after the last tick has not been told yet, and a price that told it would tell when, to the
 // microsecond.
 func (n *incidents) ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
-	lockout, err := n.ledger.Door(ctx, n.dataset.Name, analyst)
+	lockout, err := n.ledger.Lockout(ctx, n.dataset.Name, analyst)
 	return lockout.Closed && (at.IsZero() || !lockout.Since.After(at)), err
 }

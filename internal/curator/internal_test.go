@@ -27,9 +27,9 @@ func TestSayTime(t *testing.T) {
 func TestMadeWhenSettled(t *testing.T) {
 	p := releaseclock.New(func() {})
 	p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
-	releaseclock.AddPublicTime(p.Set(t.Context()), 10*time.Millisecond)
+	releaseclock.AddPublicTime(p.WithClock(t.Context()), 10*time.Millisecond)
 	a := &request{released: []*answers.Released{nil}}
-	a.makeMeanwhile(p.Set(t.Context()))()
+	a.makeMeanwhile(p.WithClock(t.Context()))()
 	if !p.Settled() {
 		t.Error("it is made before its time is over")
 	}

@@ -71,7 +71,7 @@ func (m *Map[K, V]) remove(at *list.Element) {
 func (m *Map[K, V]) Remove(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at, ok := m.of[key]; ok {
+	if at, ok := m.entries[key]; ok {
 		m.remove(at)
 	}
 }

@@ -64,9 +64,9 @@ func TestPlainWork(t *testing.T) {
 func TestPacedBeside(t *testing.T) {
 	for _, beside := range []time.Duration{time.Millisecond, 900 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			s := busy(1)
+			s := busySchedule(1)
 			var all sync.WaitGroup
-			all.Go(func() { ask(s, time.Second, takes(beside)) })
+			all.Go(func() { ask(s, time.Second, workFor(beside)) })
 			synctest.Wait()
 			began := time.Now()
 			worked, err := s.Beside(t.Context(), true, func(context.Context) error {

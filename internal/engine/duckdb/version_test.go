@@ -13,7 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/internal/engine"
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/sealed"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -464,8 +464,8 @@ func TestSamples(t *testing.T) {
 func TestReadMeanwhile(t *testing.T) {
 	folder := t.TempDir()
 	at, a, b := filepath.Join(folder, "t.parquet"), filepath.Join(folder, "a.parquet"), filepath.Join(folder, "b.parquet")
-	owner(t, "", "COPY (SELECT unnest([1, 1]) AS i) TO "+dialect.QuoteText(at))
-	owner(t, "", "COPY (SELECT unnest([7, 7]) AS i) TO "+dialect.QuoteText(b))
+	owner(t, "", "COPY (SELECT unnest([1, 1]) AS i) TO "+sqlgen.QuoteText(at))
+	owner(t, "", "COPY (SELECT unnest([7, 7]) AS i) TO "+sqlgen.QuoteText(b))
 	when := time.Now().Add(-time.Hour)
 	for _, path := range []string{at, b} {
 		if err := os.Chtimes(path, when, when); err != nil {
@@ -485,7 +485,7 @@ func TestReadMeanwhile(t *testing.T) {
 		t.Helper()
 		r, err := e.Run(t.Context(), q)
 		if err != nil {
-			t.Fatal(why(t, e, q))
+			t.Fatal(err)
 		}
 		return r.ReadFrom
 	}
@@ -508,7 +508,7 @@ func TestReadMeanwhile(t *testing.T) {
 		t.Errorf("read from %+v, which is back", read)
 	}
 	var once sync.Once
-	rows := exact.NewCollector(func([]int64) { once.Do(func() { move(at, a); move(a, at) }) })
+	rows := sealed.NewCollector(func([]int64) { once.Do(func() { move(at, a); move(a, at) }) })
 	read, err := e.Fetch(t.Context(), training(t, e, "SELECT i, i + 1 AS k FROM t", "k"), rows)
 	if err != nil || read.State == before.Key() {
 		t.Errorf("rows are from %+v while the file was renamed: %v", read, err)

@@ -28,7 +28,7 @@ func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func
 	for c := range released {
 		var err error
 		done := func(model int, share float64) {
-			progress(Progress{"training", (float64(c*p.Encoding.Models()+model) + share) / total})
+			progress(Progress{Stage: "training", Done: (float64(c*p.Encoding.Models()+model) + share) / total})
 		}
 		if released[c], err = p.train(ctx, table, c, r, done); err != nil {
 			return nil, hideFailure(ctx, err)
@@ -36,7 +36,7 @@ func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func
 	}
 	chosen := 0
 	if p.selector != nil {
-		progress(Progress{"choosing", 0})
+		progress(Progress{Stage: "choosing", Done: 0})
 		candidates := make([][][]float64, len(released))
 		for c := range released {
 			candidates[c] = vector.Weights(released[c], p.recipe.step)
@@ -48,7 +48,7 @@ func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func
 	}
 	m := p.model(released[chosen], p.regularisers[chosen])
 	if p.evaluation != nil {
-		progress(Progress{"evaluating", 0})
+		progress(Progress{Stage: "evaluating", Done: 0})
 		m.Evaluation = p.evaluate(table, m, r)
 	}
 	return m, nil

@@ -121,7 +121,7 @@ func TestLooksAndTextsLeave(t *testing.T) {
 			d := newDispatcher(people(t, release), takes(time.Hour), Options{})
 			for name, do := range map[string]func(work func()) error{
 				"look": func(work func()) error {
-					return d.Look(t.Context(), "ana", func(context.Context) error { work(); return nil })
+					return d.RunLookup(t.Context(), "ana", func(context.Context) error { work(); return nil })
 				},
 				"text": func(work func()) error { return d.Read(t.Context(), "ana", 10, work) },
 			} {

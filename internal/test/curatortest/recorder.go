@@ -114,13 +114,13 @@ func (r *Recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 	return r.Ledger.Keep(ctx, sequence, key, answer)
 }
 
-func (r *Recorder) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
+func (r *Recorder) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	if f := r.Before["lockout"]; f != nil {
 		if err := f(); err != nil {
 			return ledger.Lockout{}, err
 		}
 	}
-	return r.Ledger.Door(ctx, dataset, analyst)
+	return r.Ledger.Lockout(ctx, dataset, analyst)
 }
 
 func (r *Recorder) Note(ctx context.Context, session string, entry []byte) error {

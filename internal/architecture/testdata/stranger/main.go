@@ -87,7 +87,7 @@ func run(ctx context.Context, dir string) error {
 	fmt.Println("holdout:", s.Score)
 	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex FROM patients", Target: "age >= 50"}
 	q.Spec.Budget.Epsilon = 20 * dp.One
-	trained, err := db.Train(ctx, q, nil)
+	trained, err := db.Train(ctx, q, func(api.TrainingProgress) {})
 	if err != nil {
 		return err
 	}
