@@ -41,11 +41,11 @@ type DB struct {
 	Trainings
 	datasets *datasets
 
-	anchor   func() error // lets go of the place of the anchor; nil where the ledger was brought along
-	full     bool         // the ledger is checked from its first record on
-	hatch    bool         // the owner may work beside us
-	asOwner  bool         // we work beside whoever has the ledger open
-	progress func(what string, done, of int64)
+	anchor      func() error // lets go of the place of the anchor; nil where the ledger was brought along
+	full        bool         // the ledger is checked from its first record on
+	ownerSocket bool         // the owner may work beside us
+	asOwner     bool         // we work beside whoever has the ledger open
+	progress    func(what string, done, of int64)
 
 	underwayPath string
 	underway     *underway.File // whose questions are under way; nil where nobody notes it

@@ -74,7 +74,7 @@ func (db *DB) openLedger(ctx context.Context) error {
 			return err
 		}
 	}
-	how := openledger.Options{Full: db.full, OwnerSocket: db.hatch}
+	how := openledger.Options{Full: db.full, OwnerSocket: db.ownerSocket}
 	if tell := db.progress; tell != nil {
 		how.Tell = func(done, of uint64) { tell("checking the ledger", int64(done), int64(of)) }
 	}
@@ -164,19 +164,19 @@ func WithFullCheck() Option {
 	}
 }
 
-// WithHatch lets the owner's commands (top-ups, renewals, verify, export, copies) work on a ledger
-// in a file while it is open here, over a socket beside it that has the ledger's own rights. No
-// charge is made that way. A ledger in a database needs none.
-func WithHatch() Option {
+// WithOwnerSocket lets the owner's commands (top-ups, renewals, verify, export, copies) work on a
+// ledger in a file while it is open here, over a socket beside it that has the ledger's own rights.
+// No charge is made that way. A ledger in a database needs none.
+func WithOwnerSocket() Option {
 	return func(db *DB) error {
-		db.hatch = true
+		db.ownerSocket = true
 		return nil
 	}
 }
 
 // AsOwner opens a database for what its owner reads and enters: budgets, records, top-ups,
-// renewals, releases. Where another process has its ledger open, in a file and with a hatch (see
-// [WithHatch]), that one is asked. Questions are then refused.
+// renewals, releases. Where another process has its ledger open, in a file and with an owner's
+// socket (see [WithOwnerSocket]), that one is asked. Questions are then refused.
 func AsOwner() Option {
 	return func(db *DB) error {
 		db.asOwner = true

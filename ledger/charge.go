@@ -215,7 +215,8 @@ type Balance struct {
 	First dp.Cost `json:"-"`
 }
 
-// Left returns what may still be spent; Unbounded where the account does not limit a claim. Where more delta was spent than there is by now, it is nothing.
+// Left returns what may still be spent; Unbounded where the account does not limit a claim. Where
+// more delta was spent than there is by now, it is nothing.
 func (b Balance) Left() dp.Cost {
 	left := b.Limit.Sub(b.Spent)
 	if b.Spent.Delta > b.Limit.Delta {

@@ -11,7 +11,7 @@ import (
 var layers = []struct{ name, packages string }{
 	{"dp", "dp/... internal/privacyloss internal/numeric internal/sealed internal/entropy internal/detrand"},
 	{"contracts", "api policy ledger store internal/address internal/username internal/textfile internal/lru internal/underway " +
-		"internal/ownerkey internal/releaseclock internal/policywords internal/render " +
+		"internal/ownerkey internal/releaseclock internal/policywords internal/problem internal/render " +
 		"internal/mechanism/learn/model internal/mechanism/learn/vector"},
 	{"mechanism", "internal/mechanism/..."},
 	{"planner", "internal/planner/..."},
@@ -51,9 +51,10 @@ var narrow = map[string]string{
 	"internal/mechanism/learn/solve":  "internal/mechanism/learn/vector",
 	"internal/mechanism/learn/vector": "",
 	// What strangers bring along sees nothing else, and what they are told carries no engine.
-	"store":  "",
-	"api":    "dp internal/mechanism/learn/model",
-	"ledger": "api dp dp/account",
+	"internal/problem": "api ledger",
+	"store":            "",
+	"api":              "dp internal/mechanism/learn/model",
+	"ledger":           "api dp dp/account",
 	// A finished tree, the expressions in it, and a second opinion that sees nothing that builds
 	// one.
 	"internal/planner/tree":   "dp policy",
@@ -113,17 +114,18 @@ var narrow = map[string]string{
 		"policy",
 	// No listener sees an engine or noise: they ask the dispatcher. The catalogue's interpreter
 	// sees only the tables that it is given.
-	"internal/server/admission": ". api dp internal/entropy internal/mechanism/learn internal/mechanism/stream internal/releaseclock " +
-		"internal/underway ledger policy",
+	"internal/server/admission": ". api dp internal/entropy internal/mechanism/learn internal/mechanism/stream internal/problem " +
+		"internal/releaseclock internal/underway ledger policy",
 	"internal/server/pgwire": "api dp internal/entropy internal/pgcatalog internal/pgcatalog/datum internal/pgcatalog/interpret " +
-		"internal/pgcatalog/oid internal/planner/grammar internal/planner/syntax internal/render internal/server/admission " +
+		"internal/pgcatalog/oid internal/planner/grammar internal/planner/syntax internal/problem internal/render internal/server/admission " +
 		"internal/server/clientlimits internal/server/users ledger policy",
 	"internal/server/httpapi": ". api dp internal/curator/budgets internal/entropy internal/ledger/chain internal/ledger/replay " +
+		"internal/problem " +
 		"internal/mechanism/learn internal/mechanism/stream internal/policywords internal/render internal/server/admission " +
 		"internal/server/clientlimits internal/server/openid internal/server/users ledger policy",
-	"internal/server/agent": "api internal/policywords internal/render internal/sandbox internal/server/admission " +
+	"internal/server/agent": "internal/problem api internal/policywords internal/render internal/sandbox internal/server/admission " +
 		"internal/server/httpapi internal/server/users ledger policy",
-	"internal/server/users":        "internal/entropy internal/server/clientlimits internal/source/pgdial internal/username",
+	"internal/server/users":        "internal/lru internal/entropy internal/server/clientlimits internal/source/pgdial internal/username",
 	"internal/pgcatalog":           "internal/pgcatalog/datum internal/pgcatalog/interpret internal/pgcatalog/oid policy",
 	"internal/pgcatalog/interpret": "internal/pgcatalog/datum internal/pgcatalog/oid internal/planner/grammar",
 	"internal/render":              "api dp internal/mechanism/learn/model",
@@ -132,7 +134,7 @@ var narrow = map[string]string{
 	"internal/federate": "api dp/mech",
 	// Groups of commands do not see one another, but for a demonstration that reads prices as a
 	// comparison of trainings does.
-	"cmd/discreet/internal/console": "api client dp internal/lab/chart internal/lab/workload internal/ledger/openledger " +
+	"cmd/discreet/internal/console": "internal/problem api client dp internal/lab/chart internal/lab/workload internal/ledger/openledger " +
 		"internal/ownerkey internal/policywords internal/render ledger policy",
 	"cmd/discreet/internal/labcmd": ". api cmd/discreet/internal/console cmd/discreet/internal/sessioncmd dp internal/lab/audit " +
 		"internal/lab/chart internal/lab/enumerate internal/lab/hospital internal/lab/lockstep internal/lab/survey " +

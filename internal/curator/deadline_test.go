@@ -166,7 +166,8 @@ func TestLateOnCluster(t *testing.T) {
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 			before := len(k.w.Incidents())
-			err := k.ask(p.WithClock(ctx), curator.New(&elsewhere, working{curatortest.LastingEngine{Engine: k.w.Data, Takes: takes}, worked},
+			slow := working{curatortest.LastingEngine{Engine: k.w.Data, Takes: takes}, worked}
+			err := k.ask(p.WithClock(ctx), curator.New(&elsewhere, slow,
 				k.w.Ledger, curatortest.Seeded(84)))
 			added := k.w.Incidents()[before:]
 			switch late := worked == takes; {

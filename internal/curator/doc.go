@@ -5,7 +5,7 @@
 // A question goes through it in this order, and in no other:
 //
 //  1. prepare: the text is checked against the policy (plan), and so is a query
-//     around the answers (engine/outer). What cannot be asked is refused here, free of charge.
+//     around the answers (engine/postquery). What cannot be asked is refused here, free of charge.
 //  2. price: everything that is released gets its mechanism, calibrated to its sensitivity (mech).
 //     The price is a function of the text, the settings and the policy, never of the data.
 //  3. recall: an answer already paid for, to the same private query with the same

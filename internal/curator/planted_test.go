@@ -174,7 +174,7 @@ func TestJudgeSeesPlantedCubes(t *testing.T) {
 		if err := run(nil); err != nil {
 			t.Errorf("%s: %v", relation, err)
 		}
-		of := mech.Marginals{Sizes: []int{4, 3, 7}, Hidden: make([]bool, 3), Low: new(big.Int), High: big.NewInt(110),
+		of := mech.ResidualsConfig{Sizes: []int{4, 3, 7}, Hidden: make([]bool, 3), Low: new(big.Int), High: big.NewInt(110),
 			Neighbours: a.Dataset.Neighbours}
 		for mask := range 8 {
 			set := []int{}
@@ -185,10 +185,17 @@ func TestJudgeSeesPlantedCubes(t *testing.T) {
 			}
 			of.Sets = append(of.Sets, set)
 		}
-		for name, wrong := range map[string]func(mech.Marginals) (mech.Marginals, string){
-			"the noise of counts": func(m mech.Marginals) (mech.Marginals, string) { m.High = big.NewInt(1); return m, "0.00499" },
-			"a price nobody paid": func(m mech.Marginals) (mech.Marginals, string) { return m, "0.02" },
-			"narrower bounds":     func(m mech.Marginals) (mech.Marginals, string) { m.High = big.NewInt(90); return m, "0.00499" },
+		type wrongNoise func(mech.ResidualsConfig) (of mech.ResidualsConfig, rho string)
+		for name, wrong := range map[string]wrongNoise{
+			"the noise of counts": func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) {
+				m.High = big.NewInt(1)
+				return m, "0.00499"
+			},
+			"a price nobody paid": func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) { return m, "0.02" },
+			"narrower bounds":     func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) {
+				m.High = big.NewInt(90)
+				return m, "0.00499"
+			},
 		} {
 			m, rho := wrong(of)
 			n, err := mech.NewResiduals(m, curatortest.Amount(rho))

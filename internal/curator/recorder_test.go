@@ -58,9 +58,9 @@ func (c *callCounter) Window(ctx context.Context, dataset string) (uint64, error
 	return c.Ledger.Window(ctx, dataset)
 }
 
-func (c *callCounter) Door(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
+func (c *callCounter) Lockout(ctx context.Context, dataset, analyst string) (ledger.Lockout, error) {
 	c.called("lockout")
-	return c.Ledger.Door(ctx, dataset, analyst)
+	return c.Ledger.Lockout(ctx, dataset, analyst)
 }
 
 func (c *callCounter) Notes(ctx context.Context, session string) ([][]byte, error) {

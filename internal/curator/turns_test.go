@@ -238,9 +238,9 @@ func TestRaceForTheBudget(t *testing.T) {
 	}
 }
 
-// heavy is a world whose questions take seconds: many rows with long texts, once with one row a
-// person and once with many.
-func heavy(t *testing.T) *curatortest.World {
+// newSlowWorld makes a world whose questions take seconds: many rows with long texts, once with one
+// row a person and once with many.
+func newSlowWorld(t *testing.T) *curatortest.World {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sql.Open("duckdb", filepath.Join(dir, "heavy.duckdb"))
@@ -271,7 +271,7 @@ func TestInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
 	}
-	w := heavy(t)
+	w := newSlowWorld(t)
 	r := w.Record()
 	var like []string
 	for i := range 2 {

@@ -17,7 +17,7 @@
 //	LIMIT    a number, with or without OFFSET
 //
 // A SELECT over such SELECTs, in FROM or WITH or as values, is about answers: it is free, may be
-// anything that the engine for answers runs (package engine/outer), and sees nothing else but
+// anything that the engine for answers runs (package engine/postquery), and sees nothing else but
 // public tables, which may stand there alone ([Statement]).
 //
 // Each set of GROUP BY is a question of its own, and those of one are one answer (key.go).

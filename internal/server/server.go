@@ -110,7 +110,7 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 		return s, err
 	}
 	how := []discreet.Option{discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
-		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress()), discreet.WithHatch()}
+		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress()), discreet.WithOwnerSocket()}
 	if !users.InDatabase(p.Ledger) {
 		how = append(how, discreet.WithUnderway(p.Ledger+".underway"))
 	}

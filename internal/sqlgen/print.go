@@ -291,8 +291,9 @@ func (f *frame) field(i int) string {
 	return fmt.Sprintf("%s.f%d", f.alias, i)
 }
 
-// unclamped names a field of a table as it is before the clamp to its bounds: where package bound
-// clamps it, which does that faster than DuckDB, and where a comparison says the same of both.
+// unclamped names a field of a table as it is before the clamp to its bounds: where package
+// contribution clamps it, which does that faster than DuckDB, and where a comparison says the same
+// of both.
 func (f *frame) unclamped(i int) string {
 	f.loose[i] = true
 	return fmt.Sprintf("%s.r%d", f.alias, i)

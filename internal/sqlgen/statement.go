@@ -17,8 +17,8 @@ type Statement struct {
 	Args []any
 	// Private says which of the query's keys the first columns are: all, or the private ones alone.
 	Private bool
-	// Summed says that these are counts and sums by public keys alone: package bound does that
-	// faster.
+	// Summed says that these are counts and sums by public keys alone: package contribution does
+	// that faster.
 	Summed bool
 	// Placed says that the public keys are one column: the place of their combination.
 	Placed bool

@@ -164,7 +164,7 @@ func weight(r *answers.Released) int {
 // see from the price whether it is there, to the microsecond. So such questions name a moment, the
 // last tick, and what was kept after it does not exist for them.
 //
-// What a server keeps it keeps on a tick (package pace), so this is a second wall.
+// What a server keeps it keeps on a tick (package releaseclock), so this is a second wall.
 type arrivals struct {
 	mu   sync.Mutex
 	kept map[uint64]arrival // by the charge

@@ -1,9 +1,10 @@
-// Package forecast says how long a budget lasts at the rate of its last charges.
+// How long a budget lasts at the rate of its last charges.
 //
-// It informs and decides nothing. The times are those of the records, by whatever clock the machine
-// had then, so they can be out of order: the order of the records is the truth. As few times as
-// possible are disbelieved so that the others are in order, and a charge whose time is disbelieved
-// counts as made at the time of the one before it. See [Mend].
+// A forecast informs and decides nothing. The times are those of the records, by whatever clock the
+// machine had then, so they can be out of order: the order of the records is the truth. As few
+// times as possible are disbelieved so that the others are in order, and a charge whose time is
+// disbelieved counts as made at the time of the one before it. See [Mend].
+
 package budgets
 
 import (

@@ -82,9 +82,9 @@ func TestParsedOnceByTheLibrary(t *testing.T) {
 	})
 }
 
-// TestParsedOnceByTheDoors: the wire parses a text to find out whom it is for, and nobody does
+// TestParsedOnceByListeners: the wire parses a text to find out whom it is for, and nobody does
 // after it: not for Describe, not for Bind, not to ask. HTTP hands the text on.
-func TestParsedOnceByTheDoors(t *testing.T) {
+func TestParsedOnceByListeners(t *testing.T) {
 	dir, policy := furnish(t)
 	file := filepath.Join(dir, "users")
 	store, err := users.Open(file)

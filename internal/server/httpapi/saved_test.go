@@ -11,7 +11,7 @@ import (
 const (
 	nasty = `{"title":"<img src=x onerror=alert(1)>","dataset":"hospital","sql":"SELECT COUNT(*) FROM patients",` +
 		`"settings":{"dp.epsilon":0.2},"chart":{"kind":"dots","columns":["<b>","count"]}%s}`
-	together = `,"shared":true`
+	sharedField = `,"shared":true`
 )
 
 // TestSaved: a saved question comes back as it was sent, is its maker's until it is shared, and
@@ -40,7 +40,7 @@ func TestSaved(t *testing.T) {
 			t.Error(who, all.body)
 		}
 	}
-	w.want(w.call("PUT", at, "ana", fmt.Sprintf(nasty, together)), 200)
+	w.want(w.call("PUT", at, "ana", fmt.Sprintf(nasty, sharedField)), 200)
 	for who, status := range map[string]int{"ana": 200, "ben": 200, "olga": 200, "cy": 404} {
 		got := w.want(w.call("GET", at, who, ""), status)
 		if all := w.want(w.call("GET", "/v1/saved", who, ""), 200); strings.Contains(all.body, id) != (status == 200) ||
@@ -75,7 +75,7 @@ func TestSaved(t *testing.T) {
 func TestDashboard(t *testing.T) {
 	w := newWorld(t)
 	private := w.want(w.call("POST", "/v1/saved", "ben", fmt.Sprintf(nasty, "")), 201).get("id").(string)
-	shared := w.want(w.call("POST", "/v1/saved", "ana", fmt.Sprintf(nasty, together)), 201).get("id").(string)
+	shared := w.want(w.call("POST", "/v1/saved", "ana", fmt.Sprintf(nasty, sharedField)), 201).get("id").(string)
 	elsewhere := w.want(w.call("POST", "/v1/saved", "ben", `{"title":"x","dataset":"clinic","sql":"SELECT 1"}`), 201).get("id").(string)
 	board := func(shared bool, tiles string) string {
 		return fmt.Sprintf(`{"title":"<script>","dataset":"hospital","shared":%v,"tiles":[%s]}`, shared, tiles)
@@ -101,7 +101,7 @@ func TestDashboard(t *testing.T) {
 	if sent.get("tiles", "0", "saved") != shared || sent.get("tiles", "1", "saved") != nil {
 		t.Error(sent.body)
 	}
-	changed := strings.Replace(fmt.Sprintf(nasty, together), "SELECT COUNT(*)", "SELECT AVG(age)", 1)
+	changed := strings.Replace(fmt.Sprintf(nasty, sharedField), "SELECT COUNT(*)", "SELECT AVG(age)", 1)
 	w.want(w.call("PUT", "/v1/saved/"+shared, "ana", changed), 200)
 	if got := w.want(w.call("GET", at, "ben", ""), 200); got.get("tiles", "0", "question", "sql") != "SELECT AVG(age) FROM patients" {
 		t.Error(got.body)
@@ -133,7 +133,7 @@ func TestSavedIsLost(t *testing.T) {
 	furnish(t, dir, hospital.New(people, 1), text)
 	w := newWorldIn(t, dir)
 	var paths []string
-	for _, what := range []string{"", together} {
+	for _, what := range []string{"", sharedField} {
 		paths = append(paths, "/v1/saved/"+w.want(w.call("POST", "/v1/saved", "ana", fmt.Sprintf(nasty, what)), 201).get("id").(string))
 	}
 	made := w.want(w.call("POST", "/v1/dashboards", "ana", `{"title":"b","dataset":"hospital","shared":true,"tiles":[]}`), 201)

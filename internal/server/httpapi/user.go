@@ -29,11 +29,11 @@ type People struct {
 
 // Login is an attempt to come in.
 type Login struct {
-	At      time.Time `json:"at"`
-	Name    string    `json:"name"`
-	Address string    `json:"address"`
-	Door    string    `json:"door" doc:"wire, http, page or openid"`
-	Outcome string    `json:"outcome" doc:"in, denied, locked, expired or revoked"`
+	At       time.Time `json:"at"`
+	Name     string    `json:"name"`
+	Address  string    `json:"address"`
+	Listener string    `json:"door" doc:"wire, http, page or openid"`
+	Outcome  string    `json:"outcome" doc:"in, denied, locked, expired or revoked"`
 }
 
 type Logins struct {

@@ -76,9 +76,9 @@
 // rest of a message, and for taking what is sent; caps on connections in all, of an address and of
 // a user; on length, words and depth of a text before it is parsed; and on what a session keeps.
 // Statements, portals, rows that are sent and large messages count against the session, its user
-// and the server (package bytelimit) before they are there. Of replies at most 32 KiB wait, and one
-// message. While a statement waits or runs the connection is watched: who hangs up has stopped it.
-// A fault ends one session.
+// and the server (package clientlimits) before they are there. Of replies at most 32 KiB wait, and
+// one message. While a statement waits or runs the connection is watched: who hangs up has stopped
+// it. A fault ends one session.
 //
 // # In the code
 //

@@ -139,7 +139,8 @@ func (c *connection) authenticate(ctx context.Context, name string) error {
 	if c.endpoint != "" {
 		offered = []string{boundScram, plainScram}
 	}
-	exchange, err := c.server.options.Users.Exchange(ctx, users.Attempt{Name: name, Address: c.address, Listener: "wire", Endpoint: c.endpoint})
+	exchange, err := c.server.options.Users.Exchange(ctx, users.Attempt{Name: name, Address: c.address, Listener: "wire",
+		Endpoint: c.endpoint})
 	if err != nil {
 		return loginError(err)
 	}

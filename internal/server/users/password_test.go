@@ -222,8 +222,8 @@ func TestStrangersRest(t *testing.T) {
 	})
 }
 
-// A name beyond ASCII is one name, in whatever form it comes, at both doors: it lets in, and what
-// was tried under one form counts for the other. Names that nobody has behave as those do.
+// A name beyond ASCII is one name, in whatever form it comes, at both listeners: it lets in, and
+// what was tried under one form counts for the other. Names that nobody has behave as those do.
 func TestNamesBeyondASCII(t *testing.T) {
 	f := setUp(t)
 	password, err := f.Add(ctx, "josé", Analyst, "")

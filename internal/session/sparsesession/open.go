@@ -40,7 +40,7 @@ func New(a sessionhost.Access) *Sessions { return &Sessions{a} }
 //     proof is one too.
 //  2. Where the session is monotone, the values of all questions move the same way. Neighbours x
 //     and y differ by one person, and every value is a sum over people of something that depends on
-//     one person's rows alone (package plan). Under add-remove y is x and one more person, or the
+//     one person's rows alone (package planner). Under add-remove y is x and one more person, or the
 //     other way round. What a person adds to a question is in tree.Query.Interval, and where that
 //     has no negative number it is not negative. So y's values are all at or above x's, or all at
 //     or below. Clamping a total keeps that. Under substitution one person's contribution is

@@ -55,7 +55,7 @@ func TestLateTraining(t *testing.T) {
 		for range 2 {
 			p := releaseclock.New(func() {})
 			p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
-			if _, err := c.Trainings.Train(p.Set(ctx), q, nil); err != api.ErrTraining {
+			if _, err := c.Trainings.Train(p.WithClock(ctx), q, nil); err != api.ErrTraining {
 				t.Errorf("%s: %v", name, err)
 			}
 			if got := w.Incidents(); len(got) == 0 || got[0] != "ana time" {
@@ -82,7 +82,7 @@ func TestTrainingRowsAtDeadline(t *testing.T) {
 		p := releaseclock.New(func() {})
 		p.SetSchedule(releaseclock.NewSchedule(nil), time.Minute, nil)
 		began := time.Now()
-		_, err := c.Explain(p.Set(ctx), api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker) FROM patients"})
+		_, err := c.Explain(p.WithClock(ctx), api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker) FROM patients"})
 		p.Leave()
 		if took := time.Since(began); takes == each && (err != nil || looked != 1 || took < each) {
 			t.Errorf("%v, it ran %d times, and left after %v", err, looked, took)

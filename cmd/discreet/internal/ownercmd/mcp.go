@@ -80,7 +80,7 @@ const mcpDrainTimeout = 2 * time.Second
 // serveLocal asks about data of this machine. Nothing is logged: who starts this process reads what
 // it writes, and how long a question took, and how large the data is, are for the owner alone.
 func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
-	db, err := discreet.Open(ctx, c.Policy, discreet.WithHatch())
+	db, err := discreet.Open(ctx, c.Policy, discreet.WithOwnerSocket())
 	if err != nil {
 		return err
 	}
