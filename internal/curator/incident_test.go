@@ -135,7 +135,7 @@ func TestIncidentInterrupted(t *testing.T) {
 		t.Skip("the questions take seconds")
 	}
 	for _, cause := range []error{nil, api.ErrTimeLimit} {
-		w := heavy(t)
+		w := newSlowWorld(t)
 		r := w.Record()
 		waiting, cancel := context.WithCancelCause(ctx)
 		r.Before["run"] = func() error {

@@ -192,7 +192,7 @@ func TestJudgeSeesPlantedCubes(t *testing.T) {
 				return m, "0.00499"
 			},
 			"a price nobody paid": func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) { return m, "0.02" },
-			"narrower bounds":     func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) {
+			"narrower bounds": func(m mech.ResidualsConfig) (mech.ResidualsConfig, string) {
 				m.High = big.NewInt(90)
 				return m, "0.00499"
 			},

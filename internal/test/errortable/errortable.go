@@ -24,10 +24,10 @@ const (
 )
 
 var (
-	cause  = errors.New(secret)
+	errCause  = errors.New(secret)
 	price  = &api.PriceError{Explanation: &api.Explanation{}}
 	budget = &ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2 * dp.One}, Left: dp.Cost{Epsilon: dp.One}}
-	broken = &ledger.WriteError{Path: path, Broken: true, Err: cause}
+	broken = &ledger.WriteError{Path: path, Broken: true, Err: errCause}
 )
 
 // Case is an error with a name.
@@ -71,10 +71,10 @@ var Cases = []Case{
 	{"lapsed after the charge", &ledger.LapsedError{Request: "ana:x", Dataset: "hospital", Window: 1, Now: 2, Charged: true}},
 	{"lapsed session", &ledger.LapsedError{Dataset: "hospital", Window: 1, Now: 2, Charged: true}},
 	{"invalid", &ledger.InvalidError{Field: "request", Problem: "is missing"}},
-	{"write", &ledger.WriteError{Path: path, Err: cause}},
-	{"write, charged", &ledger.WriteError{Path: path, Charged: true, Err: cause}},
+	{"write", &ledger.WriteError{Path: path, Err: errCause}},
+	{"write, charged", &ledger.WriteError{Path: path, Charged: true, Err: errCause}},
 	{"write, broken", broken},
-	{"write, unknown", &ledger.WriteError{Path: path, Remote: true, Unknown: true, Err: cause}},
+	{"write, unknown", &ledger.WriteError{Path: path, Remote: true, Unknown: true, Err: errCause}},
 	{"corrupt", &ledger.CorruptError{Path: path, Where: secret}},
 	{"missing ledger", &ledger.MissingError{Path: path, Why: secret}},
 	{"no record", &ledger.NoRecordError{Sequence: 9}},
@@ -88,7 +88,7 @@ var Cases = []Case{
 	{"session run", api.ErrSessionRun},
 	{"session data", api.ErrSessionData},
 	{"session window", api.ErrSessionWindow},
-	{"data", &api.DataError{Err: cause}},
+	{"data", &api.DataError{Err: errCause}},
 	{"labels", api.ErrLabels},
 	{"moved", api.ErrMoved},
 	{"changing", api.ErrChanging},
@@ -97,7 +97,7 @@ var Cases = []Case{
 	{"training", api.ErrTraining},
 	{"time limit", api.ErrTimeLimit},
 	{"unsupported", errors.ErrUnsupported},
-	{"anything else", cause},
+	{"anything else", errCause},
 
 	// What knows more stands around what knows less.
 	{"data around canceled", &api.DataError{Err: context.Canceled}},
@@ -114,8 +114,8 @@ var Cases = []Case{
 	// What is closed after something failed can fail, too.
 	{"refusal, then write", errors.Join(&api.Refusal{Reason: "no", Position: -1}, broken)},
 	{"budget, then write", errors.Join(budget, broken)},
-	{"write, charged, then write", errors.Join(&ledger.WriteError{Path: path, Charged: true, Err: cause}, broken)},
-	{"anything else, then write", errors.Join(cause, broken)},
+	{"write, charged, then write", errors.Join(&ledger.WriteError{Path: path, Charged: true, Err: errCause}, broken)},
+	{"anything else, then write", errors.Join(errCause, broken)},
 	{"lockout after the charge, then closed", errors.Join(&ledger.LockoutError{Dataset: "hospital", Charged: true}, ledger.ErrClosed)},
 	{"moved, then write", errors.Join(api.ErrMoved, broken)},
 }
