@@ -58,6 +58,5 @@ func Example() {
 	// Output:
 	// cost 0.1 error bar 30 left 0.9
 	// cost 0 error bar 30 left 0.9
-	// * would show rows of the data; name aggregates and keys, as in SELECT sex, COUNT(*) ... GROUP
-	// BY sex
+	// * would show rows of the data; name aggregates and keys, as in SELECT sex, COUNT(*) ... GROUP BY sex
 }
