@@ -245,8 +245,8 @@ func (in datasetReader) readViews(f fields) {
 	in.d.viewOrder = slices.Clip(in.d.viewOrder)
 }
 
-// Everybody returns the table that tells how many people there are, where that is public; nil where
-// it is not, or where no table tells it.
+// CountsEverybody returns the table that tells how many people there are, where that is public; nil
+// where it is not, or where no table tells it.
 //
 // Under substitution one person is replaced by another, so how many there are is the same in all
 // neighbours: the relation itself makes it public. A table tells that number, and no more, where
@@ -363,7 +363,7 @@ const (
 	maxFailures     = 1000
 )
 
-// Borne returns the failures that are borne, with what nothing stands for.
+// FailureLimits returns the failures that are borne, with what nothing stands for.
 func (d *Dataset) FailureLimits() Failures {
 	f := d.Failures
 	if f.Analyst == 0 {

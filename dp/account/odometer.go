@@ -165,12 +165,12 @@ func (l line) at(rho float64) float64 {
 	return (rho + rho*l.slope + l.logOdds/l.slope) * (1 + 0x1p-48)
 }
 
-// Raised returns what a limit of rho promises that is another by now than the first, which was
-// fixed before the first answer. An owner who tops up, or changes the policy, because of what
-// analysts found chooses the limit from the answers, and [Epsilon] is right for a limit that was
-// fixed beforehand only: 20 raises of epsilon 0.2 on (1, 1e-6), chosen in the worst way, are worth
-// a delta of 1.97e-6, and 90 of 0.1 one of 3.3e-6 (measured in the tests). The delta is that of the
-// conversion, without those that mechanisms claim.
+// ClaimOfRaisedLimit returns what a limit of rho promises that is another by now than the first,
+// which was fixed before the first answer. An owner who tops up, or changes the policy, because of
+// what analysts found chooses the limit from the answers, and [Epsilon] is right for a limit that
+// was fixed beforehand only: 20 raises of epsilon 0.2 on (1, 1e-6), chosen in the worst way, are
+// worth a delta of 1.97e-6, and 90 of 0.1 one of 3.3e-6 (measured in the tests). The delta is that
+// of the conversion, without those that mechanisms claim.
 //
 // # The promise
 //
@@ -215,12 +215,13 @@ func ClaimOfRaisedLimit(first, limit, delta dp.Amount) (Reading, error) {
 // written here, so that nobody who has seen an answer has chosen it.
 const minLevel = dp.One >> 10
 
-// Unfixed returns what a limit of rho promises where nothing is known of the limit that was fixed
-// before the first answer: a budget that was pure then, or one whose first charges are among what a
-// ledger has lost. The levels of [Raised] begin at the first limit. Levels that follow from the
-// limit of today are chosen with it, from the answers: with some that ended there, as there were
-// once, an owner who raises from epsilon 0.4 to 46 in small steps, and stops when it looks best,
-// has a delta of 3.3e-6 where 2e-6 was stated (measured in the tests of package budgets).
+// ClaimOfUnknownFirstLimit returns what a limit of rho promises where nothing is known of the limit
+// that was fixed before the first answer: a budget that was pure then, or one whose first charges
+// are among what a ledger has lost. The levels of [Raised] begin at the first limit. Levels that
+// follow from the limit of today are chosen with it, from the answers: with some that ended there,
+// as there were once, an owner who raises from epsilon 0.4 to 46 in small steps, and stops when it
+// looks best, has a delta of 3.3e-6 where 2e-6 was stated (measured in the tests of package
+// budgets).
 //
 // The levels here are g_0 = 2^-10 and g_(i+1) = 5/4 g_i, rounded up, with delta_i =
 // delta/((i+1)(i+2)) for i >= 0. They and their parts are the same for everybody, whatever was

@@ -19,7 +19,7 @@ var (
 	errOver = errors.New("this round is over: it has answered \"above\"; open another, which costs as much again")
 )
 
-// AboveConfig says what the noise of one round of AboveThreshold is calibrated to.
+// AboveThresholdConfig says what the noise of one round of AboveThreshold is calibrated to.
 type AboveThresholdConfig struct {
 	// Sensitivity bounds, in l1, how far the value of any one question moves between neighbours.
 	Sensitivity dp.Sensitivity
@@ -30,10 +30,11 @@ type AboveThresholdConfig struct {
 	OneSided bool
 }
 
-// Above is one calibrated round of AboveThreshold (Dwork, Roth 2014, Algorithm 1): any number of
-// questions, until the first that is answered "above". Unlike [Sparse] it says what the threshold
-// and the questions cost apart, can have noise that is never negative, and a round can be laid
-// aside and taken up again by another process, so that a session can be charged round by round.
+// AboveThreshold is one calibrated round of AboveThreshold (Dwork, Roth 2014, Algorithm 1): any
+// number of questions, until the first that is answered "above". Unlike [Sparse] it says what the
+// threshold and the questions cost apart, can have noise that is never negative, and a round can be
+// laid aside and taken up again by another process, so that a session can be charged round by
+// round.
 //
 // With D the sensitivity, Z of scale D/e1 and N_i of scale 2D/e2, the answer to question i is
 // "above" where
@@ -82,8 +83,8 @@ type sampler interface {
 	Scale() *big.Rat
 }
 
-// NewAbove calibrates a round. Nothing is drawn and nothing is charged: that is for whoever opens
-// it, with the Cost that is known here.
+// NewAboveThreshold calibrates a round. Nothing is drawn and nothing is charged: that is for
+// whoever opens it, with the Cost that is known here.
 func NewAboveThreshold(c AboveThresholdConfig) (*AboveThreshold, error) {
 	if c.Sensitivity.Norm() != dp.L1 {
 		return nil, fmt.Errorf("%w: AboveThreshold needs l1, not %v", errNorm, c.Sensitivity)
@@ -249,10 +250,11 @@ func (s *AboveRound) draw(x Exact) int64 {
 	return n
 }
 
-// Missed bounds the probability that a round answers "below" about anything that is at least margin
-// above its threshold: about any one of its questions, however many there are, and whoever chose
-// them by what they heard before. It is a statement about the noise, free, made before the round is
-// opened; privacy does not rest on it. It is reached by whoever asks about nothing else.
+// MissProbability bounds the probability that a round answers "below" about anything that is at
+// least margin above its threshold: about any one of its questions, however many there are, and
+// whoever chose them by what they heard before. It is a statement about the noise, free, made
+// before the round is opened; privacy does not rest on it. It is reached by whoever asks about
+// nothing else.
 //
 // # Proof
 //
@@ -300,9 +302,9 @@ func (a *AboveThreshold) MissProbability(margin int64) float64 {
 	return a.beyond(z, n, margin)
 }
 
-// Alarmed bounds the probability that one question is answered "above" whose value is at least
-// short below its threshold, given that the round comes to it. For several questions it is one term
-// for each.
+// AlarmProbability bounds the probability that one question is answered "above" whose value is at
+// least short below its threshold, given that the round comes to it. For several questions it is
+// one term for each.
 //
 // Proof. The round comes to question i where all before it were answered "below", so what is asked
 // then is decided. Given Z the probability of that rises with Z, and that of "above" at question i

@@ -31,7 +31,7 @@ func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth flo
 	return RatioOfIntervals(sum.around(), count.around(), new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high))
 }
 
-// Around is a number with the half width of its error, both exact.
+// Interval is a number with the half width of its error, both exact.
 type Interval struct{ Value, Half *big.Rat }
 
 func (n Noisy) around() Interval {
@@ -42,7 +42,7 @@ func (a Interval) ends() (from, to *big.Rat) {
 	return new(big.Rat).Sub(a.Value, a.Half), new(big.Rat).Add(a.Value, a.Half)
 }
 
-// RatioAround is [RatioInterval] for numbers that are no integers, such as sums over several
+// RatioOfIntervals is [RatioInterval] for numbers that are no integers, such as sums over several
 // lattices.
 func RatioOfIntervals(sum, count Interval, lo, hi *big.Rat) (estimate, halfWidth float64) {
 	countMin, countMax := count.ends()
@@ -113,7 +113,7 @@ func PartInterval(a, b Noisy, width float64) (estimate, halfWidth float64) {
 	return PartOfIntervals(a.around(), b.around(), new(big.Rat).SetFloat64(width))
 }
 
-// PartAround is [PartInterval] for numbers that are no integers.
+// PartOfIntervals is [PartInterval] for numbers that are no integers.
 func PartOfIntervals(a, b Interval, whole *big.Rat) (estimate, halfWidth float64) {
 	part := func(x, y *big.Rat, otherwise *big.Rat) *big.Rat {
 		sum := new(big.Rat).Add(x, y)

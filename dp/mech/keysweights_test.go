@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/sealed"
 )
 
-// small are weights of few steps, whose groups are soon full, so that all that can happen does.
+// smallWeights are weights of few steps, whose groups are soon full, so that all that can happen
+// does.
 func smallWeights(t testing.TB, c KeyConfig, norm dp.Norm, steps, room int64) *KeyWeights {
 	t.Helper()
 	k := must(newWeightsInNorm(c, norm, steps))

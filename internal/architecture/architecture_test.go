@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -151,6 +152,26 @@ func TestSealedStaysSealed(t *testing.T) {
 	} {
 		if len(unsealing(planted[0], planted[1])) != 1 {
 			t.Errorf("not seen: %s in %s", planted[1], planted[0])
+		}
+	}
+}
+
+// TestPathsOfTheMap: what docs/engineer.md and CONTRIBUTING.md name in backquotes is there.
+func TestPathsOfTheMap(t *testing.T) {
+	quoted := regexp.MustCompile("`(?:\\./)?((?:internal|cmd|dp|policy|docs|api|ledger|store|\\.ci)/[\\w./-]+)`")
+	for _, page := range []string{"docs/engineer.md", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile(filepath.Join("../..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := quoted.FindAllStringSubmatch(string(text), -1)
+		for _, m := range all {
+			if _, err := os.Stat(filepath.Join("../..", strings.TrimSuffix(m[1], "/..."))); err != nil {
+				t.Errorf("%s names %s: %v", page, m[1], err)
+			}
+		}
+		if len(all) < 3 {
+			t.Errorf("%s names %d paths", page, len(all))
 		}
 	}
 }

@@ -155,8 +155,8 @@ func TestIncidentInterrupted(t *testing.T) {
 	}
 }
 
-// tell is an engine in which a real DuckDB fails exactly where its data has somebody from Zz9: what
-// a slip in the planner or in DuckDB would do.
+// telling is an engine in which a real DuckDB fails exactly where its data has somebody from Zz9:
+// what a slip in the planner or in DuckDB would do.
 type telling struct {
 	engine.Engine
 	db *sql.DB

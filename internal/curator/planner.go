@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// planner makes statements of questions, and prices of statements.
+// questionPlanner makes statements of questions, and prices of statements.
 type questionPlanner struct {
 	*roster
 	runner   *runner

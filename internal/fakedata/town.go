@@ -141,9 +141,9 @@ func (t townMaker) smallBelow(n int) int { return min(t.dice.Below(n), t.dice.Be
 // smallBetween is a number between two, both with it, and small ones come more often.
 func (t townMaker) smallBetween(lo, hi int64) int64 { return lo + int64(t.smallBelow(int(hi-lo+1))) }
 
-// Endless is a dataset for one who asks about data that is made up. What is left of whose budget is
-// the owner's affair: they can pay for every question, at the price and with the noise that the
-// policy gives it.
+// EndlessBudget is a dataset for one who asks about data that is made up. What is left of whose
+// budget is the owner's affair: they can pay for every question, at the price and with the noise
+// that the policy gives it.
 func EndlessBudget(ds *policy.Dataset, analyst string) *policy.Dataset {
 	out := *ds
 	out.Budget.Epsilon = max(out.Budget.Epsilon, 100*dp.One)

@@ -40,9 +40,9 @@ func Root(f func(float64) float64, low, high, tolerance float64) (float64, float
 	return low, high
 }
 
-// Whole halves the interval between two whole numbers until they are neighbours: below holds at the
-// low that is returned and not at the high, unless they are the ones given, which are taken on
-// trust. Below changes once, from true to false.
+// BisectWhole halves the interval between two whole numbers until they are neighbours: below holds
+// at the low that is returned and not at the high, unless they are the ones given, which are taken
+// on trust. Below changes once, from true to false.
 func BisectWhole[N ~int | ~int64 | ~uint64](low, high N, below func(N) bool) (N, N) {
 	for high-low > 1 {
 		if middle := low + (high-low)/2; below(middle) {
@@ -54,12 +54,12 @@ func BisectWhole[N ~int | ~int64 | ~uint64](low, high N, below func(N) bool) (N,
 	return low, high
 }
 
-// Halve is [Whole] for real numbers, in so many steps.
+// Bisect is [Whole] for real numbers, in so many steps.
 func Bisect(low, high float64, steps int, below func(float64) bool) (float64, float64) {
 	return halve(low, high, steps, below, func(a, b float64) float64 { return (a + b) / 2 })
 }
 
-// HalveScale is [Halve] on a logarithmic scale, between positive numbers.
+// BisectScale is [Halve] on a logarithmic scale, between positive numbers.
 func BisectScale(low, high float64, steps int, below func(float64) bool) (float64, float64) {
 	return halve(low, high, steps, below, func(a, b float64) float64 { return math.Sqrt(a * b) })
 }
@@ -75,9 +75,9 @@ func halve(low, high float64, steps int, below func(float64) bool, between func(
 	return low, high
 }
 
-// Valley narrows [low, high] to a width of tolerance around the place where f, which falls and then
-// rises, is lowest, by golden section. Where f is the same at both points that are compared, and
-// where it is infinite, the upper part is kept.
+// Minimise narrows [low, high] to a width of tolerance around the place where f, which falls and
+// then rises, is lowest, by golden section. Where f is the same at both points that are compared,
+// and where it is infinite, the upper part is kept.
 func Minimise(f func(float64) float64, low, high, tolerance float64) (float64, float64) {
 	const golden = 0.6180339887498949
 	a, b := high-golden*(high-low), low+golden*(high-low)

@@ -72,7 +72,7 @@ func countNode(m *meter.Meter, e tree.Expr) {
 // writesPerNode is how often a node is written.
 const writesPerNode = 24
 
-// Size is how much there is to write of a query, but for the values of its keys.
+// QuerySize is how much there is to write of a query, but for the values of its keys.
 func QuerySize(q *tree.Query) int {
 	n := len(q.Measures)
 	eachExpr(q.From, expressions(q), func(e tree.Expr) {

@@ -187,8 +187,8 @@ func (ec *engineCheck) limitLength(written func() (longest, all int64)) {
 	}
 }
 
-// Written is how many characters the longest statement of a query has at most, and all of them
-// together.
+// StatementLength is how many characters the longest statement of a query has at most, and all of
+// them together.
 func StatementLength(q *tree.Query) (longest, all int64) {
 	apart := int64(2) // statements for private keys, which are there or not
 	c := newLengthCounter(q.From, expressions(q)...)

@@ -70,7 +70,7 @@ func (r roughCumulant) at(t float64) float64 {
 	return sum
 }
 
-// peak bounds exp(-t x)(1 - exp(-x)) over x: t^t/(t+1)^(t+1), at x = ln(1 + 1/t).
+// logPeak bounds exp(-t x)(1 - exp(-x)) over x: t^t/(t+1)^(t+1), at x = ln(1 + 1/t).
 func logPeak(t float64) float64 { return -t*math.Log1p(1/t) - math.Log1p(t) }
 
 // chernoff returns the epsilon that the best of the bounds delta <= peak(t)

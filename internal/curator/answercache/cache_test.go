@@ -105,7 +105,7 @@ func TestDerivedErrorBars(t *testing.T) {
 	}
 }
 
-// from is how the only purchase of a statement is made of a source.
+// fromSource is how the only purchase of a statement is made of a source.
 func fromSource(p *pricing.Priced, s *keptSource) (derivation, bool) {
 	b := p.Purchases[0]
 	for _, from := range cells.EarlierAnswers(nil, b.Query) {

@@ -66,8 +66,8 @@ type Forecast struct {
 	Until    string  `json:"until,omitempty"`
 }
 
-// New returns the forecast of an account from all of its charges, in order and with mended times,
-// and what is left of it.
+// NewForecast returns the forecast of an account from all of its charges, in order and with mended
+// times, and what is left of it.
 func NewForecast(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	f := Forecast{Status: Early}
 	if isUsedUp(limit, left) {

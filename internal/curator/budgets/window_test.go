@@ -116,9 +116,9 @@ func TestWindowEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// TestPolicyProtectsOthers: after a charge, or after something was told exactly, no question is
-// answered or explained under a policy that protects others, and nothing is promised. Put back, all
-// is as it was.
+// TestPolicyProtectsOthersThanAsked: after a charge, or after something was told exactly, no
+// question is answered or explained under a policy that protects others, and nothing is promised.
+// Put back, all is as it was.
 func TestPolicyProtectsOthersThanAsked(t *testing.T) {
 	for _, c := range []struct {
 		name          string

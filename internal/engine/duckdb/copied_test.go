@@ -55,7 +55,7 @@ func (c *clinic) in(encoding string, statements ...string) *clinic {
 	return other
 }
 
-// everything has a column of each type that can be read, with values at their ends.
+// allTypes has a column of each type that can be read, with values at their ends.
 const allTypes = `CREATE TABLE everything (id bigint, b boolean, i2 smallint, i4 integer, f4 real, f8 double precision, d numeric(10,2),
   d0 numeric(4,0), wide numeric(38,6), odd numeric(30,5), n numeric, t text, v varchar(20), c char(5), u uuid, day date, ts timestamp,
   tz timestamptz, e mood, dom percent, "Mixed" integer)`

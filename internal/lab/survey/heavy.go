@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Heavy finds the values that many people hold in a domain too large to look at every
+// HeavyHitters finds the values that many people hold in a domain too large to look at every
 // value, such as words or addresses, written as numbers of up to 62 bits.
 //
 // Prefixes of values are found first: a value that is frequent has prefixes that are,
@@ -48,7 +48,7 @@ const (
 	maxFollowedPrefixes = 256 // prefixes
 )
 
-// NewHeavy returns the search in a domain of so many values, numbered from 0.
+// NewHeavyHitters returns the search in a domain of so many values, numbered from 0.
 func NewHeavyHitters(size uint64, epsilon dp.Amount) (*HeavyHitters, error) {
 	c, err := reportCost(epsilon)
 	if err != nil {

@@ -57,7 +57,7 @@ var crash = sync.OnceValue(func() crashed {
 	return c
 })
 
-// reading opens or verifies a ledger with this log and returns its head. A log that is nil is
+// read opens or verifies a ledger with this log and returns its head. A log that is nil is
 // missing. What is refused must not be changed.
 func (c crashed) read(t testing.TB, log []byte, useOpen bool) (uint64, error) {
 	t.Helper()

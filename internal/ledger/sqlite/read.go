@@ -285,7 +285,7 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 	return notes, nil
 }
 
-// someNotes reads notes and puts them at the end of those that were read.
+// readNotes reads notes and puts them at the end of those that were read.
 func (l *Ledger) readNotes(ctx context.Context, notes [][]byte, session string, sequences []uint64) ([][]byte, error) {
 	if err := l.LockForRead(ctx); err != nil {
 		return nil, err

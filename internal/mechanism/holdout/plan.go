@@ -13,7 +13,7 @@ import (
 // errPlan is returned for what cannot be planned.
 var errPlan = errors.New("not a plan")
 
-// Wish is what a plan is made for.
+// PlanRequest is what a plan is made for.
 type PlanRequest struct {
 	// Size is n, how many people there are.
 	Size float64
@@ -57,7 +57,7 @@ const (
 	PromisesNothing Verdict = "vacuous" // promises a tolerance of 1 or more, or none at all
 )
 
-// Way is one way of answering, with what a theorem promises for it.
+// PlannedWay is one way of answering, with what a theorem promises for it.
 type PlannedWay struct {
 	Name string
 	// By is the theorem.

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
-// Objective is objective perturbation: the noise, the regulariser it was calibrated for, and what
-// all models together cost.
+// ObjectiveNoise is objective perturbation: the noise, the regulariser it was calibrated for, and
+// what all models together cost.
 type ObjectiveNoise struct {
 	Lambda float64
 	// Scale is that of the density exp(-|b|/Scale), or the standard deviation of every coordinate

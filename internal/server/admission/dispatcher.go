@@ -218,8 +218,8 @@ func (d *Dispatcher) Read(ctx context.Context, user string, bytes int, read func
 	return err
 }
 
-// Came counts a request of HTTP of so many bytes, which takes more than to read a text, and does
-// not read it.
+// AdmitRequest counts a request of HTTP of so many bytes, which takes more than to read a text, and
+// does not read it.
 func (d *Dispatcher) AdmitRequest(ctx context.Context, user string, bytes int) error {
 	return d.readRate.wait(ctx, user, textsPerRequest+bytes/bytesPerText, d.runner.options.Patience, d.runner.queue.closing)
 }

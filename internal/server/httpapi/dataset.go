@@ -108,7 +108,7 @@ func (h *datasetHandler) register(r *router) {
 		})
 }
 
-// Asked are the datasets that a user may ask about.
+// AskableDatasets are the datasets that a user may ask about.
 func AskableDatasets(p *policy.Policy, u users.User) []string {
 	out := []string{}
 	for _, name := range p.Names() {
@@ -136,8 +136,8 @@ func datasetFor(p *policy.Policy, u users.User, name string) (*policy.Dataset, e
 	return ds, nil
 }
 
-// Askable finds the dataset that a question is about: the only one, where it names none. Its error
-// is a [*Problem].
+// ChooseDataset finds the dataset that a question is about: the only one, where it names none. Its
+// error is a [*Problem].
 func ChooseDataset(p *policy.Policy, u users.User, name string) (string, error) {
 	mine := AskableDatasets(p, u)
 	if name == "" && len(mine) == 1 {

@@ -67,7 +67,7 @@ func TestUnknownNamesLookKnown(t *testing.T) {
 	}
 }
 
-// open begins an exchange and returns the proof that would end it.
+// open1 begins an exchange and returns the proof that would end it.
 func open1(t *testing.T, f *fixture, a Attempt) (*Exchange, string) {
 	t.Helper()
 	e, err := f.Exchange(ctx, a)

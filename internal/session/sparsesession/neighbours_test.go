@@ -47,7 +47,7 @@ type asked struct {
 	calls    []mech.Call
 }
 
-// sparseReplay opens a session and asks everything, after what somebody has done to the session.
+// replay opens a session and asks everything, after what somebody has done to the session.
 func (w *world) replay(q api.SparseQuestion, plant func(*Session)) (asked, *Session) {
 	w.t.Helper()
 	w.charges = nil

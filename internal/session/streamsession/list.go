@@ -58,7 +58,7 @@ func (p *streamPlan) tag(cost dp.Cost) dp.Cost {
 	return pricing.Currency{Pure: p.pure()}.Plus(dp.Cost{}, cost)
 }
 
-// named returns the stream of a name; the only one, where there is no name.
+// namedStream returns the stream of a name; the only one, where there is no name.
 func (c *Sessions) namedStream(name string) (*streamPlan, error) {
 	names := c.Dataset.StreamNames()
 	if name == "" && len(names) == 1 {

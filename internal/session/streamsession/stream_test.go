@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// count is the exact number of patients of a kind.
+// countOf is the exact number of patients of a kind.
 func countOf(h *hospital.Hospital, of func(hospital.Patient) bool) (n int64) {
 	for _, p := range h.Patients {
 		if of(p) {

@@ -43,7 +43,7 @@ func fresh(t testing.TB, server *testpg.Server, name, user, statements string) s
 	return u.String()
 }
 
-// TestDraft needs a server, which its parts share.
+// TestDraftPostgres needs a server, which its parts share.
 func TestDraftPostgres(t *testing.T) {
 	server := testpg.Start(t)
 	fresh(t, server, "roles", "reader", "CREATE ROLE reader LOGIN")

@@ -10,8 +10,8 @@ import (
 
 const only = "only_draft"
 
-// TestDraft: what Trino says about tables is in the draft, and what it does not say is asked for;
-// the draft is a policy.
+// TestDraftTrino: what Trino says about tables is in the draft, and what it does not say is asked
+// for; the draft is a policy.
 func TestDraftTrino(t *testing.T) {
 	c := testtrino.Shared(t)
 	for _, catalog := range []string{"iceberg", "memory"} {

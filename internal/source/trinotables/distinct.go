@@ -21,10 +21,10 @@ type tableIdentity struct {
 	behind, at string
 }
 
-// Apart refuses a policy in which a table has two names. Package policy finds those that are
-// spelled alike; here a cluster is known again by the coordinator that its queries are named after,
-// under whatever address, and a table by its files, in whatever catalog or cluster. What cannot be
-// reached has no other name.
+// CheckDistinctTables refuses a policy in which a table has two names. Package policy finds those
+// that are spelled alike; here a cluster is known again by the coordinator that its queries are
+// named after, under whatever address, and a table by its files, in whatever catalog or cluster.
+// What cannot be reached has no other name.
 //
 // Of tables that are neither in one cluster nor have files it cannot be told. These are the doubts,
 // in words for the owner. It reads no row.

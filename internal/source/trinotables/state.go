@@ -293,9 +293,9 @@ func (d marker) checkReadable(ctx context.Context, tables []mark) error {
 	return nil
 }
 
-// Still reports, after a question, whether all that it has read is of a state that says that it is
-// pinned. Iceberg draws the numbers of its snapshots. Delta counts its versions, and a table that
-// was made anew has them again, so it is asked for the time of the one that was read.
+// IsStillReadable reports, after a question, whether all that it has read is of a state that says
+// that it is pinned. Iceberg draws the numbers of its snapshots. Delta counts its versions, and a
+// table that was made anew has them again, so it is asked for the time of the one that was read.
 func (d *Database) IsStillReadable(ctx context.Context, s *State) (bool, error) {
 	for _, m := range s.marks {
 		if m.history == "" {

@@ -6,7 +6,7 @@
 // security policy forbade. TestViews walks the table of views (views_test.go), which is where a new
 // view is entered, dark and light, on a desktop and on a phone, and has axe look at each. With
 //
-//	go test ./internal/test/browser -run TestViews -screenshots ../../../../docs/img/page
+//	go test ./internal/test/browser -run TestViews -screenshots ../../../docs/img/page
 //
 // it writes the pictures of the documentation.
 //

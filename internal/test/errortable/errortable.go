@@ -24,10 +24,10 @@ const (
 )
 
 var (
-	errCause  = errors.New(secret)
-	price  = &api.PriceError{Explanation: &api.Explanation{}}
-	budget = &ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2 * dp.One}, Left: dp.Cost{Epsilon: dp.One}}
-	broken = &ledger.WriteError{Path: path, Broken: true, Err: errCause}
+	errCause = errors.New(secret)
+	price    = &api.PriceError{Explanation: &api.Explanation{}}
+	budget   = &ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2 * dp.One}, Left: dp.Cost{Epsilon: dp.One}}
+	broken   = &ledger.WriteError{Path: path, Broken: true, Err: errCause}
 )
 
 // Case is an error with a name.

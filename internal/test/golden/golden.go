@@ -29,7 +29,8 @@ func Run(t testing.TB, file string, answer func(question string) string) {
 		if *rewrite {
 			cases[i+1] = question + "----\n" + got
 		} else if got != want {
-			t.Errorf("%s, case %d:\n%s\ngot:\n%s\nwant:\n%s", file, i+1, question, got, want)
+			t.Errorf("%s, case %d:\n%s\n%s\nrun the test with -rewrite if this is meant, and read the diff of the file", file, i+1,
+				question, difference(got, want))
 		}
 	}
 	if *rewrite {
@@ -37,6 +38,20 @@ func Run(t testing.TB, file string, answer func(question string) string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// difference is what stands between the first and the last lines that two texts have in common.
+func difference(got, want string) string {
+	is, should := strings.Split(got, "\n"), strings.Split(want, "\n")
+	begin := 0
+	for begin < min(len(is), len(should)) && is[begin] == should[begin] {
+		begin++
+	}
+	is, should = is[begin:], should[begin:]
+	for len(is) > 0 && len(should) > 0 && is[len(is)-1] == should[len(should)-1] {
+		is, should = is[:len(is)-1], should[:len(should)-1]
+	}
+	return fmt.Sprintf("from line %d on, got:\n%s\nwant:\n%s", begin+1, strings.Join(is, "\n"), strings.Join(should, "\n"))
 }
 
 // Text compares a text with that of a file, line by line, or writes it where -rewrite says so.

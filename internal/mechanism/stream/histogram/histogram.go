@@ -318,8 +318,8 @@ func (t *Table) Answers(qs []*linear.Query) sealed.Vector {
 	return sealed.Seal(out)
 }
 
-// Off is how far a value is from the true answer. That is private: it is for an owner who rehearses
-// a stream on their own data, with answers that nobody else sees.
+// Distance is how far a value is from the true answer. That is private: it is for an owner who
+// rehearses a stream on their own data, with answers that nobody else sees.
 func (t *Table) Distance(q *linear.Query, value int64) int64 {
 	d := value - t.Answer(q).Open()[0]
 	return max(d, -d)
