@@ -97,16 +97,6 @@ type Failure struct {
 // depend on the data.
 var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
 
-// ForOwner is an error in the words that are for the owner, where it has some: what everybody is
-// told says nothing about the database.
-func ForOwner(err error) error {
-	var more interface{ Explain() string }
-	if errors.As(err, &more) {
-		return errors.New(more.Explain())
-	}
-	return err
-}
-
 // Ending is how a run ended.
 type Ending string
 

@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -22,7 +23,7 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (out []engine.Finding, magnitude int, err error) {
 	s, err := openSnapshot(ctx, ds, asText, Limits{doubts: doubts})
 	if err != nil {
-		return nil, 0, engine.ForOwner(err)
+		return nil, 0, catalogue.ForOwner(err)
 	}
 	defer s.close()
 	for _, name := range ds.TableNames() {
@@ -60,7 +61,7 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
 	s, err := openSnapshot(ctx, ds, asDeclared, Limits{})
 	if err != nil {
-		return nil, engine.ForOwner(err)
+		return nil, catalogue.ForOwner(err)
 	}
 	defer s.close()
 	return s.ProposeSizes(ctx, ds, countFunctions)

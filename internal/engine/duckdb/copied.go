@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
@@ -244,11 +245,11 @@ func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
 	}
 	from, err := database.Begin(ctx)
 	if err != nil {
-		return "", engine.ForOwner(err)
+		return "", catalogue.ForOwner(err)
 	}
 	defer from.Close()
 	if err := checkNamed(ds, from); err != nil {
-		return "", engine.ForOwner(err)
+		return "", catalogue.ForOwner(err)
 	}
 	text := "the contents of a copy of " + database.String()
 	if ds.VersionQuery != "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -39,7 +39,7 @@ func whyNot(t *testing.T, keys string) string {
 		e.Close()
 		return ""
 	}
-	return engine.ForOwner(err).Error()
+	return catalogue.ForOwner(err).Error()
 }
 
 // TestCopiedAnyText: no text that somebody has in their row keeps others from asking. What is no

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/trinotables"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/policy"
@@ -270,7 +271,7 @@ func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error
 
 func openForOwner(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 	e, err := Open(ctx, ds)
-	return e, engine.ForOwner(err)
+	return e, catalogue.ForOwner(err)
 }
 
 // countFunctions is how Trino counts what is public about the data. Characters are counted, which

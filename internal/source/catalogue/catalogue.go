@@ -3,6 +3,7 @@
 package catalogue
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -128,4 +129,14 @@ func (t TableIdentity) CheckDistinct(first TableIdentity, one string) error {
 	}
 	return fmt.Errorf("the table %s of the dataset %s and the table %s of the dataset %s %s: %s", t.Name, t.Dataset, first.Name,
 		first.Dataset, one, instead)
+}
+
+// ForOwner is an error in the words that are for the owner, where it has some: what everybody is
+// told says nothing about the database.
+func ForOwner(err error) error {
+	var more interface{ Explain() string }
+	if errors.As(err, &more) {
+		return errors.New(more.Explain())
+	}
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/policy"
@@ -23,7 +22,7 @@ func Doubts(ctx context.Context, ds *policy.Dataset) (pgtables.Doubts, error) {
 	}
 	found, err := pgtables.List(ctx, ds.Source, schemas)
 	if err != nil {
-		return nil, engine.ForOwner(err)
+		return nil, catalogue.ForOwner(err)
 	}
 	all := entries(found, postgres(ds.Source, found))
 	out := pgtables.Doubts{}

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/discreet-dp/discreet/internal/address"
-	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
 	"github.com/discreet-dp/discreet/internal/source/trinotables"
@@ -40,7 +39,7 @@ func DraftPostgres(ctx context.Context, address string, opt Options) (*Drafted, 
 	}
 	found, err := pgtables.List(ctx, address, opt.Schemas)
 	if err != nil {
-		return nil, engine.ForOwner(err)
+		return nil, catalogue.ForOwner(err)
 	}
 	return From(ctx, found, postgres(address, found), opt)
 }
@@ -84,7 +83,7 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 	}
 	if opt.TrustDataBounds {
 		if err := extremes(ctx, from, all, d.Schemas); err != nil {
-			return nil, engine.ForOwner(err)
+			return nil, catalogue.ForOwner(err)
 		}
 	}
 	if opt.OMOP {
@@ -417,7 +416,7 @@ func DraftTrino(ctx context.Context, text string, opt Options) (*Drafted, error)
 	}
 	found, err := trinotables.List(ctx, text, opt.Schemas)
 	if err != nil {
-		return nil, engine.ForOwner(err)
+		return nil, catalogue.ForOwner(err)
 	}
 	from := &Store{Address: text, Where: at.Where(), Dataset: at.Schema, Home: at.Catalog + "." + at.Schema, Unreferenced: true,
 		Spelt: func(schema, table string) string {

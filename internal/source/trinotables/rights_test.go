@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
 
@@ -69,7 +69,7 @@ func TestProperties(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "task_concurrency") {
 		t.Fatal(err)
 	}
-	why := engine.ForOwner(err).Error()
+	why := catalogue.ForOwner(err).Error()
 	if strings.Contains(why, "is not there") || strings.Contains(why, "Access Denied: Cannot execute query") {
 		t.Skip("NOT TESTED ON TRINO: the cluster was started with other rules than deploy/trino/rules.json")
 	}

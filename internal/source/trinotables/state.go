@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -320,7 +320,7 @@ func Describe(ctx context.Context, ds *policy.Dataset) (string, error) {
 	defer d.Close()
 	s, err := d.CurrentState(ctx)
 	if err != nil {
-		return "", engine.ForOwner(err)
+		return "", catalogue.ForOwner(err)
 	}
 	var parts []string
 	if s.named != "" {

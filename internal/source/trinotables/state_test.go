@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/source/catalogue"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -173,7 +173,7 @@ func TestPatience(t *testing.T) {
 	d.patience = 200 * time.Millisecond
 	if _, err = d.CurrentState(t.Context()); err == nil ||
 		!strings.Contains(err.Error(), "the Trino cluster of the dataset d cannot be asked") ||
-		!strings.Contains(engine.ForOwner(err).Error(), "it has not said within 200ms") {
+		!strings.Contains(catalogue.ForOwner(err).Error(), "it has not said within 200ms") {
 		t.Error(err)
 	}
 
@@ -183,7 +183,7 @@ func TestPatience(t *testing.T) {
 	for range 20 {
 		all.Go(func() {
 			if _, err := d.CurrentState(t.Context()); err == nil ||
-				!strings.Contains(engine.ForOwner(err).Error(), "it has not said within 200ms") {
+				!strings.Contains(catalogue.ForOwner(err).Error(), "it has not said within 200ms") {
 				t.Error(err)
 			}
 		})
@@ -244,7 +244,7 @@ func state(t *testing.T, d *Database) *State {
 	t.Helper()
 	s, err := d.CurrentState(t.Context())
 	if err != nil {
-		t.Fatal(engine.ForOwner(err))
+		t.Fatal(catalogue.ForOwner(err))
 	}
 	return s
 }
@@ -260,5 +260,5 @@ func refused(t *testing.T, d *Database, others string) string {
 	if strings.Contains(err.Error(), only) || strings.Contains(err.Error(), "Trino says") || !strings.Contains(err.Error(), others) {
 		t.Errorf("others are told: %v", err)
 	}
-	return engine.ForOwner(err).Error()
+	return catalogue.ForOwner(err).Error()
 }
