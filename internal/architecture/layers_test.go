@@ -35,6 +35,7 @@ var narrow = map[string]string{
 	"dp/account":       "dp internal/numeric internal/privacyloss",
 	"internal/entropy": "",
 	"internal/sealed":  "",
+	"internal/detrand": "dp/noise internal/entropy",
 	// Mechanisms see a host that charges, and neither a ledger nor SQL. What predicts sees what was
 	// released and no more; what solves sees rows and neither noise nor a budget.
 	"internal/mechanism/session": "dp dp/account",
@@ -55,8 +56,19 @@ var narrow = map[string]string{
 	"store":            "",
 	"api":              "dp internal/mechanism/learn/model",
 	"ledger":           "api dp dp/account",
+	"policy":           "dp dp/account internal/address internal/numeric internal/textfile internal/username",
+	// When answers leave follows from public numbers, and from nothing that was computed.
+	"internal/releaseclock": "",
+	"internal/underway":     "",
 	// A finished tree, the expressions in it, and a second opinion that sees nothing that builds
 	// one.
+	"internal/planner": "api dp internal/planner/expr internal/planner/meter internal/planner/posix internal/planner/syntax " +
+		"internal/planner/tree policy",
+	"internal/planner/cells": "internal/mechanism/stream/linear internal/planner internal/planner/expr internal/planner/meter " +
+		"internal/planner/syntax internal/planner/tree policy",
+	"internal/planner/meter":  "api",
+	"internal/planner/posix":  "",
+	"internal/planner/syntax": "api dp internal/planner/grammar internal/planner/tree policy",
 	"internal/planner/tree":   "dp policy",
 	"internal/planner/expr":   "dp internal/planner/meter internal/planner/posix internal/planner/syntax internal/planner/tree policy",
 	"internal/planner/verify": "dp internal/planner/tree policy",
@@ -68,13 +80,20 @@ var narrow = map[string]string{
 	"internal/engine/sqlengine": "internal/engine internal/engine/publictime internal/planner/tree internal/sealed internal/sqlgen " +
 		"policy store",
 	"internal/engine/duckdb": "dp internal/engine internal/engine/contribution internal/engine/duckdb/chunks " +
-		"internal/engine/publictime internal/engine/sqlengine internal/planner/tree internal/source/pgtables internal/sqlgen " +
-		"internal/textfile policy store",
+		"internal/engine/publictime internal/engine/sqlengine internal/planner/tree internal/source/catalogue " +
+		"internal/source/pgtables internal/sqlgen internal/textfile policy store",
 	"internal/engine/duckdb/chunks": "",
 	"internal/engine/contribution":  "",
 	"internal/engine/trino": "internal/engine internal/engine/publictime internal/engine/sqlengine internal/planner/posix " +
-		"internal/planner/tree internal/releaseclock internal/source/trinotables internal/sqlgen policy store",
+		"internal/planner/tree internal/releaseclock internal/source/catalogue internal/source/trinotables internal/sqlgen policy store",
 	"internal/engine/postquery": "api internal/planner/posix internal/planner/syntax",
+	// What is copied from elsewhere, or looked at there: nothing that an analyst wrote comes here.
+	"internal/source/catalogue":   "",
+	"internal/source/pgdial":      "internal/address",
+	"internal/source/pgtables":    "internal/source/catalogue internal/source/pgdial policy",
+	"internal/source/trinotables": "internal/address internal/releaseclock internal/source/catalogue policy store",
+	"internal/source/policydraft": "internal/address internal/planner/grammar internal/source/catalogue internal/source/pgtables " +
+		"internal/source/trinotables policy",
 	// The ledger never sees data.
 	"internal/ledger/chain":       "dp ledger",
 	"internal/ledger/groupcommit": "internal/entropy internal/ledger/chain ledger",
@@ -82,6 +101,10 @@ var narrow = map[string]string{
 	"internal/ledger/postgres":    "internal/entropy internal/ledger/chain internal/ledger/groupcommit internal/source/pgdial ledger",
 	"internal/ledger/memledger":   "dp ledger",
 	"internal/ledger/replay":      "dp ledger",
+	"internal/ledger/anchor":      "internal/source/pgdial ledger policy",
+	"internal/ledger/ownersocket": "internal/ledger/chain ledger",
+	"internal/ledger/openledger": "internal/ledger/anchor internal/ledger/chain internal/ledger/groupcommit " +
+		"internal/ledger/ownersocket internal/ledger/postgres internal/ledger/sqlite ledger policy",
 	// What a question costs, and what its answer looks like: neither sees data, exact values or the
 	// ledger. Accounts and kept answers see no engine. Sessions have of the curator what
 	// sessionhost says. Only the curator holds an exact aggregate and the ledger at once.
@@ -112,8 +135,24 @@ var narrow = map[string]string{
 	"internal/session/training": "api dp dp/account dp/mech internal/curator/answercache internal/curator/pricing " +
 		"internal/mechanism/learn internal/planner internal/planner/tree internal/releaseclock internal/session/sessionhost ledger " +
 		"policy",
+	// What opens real data and ledgers has no randomness that repeats.
+	".": "api dp dp/mech dp/noise internal/curator internal/curator/budgets internal/curator/policycheck internal/engine " +
+		"internal/engine/duckdb internal/engine/publictime internal/engine/trino internal/ledger/openledger internal/lru " +
+		"internal/planner internal/planner/meter internal/planner/syntax internal/planner/tree internal/session/sparsesession " +
+		"internal/session/training internal/underway ledger policy store",
+	// For data that is made up: people and tables without anybody, a ledger without a disk, and
+	// noise that can be made again.
+	"internal/fakedata": "dp internal/detrand policy",
+	"internal/sandbox": "api dp/mech internal/curator internal/detrand internal/engine internal/engine/duckdb " +
+		"internal/engine/postquery internal/fakedata internal/ledger/memledger internal/planner/syntax internal/planner/tree policy store",
 	// No listener sees an engine or noise: they ask the dispatcher. The catalogue's interpreter
 	// sees only the tables that it is given.
+	"internal/server": ". api internal/server/admission internal/server/agent internal/server/clientlimits internal/server/httpapi " +
+		"internal/server/openid internal/server/pgwire internal/server/users internal/server/web policy",
+	"internal/server/clientlimits": "",
+	"internal/server/openid":       "internal/entropy",
+	"internal/server/web":          "",
+	"internal/localsocket":         "internal/entropy",
 	"internal/server/admission": ". api dp internal/entropy internal/mechanism/learn internal/mechanism/stream internal/problem " +
 		"internal/releaseclock internal/underway ledger policy",
 	"internal/server/pgwire": "api dp internal/entropy internal/pgcatalog internal/pgcatalog/datum internal/pgcatalog/interpret " +
@@ -133,6 +172,8 @@ var narrow = map[string]string{
 	// From outside: what servers have said over HTTP, and nothing else.
 	"client":            "api dp internal/entropy internal/federate internal/render",
 	"internal/federate": "api dp/mech",
+	// For one program, which brings its own numbers: noise and mechanisms, and nobody else's data.
+	"internal/lab/workbench": "api client dp dp/mech dp/noise internal/lab/workload internal/mechanism/learn",
 	// Groups of commands do not see one another, but for a demonstration that reads prices as a
 	// comparison of trainings does.
 	"cmd/discreet/internal/console": "internal/problem api client dp internal/lab/chart internal/lab/workload internal/ledger/openledger " +
@@ -165,6 +206,15 @@ var forbidden = map[string]string{
 		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi internal/localsocket",
 	"math/rand":    "",
 	"math/rand/v2": "",
+	// Noise that can be made again hides nothing, and a ledger without a disk forgets what was
+	// spent: they are for data that is made up.
+	module + "/internal/detrand": "internal/fakedata internal/lab/density internal/lab/holdoutdemo internal/lab/lockstep " +
+		"internal/lab/omopdata internal/lab/traindemo internal/sandbox internal/test/curatortest internal/test/generate",
+	module + "/internal/ledger/memledger": "internal/lab/lockstep internal/sandbox",
+	// Noise without a mechanism is for what has data of its own; the library chooses its source.
+	module + "/dp/noise": ". dp/mech internal/detrand internal/lab/audit internal/lab/stat internal/lab/survey internal/lab/workbench",
+	// Whoever has a curator has what its sessions have of it; see TestSealedStaysSealed.
+	module + "/internal/curator": ". internal/curator/policycheck internal/lab/lockstep internal/sandbox internal/test/curatortest",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
 	module + "/internal/sealed": "dp/mech internal/engine internal/test/reference internal/engine/sqlengine internal/lab/lockstep " +
@@ -320,6 +370,22 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/curator/policycheck", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/federate", Imports: []string{module + "/internal/curator/answers"}},
 		{ImportPath: module + "/client", Imports: []string{module}},
+		{ImportPath: module, Imports: []string{module + "/internal/detrand"}},
+		{ImportPath: module, Imports: []string{module + "/internal/ledger/memledger"}},
+		{ImportPath: module + "/cmd/discreet", Imports: []string{module + "/internal/detrand"}},
+		{ImportPath: module + "/internal/lab/hospital", Imports: []string{module + "/dp/noise"}},
+		{ImportPath: module + "/internal/lab/hospital", Imports: []string{module + "/internal/curator"}},
+		{ImportPath: module + "/internal/planner", Imports: []string{module + "/dp/noise"}},
+		{ImportPath: module + "/internal/planner", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/internal/source/pgtables", Imports: []string{module + "/internal/planner/tree"}},
+		{ImportPath: module + "/internal/source/trinotables", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/ledger/anchor", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/ledger/openledger", Imports: []string{module + "/internal/engine/duckdb"}},
+		{ImportPath: module + "/internal/releaseclock", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/policy", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/internal/server", Imports: []string{module + "/internal/engine/duckdb"}},
+		{ImportPath: module + "/internal/server", Imports: []string{module + "/internal/curator"}},
+		{ImportPath: module + "/internal/lab/workbench", Imports: []string{module + "/internal/engine/duckdb"}},
 		{ImportPath: module + "/utils"},
 	} {
 		if len(violations(planted)) == 0 {
