@@ -177,9 +177,14 @@ func (d *Dispatcher) RunLookup(ctx context.Context, user string, look func(conte
 	defer d.runner.underway.Begin("", user)()
 	ctx, stop := context.WithTimeoutCause(ctx, lookTimeout, ErrTimeout)
 	defer stop()
-	worked, err := d.ticks.schedule.Beside(ctx, d.ticks.anyDeadline(), look)
+	late := false
+	worked, err := d.ticks.schedule.Beside(ctx, d.ticks.anyDeadline(), func(ctx context.Context) error {
+		err := look(ctx)
+		late = err != nil && context.Cause(ctx) == ErrTimeout // and not while it waits until it may leave
+		return err
+	})
 	d.lookRate.add(user, int(worked/lookTimePerLook), 2) // one can take longer than what may come at once is worth
-	if err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
+	if !late {
 		return err
 	}
 	return &LimitError{Reason: fmt.Sprintf("what is made from the policy alone has %v, and this takes longer; it is free; "+

@@ -137,6 +137,24 @@ func TestLooksAndTextsLeave(t *testing.T) {
 	}
 }
 
+// TestLookFailsInTime: what a look fails with is told as it is, also where the limit of time goes
+// by only while it waits until it may leave.
+func TestLookFailsInTime(t *testing.T) {
+	for _, release := range []string{"{deadline: 100ms}", "immediate"} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDispatcher(people(t, release), takes(time.Hour), Options{})
+			wrong := errors.New("there is no such table")
+			err := d.RunLookup(t.Context(), "ana", func(context.Context) error {
+				time.Sleep(lookTimeout - time.Second)
+				return wrong
+			})
+			if err != wrong {
+				t.Errorf("%s: %v", release, err)
+			}
+		})
+	}
+}
+
 // Looks are few at once, one for each user, and none takes for ever.
 func TestLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
