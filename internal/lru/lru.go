@@ -1,6 +1,7 @@
-// Package lru keeps what was used last, up to a size, so that what is asked again and again is
-// made once. It holds what can be made again and never changes: to forget something costs time and
-// nothing else.
+// Package lru keeps what was used last, up to a size: what is asked again and again is made once,
+// and what strangers can have somebody remember has a bound. Most of it can be made again, so that
+// to forget it costs time and nothing else. Whoever keeps something else, such as a tally, says
+// what is lost with it.
 package lru
 
 import (
@@ -9,7 +10,7 @@ import (
 )
 
 // Map keeps values by their keys. It is safe for concurrent use; whoever gets a value shares it
-// with others, and does not change it. The zero value keeps nothing.
+// with others, and does not change it without a lock of their own. The zero value keeps nothing.
 type Map[K comparable, V any] struct {
 	mu      sync.Mutex
 	maxSize int
