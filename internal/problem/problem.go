@@ -115,7 +115,8 @@ func (d *described) Error() string    { return d.problem.Detail }
 func (d *described) Problem() Problem { return d.problem }
 
 // Of says what an error means. What stands around another error knows more than that, and counts;
-// of errors that were joined the first one counts, because the others came of ending what it broke.
+// of errors that were joined the first one counts, because the others came of ending what it broke;
+// but that nothing was spent is said only where none of them knows otherwise.
 func Of(err error) Problem {
 	if p := find(err, err); p.Kind != "" {
 		return p
@@ -138,11 +139,16 @@ func find(err, whole error) Problem {
 	case interface{ Unwrap() error }:
 		return find(e.Unwrap(), whole)
 	case interface{ Unwrap() []error }:
+		var first Problem
 		for _, one := range e.Unwrap() {
-			if p := find(one, one); p.Kind != "" {
-				return p
+			switch p := find(one, one); {
+			case first.Kind == "":
+				first = p
+			case p.Kind != "" && first.Spent == Nothing:
+				first.Spent = p.Spent
 			}
 		}
+		return first
 	}
 	return Problem{}
 }
