@@ -212,8 +212,16 @@ func (m *memory) mustVerify(t testing.TB) chain.Summary {
 }
 
 // world is a new ledger for the tests that all ledgers share.
-func world() ledgertest.World {
+func world() ledgertest.World { return worldOf(newMemory()) }
+
+// slowWorld is one whose writes take their time, so that groups form.
+func slowWorld() ledgertest.World {
 	m := newMemory()
+	m.wait = 200 * time.Microsecond
+	return worldOf(m)
+}
+
+func worldOf(m *memory) ledgertest.World {
 	return ledgertest.World{
 		OpenAt: func(t testing.TB, now func() time.Time) ledger.Ledger {
 			t.Helper()

@@ -11,6 +11,16 @@ import (
 func TestPromise2NeverOverBudgetAllOrNothing(t *testing.T) {
 	ledgertest.Promise2NeverOverBudget(t, world(t))
 }
+func TestPromise5RealTimeOrder(t *testing.T) {
+	for range 30 {
+		ledgertest.Promise5RealTimeOrder(t, world(t))
+	}
+}
+
+func TestPromise2ThousandClients(t *testing.T) {
+	ledgertest.Promise2ThousandClients(t, func() ledgertest.World { return world(t) })
+}
+
 func TestPromise2ManyAtOnce(t *testing.T) { ledgertest.Promise2ManyAtOnce(t, world(t)) }
 func TestPromise2TestSeesCheckThenAct(t *testing.T) {
 	ledgertest.Promise2TestSeesCheckThenAct(t, world(t))
