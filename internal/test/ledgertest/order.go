@@ -77,8 +77,8 @@ func Observe(l ledger.Ledger, clients, calls int, budget dp.Amount) []Event {
 	return all
 }
 
-// CheckOrder returns an error unless there is one order of all calls, that of the records, which agrees
-// with who returned before whom and explains every answer.
+// CheckOrder returns an error unless there is one order of all calls, that of the records, which
+// agrees with who returned before whom and explains every answer.
 func CheckOrder(l ledger.Ledger, history []Event) error {
 	var records []*ledger.Record
 	spent := []map[string]dp.Amount{} // by position: what is spent after it
