@@ -98,7 +98,7 @@ func TestPromise5TestSeesWrongOrder(t *testing.T) {
 	same := func(h []ledgertest.Event) []ledgertest.Event { return h }
 	var wg sync.WaitGroup
 	var receipts sync.Map
-	seen("says yes too early", func(l ledger.Ledger) ledger.Ledger { return early{l, &wg, &receipts} }, func(h []ledgertest.Event) []ledgertest.Event {
+	late := func(h []ledgertest.Event) []ledgertest.Event {
 		wg.Wait()
 		var mended []ledgertest.Event
 		for _, e := range h {
@@ -112,7 +112,8 @@ func TestPromise5TestSeesWrongOrder(t *testing.T) {
 			mended = append(mended, e)
 		}
 		return mended
-	})
+	}
+	seen("says yes too early", func(l ledger.Ledger) ledger.Ledger { return early{l, &wg, &receipts} }, late)
 	seen("reads old balances", func(l ledger.Ledger) ledger.Ledger {
 		return stale{l, new(sync.Mutex), new(int), new([]ledger.Balance)}
 	}, same)

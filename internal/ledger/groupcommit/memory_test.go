@@ -18,7 +18,7 @@ var ctx = context.Background()
 
 // What the tests of all ledgers share.
 var (
-	admits, ask, hospital           = ledgertest.Admits, ledgertest.Ask, ledgertest.Hospital
+	ask, hospital                   = ledgertest.Ask, ledgertest.Hospital
 	mustCharge, mustKeep, mustClose = ledgertest.MustCharge, ledgertest.MustKeep, ledgertest.MustClose
 	mustNote, spent, noError        = ledgertest.MustNote, ledgertest.Spent, ledgertest.NoError
 )
