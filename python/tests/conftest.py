@@ -45,7 +45,7 @@ def write_policy(folder: Path, *, epsilon: str = "50", more: str = "", analysts:
     policy = folder / "hospital.yaml"
     policy.write_text(
         "datasets:\n  hospital:\n    engine: duckdb\n    source: data\n    unit: patients.pid\n"
-        f"    budget: {{epsilon: {epsilon}, per_query: {{default: 0.1, max: {min(5.0, float(epsilon))}}}}}\n    release: immediate\n    analysts: {analysts}"
+        f"    budget: {{epsilon: {epsilon}, per_query: {{default: 0.1, max: {min(5.0, float(epsilon))}}}}}\n    release: immediate\n    failures: {{analyst: 3, dataset: 9}}\n    analysts: {analysts}"
         + TABLES
         + more
     )

@@ -57,7 +57,7 @@ def test_nobody_answers() -> None:
 def test_killed_in_the_middle(server: Server) -> None:
     """Four threads ask while the server is killed twice: each question has an answer, and one charge.
 
-    (A third time would close the dataset: a question may have been the cause.)
+    (A kill between a charge and its answer is a failure of who asked; the policy bears three.)
     """
     db = discreet.connect(server.url, token=server.token, patience=60)
     ended = threading.Event()

@@ -250,7 +250,7 @@ func (c *Cluster) Lake(t testing.TB, name string) {
 // script is the path of deploy/trino/cluster in the tree that this package was compiled from.
 func script() string {
 	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "../..", "../..", "deploy", "trino", "cluster")
+	return filepath.Join(filepath.Dir(file), "../../..", "deploy", "trino", "cluster")
 }
 
 // brokenError says that a cluster that should be there is not, which is no reason to skip a test.

@@ -31,6 +31,7 @@ write_policy <- function(epsilon = "50", folder = tempfile("discreet")) {
     "    unit: patients.pid",
     sprintf("    budget: {epsilon: %s, per_query: {default: 0.1, max: %s}}", epsilon, most),
     "    release: immediate",
+    "    failures: {analyst: 3, dataset: 9}", # a server that is killed while it answers fails for who asked
     "    analysts: {ana: {share: 1}}",
     "    views:",
     "      adults: SELECT age, sex FROM patients WHERE age >= 18",
