@@ -43,7 +43,7 @@ type message struct {
 	Head     ledger.Position
 	Lines    []line // none after the last
 	Window   uint64
-	Door     ledger.Lockout // the name in messages of earlier versions, which the test of words lets pass
+	Door     ledger.Lockout // its name in messages of earlier versions
 	Balances []ledger.Balance
 	Notes    [][]byte
 	Receipt  ledger.Receipt

@@ -11,16 +11,9 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// choices makes choices that are the same in every run.
-type choices uint64
-
-func (c *choices) IntN(n int) int {
-	*c = *c*6364136223846793005 + 1442695040888963407
-	return int(*c>>33) % n
-}
 
 // Event is one call of a client. The stamps come from one counter, so that where one call returned
 // before another was made, its stamp is the smaller.
@@ -41,13 +34,13 @@ func Observe(l ledger.Ledger, clients, calls int, budget dp.Amount) []Event {
 	var wg sync.WaitGroup
 	for g := range clients {
 		wg.Go(func() {
-			r := choices(g)
+			r := detrand.New("calls of a client", uint64(g))
 			for i := range calls {
 				var e Event
 				hospital := ledger.Account{Name: "hospital", Filter: account.ZCDPFilter(budget, 0)}
 				analyst := ledger.Account{Name: fmt.Sprint("hospital/", g%2), Filter: account.ZCDPFilter(budget*2/3, 0)}
 				e.call = stamp.Add(1)
-				switch r.IntN(6) {
+				switch r.Below(6) {
 				case 0:
 					b, err := l.Balances(ctx, []ledger.Account{hospital})
 					if e.err = err; err == nil {
@@ -57,9 +50,9 @@ func Observe(l ledger.Ledger, clients, calls int, budget dp.Amount) []Event {
 					e.head, _, e.err = l.Head(ctx)
 				default:
 					// One request in five is one that somebody may have sent before.
-					request, cost := fmt.Sprint(g, "-", i), 1+r.IntN(5)
-					if r.IntN(5) == 0 {
-						request, cost = fmt.Sprint("shared ", r.IntN(10)), 2
+					request, cost := fmt.Sprint(g, "-", i), 1+r.Below(5)
+					if r.Below(5) == 0 {
+						request, cost = fmt.Sprint("shared ", r.Below(10)), 2
 					}
 					c := Ask(request, hospital, analyst)
 					c.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(cost), Delta: 0}
