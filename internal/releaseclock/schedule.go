@@ -380,7 +380,7 @@ func stopWhen(
 	}()
 	err = do(ctx)
 	close(ended)
-	if err != nil && context.Cause(ctx) == ErrLate {
+	if context.Cause(ctx) == ErrLate {
 		return err, true // whatever late says by now: how busy the machine was changes
 	}
 	select {

@@ -417,3 +417,19 @@ func TestHeldForPublicTime(t *testing.T) {
 		t.Errorf("beside others who work for longer it left after %v", left)
 	}
 }
+
+// What was stopped because it was late is late, also where it got done and the machine has become
+// so busy since that its work would count for less.
+func TestLateOnce(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	over, asked := make(chan struct{}), 0
+	close(over)
+	late := func() bool { asked++; return asked == 1 }
+	err, stopped := stopWhen(ctx, stop, over, nil, time.Millisecond, late, func(ctx context.Context) error {
+		<-ctx.Done()
+		return nil
+	})
+	if err != nil || !stopped {
+		t.Errorf("%v, stopped %v", err, stopped)
+	}
+}
