@@ -1,0 +1,72 @@
+// Package daily chooses what a short run tests of what a long one tests whole: other cases every
+// day, the same all day, so that what fails can be run again and a month of short runs is a long
+// one.
+//
+// A test that chose says so: it logs the day, which stands beside what failed. To choose the same
+// again, and to run everything:
+//
+//	DISCREET_DAY=2026-11-18 go test ./internal/planner
+//	go test ./internal/planner -full
+//	DISCREET_FULL=1 go test ./...
+package daily
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/detrand"
+)
+
+var full = flag.Bool("full", false, "run everything, for as long as it takes; DISCREET_FULL=1 is the same for all packages")
+
+// Full reports whether everything is to be run.
+func Full() bool { return *full || os.Getenv("DISCREET_FULL") != "" }
+
+// Rounds returns how often to do something: a few times, or many where everything is to be run.
+func Rounds(few, many int) int {
+	if Full() {
+		return many
+	}
+	return few
+}
+
+// Choices returns choices that are the same for one test on one day.
+func Choices(t testing.TB) detrand.Choices {
+	t.Helper()
+	day := os.Getenv("DISCREET_DAY")
+	if day == "" {
+		day = time.Now().UTC().Format(time.DateOnly)
+	}
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		t.Fatalf("DISCREET_DAY is %q; write it like 2026-11-18", day)
+	}
+	t.Logf("chosen by the day; the same again: DISCREET_DAY=%s", day)
+	return detrand.New(t.Name(), uint64(at.Unix()))
+}
+
+// Sample returns n of some cases, in their order, or all where everything is to be run.
+func Sample[T any](t testing.TB, cases []T, n int) []T {
+	t.Helper()
+	if Full() || n >= len(cases) {
+		return cases
+	}
+	c, left := Choices(t), make([]int, len(cases))
+	for i := range left {
+		left[i] = i
+	}
+	for i := range n {
+		j := i + c.Below(len(left)-i)
+		left[i], left[j] = left[j], left[i]
+	}
+	chosen := left[:n]
+	slices.Sort(chosen)
+	out := make([]T, n)
+	for i, at := range chosen {
+		out[i] = cases[at]
+	}
+	return out
+}

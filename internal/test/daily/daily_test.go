@@ -1,0 +1,40 @@
+package daily_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
+)
+
+func TestSample(t *testing.T) {
+	if daily.Full() {
+		t.Skip("everything is chosen")
+	}
+	cases := make([]int, 100)
+	for i := range cases {
+		cases[i] = i
+	}
+	seen := map[int]bool{}
+	var before []int
+	for _, day := range []string{"2026-11-18", "2026-11-18", "2026-11-19", "2026-11-20"} {
+		t.Setenv("DISCREET_DAY", day)
+		got := daily.Sample(t, cases, 30)
+		if len(got) != 30 || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != 30 {
+			t.Errorf("%s: %v", day, got)
+		}
+		if same := slices.Equal(got, before); same != (day == "2026-11-18" && before != nil) {
+			t.Errorf("%s: the same as before: %v", day, same)
+		}
+		for _, c := range got {
+			seen[c] = true
+		}
+		before = got
+	}
+	if len(seen) < 50 {
+		t.Errorf("three days chose only %d of 100", len(seen))
+	}
+	if got := daily.Sample(t, cases[:7], 30); len(got) != 7 {
+		t.Errorf("%v", got)
+	}
+}
