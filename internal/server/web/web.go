@@ -4,14 +4,16 @@
 // of them, which is committed, so that 'go build' alone gives everything. The tag nopage leaves it
 // out.
 //
-//	go generate ./internal/server/web        makes dist of the sources; esbuild is a Go program, so no Node is needed
-//	internal/server/web/refresh              brings the packages of packages.json into node_modules; this needs npm
+//	go generate ./internal/server/web        makes dist of the sources: npm brings node_modules by the lock file, esbuild is a Go program
+//	internal/server/web/check                types, and that dist is what the sources make, to the last byte
 //
-// node_modules has only the files that the page is made of, with their licences, which are also in
-// dist/licences.txt.
+// Both need npm; building and testing everything else does not. Licences of what is in the page are
+// in dist/licences.txt.
 package web
 
+//go:generate npm ci --silent
 //go:generate go -C build run .
+//go:generate go test -count=1 -run ^TestDist$ -made .
 
 import "io/fs"
 

@@ -3,8 +3,7 @@
 //
 //	go generate ./internal/server/web
 //
-// With -used it makes nothing, and prints the files of node_modules that the page is made of; with
-// -out FOLDER it makes it there, for the test that dist is what the sources say.
+// after npm ci. With -out FOLDER it makes it there, for the test that dist is what the sources say.
 package main
 
 import (
@@ -30,7 +29,6 @@ const (
 
 func main() {
 	log.SetFlags(0)
-	used := flag.Bool("used", false, "print the files of node_modules that the page is made of")
 	out := flag.String("out", "dist", "make the page in this folder")
 	flag.Parse()
 	if err := os.Chdir(".."); err != nil {
@@ -39,12 +37,6 @@ func main() {
 	result, meta, err := bundle()
 	if err != nil {
 		log.Fatal(err)
-	}
-	if *used {
-		for _, name := range meta.packages() {
-			fmt.Println(name)
-		}
-		return
 	}
 	if err := write(*out, result, meta); err != nil {
 		log.Fatal(err)
