@@ -5,7 +5,7 @@
 help: ## list what there is to make
 	@sed -nE 's/^([a-z]+):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-build: ## the binary, ./discreet
+build: ## the binary, discreet
 	go build -trimpath -o discreet ./cmd/discreet
 
 demo: ## a demonstration: private answers beside the truth, and an attack
@@ -21,9 +21,8 @@ lint: ## gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run
 
-docs: ## every package with its first sentence, and the measures of the tree
+docs: ## every package with its first sentence
 	@go list -f '{{.ImportPath}}: {{.Doc}}' ./...
-	@go run ./internal/architecture/measure
 
 page: ## the page in internal/server/web/dist, from its sources; needs npm
 	go generate ./internal/server/web

@@ -4,8 +4,8 @@
 // of them, which is committed, so that 'go build' alone gives everything. The tag nopage leaves it
 // out.
 //
-//	go generate ./internal/server/web        makes dist of the sources: npm brings node_modules by the lock file, esbuild is a Go program
-//	internal/server/web/check                types, and that dist is what the sources make, to the last byte
+//	go generate ./internal/server/web   makes dist, of the sources and of what package-lock.json names
+//	internal/server/web/check           types, and that dist is what they make, to the last byte
 //
 // Both need npm; building and testing everything else does not. Licences of what is in the page are
 // in dist/licences.txt.

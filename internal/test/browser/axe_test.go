@@ -9,8 +9,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// axe looks for what is in the way of people who do not see, or do not use a mouse. package-lock.json of the page
-// has its version; the page has nothing of it.
+// axe looks for what is in the way of people who do not see, or do not use a mouse. Its version is
+// in the lock file of the page, which has nothing of it.
 //
 //go:embed testdata/axe/axe.min.js
 var axe string

@@ -16,7 +16,7 @@
 // Under substitution all of these are what one vector replaced by another can do: see Sensitivity.
 //
 // TestNight does the same with sharper questions, in DuckDB and in the reference at once;
-// CONTRIBUTING.md says how to run it for a night.
+// docs/testing.md says how to run it for a night.
 //
 // It stands on the pairs that were tried and proves nothing. It found what is listed in its tests,
 // and each of its checks is shown there to find a planted bug. Everything is compared exactly, and
