@@ -2,12 +2,13 @@
 
 # options reads those of the first start.
 options() {
-  workers=2 heap=1G coordinator= port=18080 retry= secure= light= groups= lines=
+  workers=2 heap=1G coordinator= port=18080 retry= secure= light= works= groups= lines=
   while [ $# -gt 0 ]; do
     case $1 in
     --retry) retry=1 ;;
     --secure) secure=1 ;;
     --light) light=1 ;;
+    --working-coordinator) works=1 ;;
     --workers | --heap | --coordinator | --port | --resource-groups | --set)
       [ $# -gt 1 ] || fail "$1 needs a value"
       case $1 in
@@ -70,7 +71,7 @@ fault-tolerant-execution-min-partition-count-for-write=8
     {
       echo "node.id=$node"
       echo "coordinator=$([ "$i" -gt 0 ] && echo false || echo true)"
-      echo "node-scheduler.include-coordinator=$([ "$workers" -gt 0 ] && echo false || echo true)"
+      echo "node-scheduler.include-coordinator=$([ "$workers" -gt 0 ] && [ -z "$works" ] && echo false || echo true)"
       echo "http-server.http.port=${ports[$i]}"
       echo "$common"
     } >"$folder/$node/etc/config.properties"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/storekinds"
 	"github.com/discreet-dp/discreet/ledger"
@@ -326,12 +326,10 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-var full = flag.Bool("full", false, "ask everything also where the data is behind Trino")
-
 func testAttacks(t *testing.T, in storekinds.Store) {
 	one, other := neighbours(t, in)
 	var sides [2][]string
-	texts := storekinds.Some(in, 16, *full, attacks(t))
+	texts := storekinds.Some(in, 16, daily.Full(), attacks(t))
 	for i, f := range []*front{one, other} {
 		c := f.wire()
 		for _, text := range texts {

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -92,7 +93,7 @@ type fails struct {
 // nothing, what was charged and did not end is one incident, and the next question after it is over
 // is answered.
 func TestTrinoFails(t *testing.T) {
-	if !*full {
+	if !daily.Full() {
 		t.Skip("starts a cluster and kills it; go test ./internal/server -run TestTrinoFails -full -v -timeout 0")
 	}
 	f := newFails(t)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
@@ -296,7 +297,7 @@ func TestBytesAnywhere(t *testing.T) {
 // TestDeepest: what is nested as deep as the planner lets it be, or has as many operations, is
 // parsed, planned and compiled by Trino.
 func TestDeepest(t *testing.T) {
-	if !*full {
+	if !daily.Full() {
 		t.Skip("long statements; go test ./internal/engine/trino -run TestDeepest -full -v")
 	}
 	c := testtrino.Shared(t)

@@ -15,17 +15,16 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
 
-var full = flag.Bool("full", false, "ask all questions, also those that take long")
-
 func TestMain(m *testing.M) {
 	flag.Parse()
-	chosen := *full
+	chosen := daily.Full()
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
 	if !chosen {
 		flag.Set("rapid.checks", "8") // a statement takes a tenth of a second
@@ -35,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // rounds returns how many rounds a test has: fewer than all, unless all are asked for.
 func rounds[T int | uint64](fewer, all T) T {
-	if *full {
+	if daily.Full() {
 		return all
 	}
 	return fewer

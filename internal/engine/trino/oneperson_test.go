@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/neighbours"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/store"
@@ -41,7 +42,7 @@ var onePersonQuestions = []string{
 // TestOnePerson: somebody with a million rows, each with a key of its own, decides neither
 // whether a question ends nor what it takes: it takes what a million rows of others take.
 func TestOnePerson(t *testing.T) {
-	if !*full {
+	if !daily.Full() {
 		t.Skip("reads millions of rows; go test ./internal/engine/trino -run TestOnePerson -full -v")
 	}
 	c := testtrino.Shared(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/sessiontest"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -207,7 +208,7 @@ var conditions = []string{
 func TestStreamsOnNeighbours(t *testing.T) {
 	var all conversationTally
 	pairs := 4
-	if *full {
+	if daily.Full() {
 		pairs = 40
 	}
 	for i, world := range []string{
@@ -290,7 +291,7 @@ var scores = []string{
 func TestHoldoutsOnNeighbours(t *testing.T) {
 	var all conversationTally
 	pairs := 5
-	if *full {
+	if daily.Full() {
 		pairs = 50
 	}
 	for i, world := range []string{

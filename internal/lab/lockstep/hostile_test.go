@@ -1,7 +1,6 @@
 package lockstep
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,13 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/storekinds"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-var full = flag.Bool("full", false, "replay on more pairs")
 
 // payable is a world in which every question can be paid for.
 func payable(world *policy.Dataset) *policy.Dataset {
@@ -68,7 +66,7 @@ func reportFindings(t *testing.T, where string, tallies []*tally, answers, moved
 // farther apart than their noise was made for.
 func TestHostile(t *testing.T) {
 	pairs := 2
-	if *full {
+	if daily.Full() {
 		pairs = 4
 	}
 	if testing.Short() {
@@ -96,14 +94,14 @@ func TestHostileInStores(t *testing.T) {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
 	pairs := 1
-	if *full {
+	if daily.Full() {
 		pairs = 10
 	}
 	for _, s := range storekinds.Stores()[1:] {
 		for _, world := range generate.Worlds()[:2] {
 			t.Run(s.Name+", "+world.Name, func(t *testing.T) {
 				ds := payable(world)
-				tallies := storekinds.Some(s, 16, *full, hostileQuestions(t, ds))
+				tallies := storekinds.Some(s, 16, daily.Full(), hostileQuestions(t, ds))
 				there := false
 				for n := range pairs {
 					t.Run(fmt.Sprint("pair ", n), func(t *testing.T) {
@@ -276,7 +274,7 @@ func TestHostilePeople(t *testing.T) {
 			p.Name = who
 			var tallies []*tally
 			for i, q := range append(Corpus(p.A.Dataset), expressions...) {
-				if *full || i%3 == pairs%3 || strings.Contains(q, "events") {
+				if daily.Full() || i%3 == pairs%3 || strings.Contains(q, "events") {
 					tallies = append(tallies, &tally{question: q})
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/engine/trino"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
 
@@ -147,7 +148,7 @@ func TestHostilePeopleOnTrino(t *testing.T) {
 	n := 0
 	for k, who := range slices.Sorted(maps.Keys(trinoPeople)) {
 		for j, catalog := range catalogs {
-			if *full || j == k%len(catalogs) {
+			if daily.Full() || j == k%len(catalogs) {
 				t.Run(who+" in "+catalog, func(t *testing.T) { hostileOnTrino(t, c, who, catalog, n%6) })
 				n++
 			}
@@ -207,7 +208,7 @@ func hostileOnTrino(t *testing.T, c *testtrino.Cluster, who, catalog string, par
 	var tallies []*tally
 	tallies = append(tallies, &tally{question: "SELECT COUNT(*) FROM people"})
 	for i, q := range append(slices.Clone(trinoExpressions), Corpus(p.A.Dataset)...) {
-		if *full || i%60 == part || i < len(trinoExpressions) && i%6 == part {
+		if daily.Full() || i%60 == part || i < len(trinoExpressions) && i%6 == part {
 			tallies = append(tallies, &tally{question: q})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/lab/enumerate"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -21,7 +22,7 @@ import (
 // answers as far as they may: a search that moves nothing would find nothing.
 func TestHonest(t *testing.T) {
 	pairs := 6 // all kinds of people; with fewer, nobody moves some of the questions
-	if *full {
+	if daily.Full() {
 		pairs = 7 // and of those who replace them
 	}
 	for name, datasets := range map[string]string{

@@ -12,6 +12,7 @@ package daily
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -36,16 +37,34 @@ func Rounds(few, many int) int {
 // Choices returns choices that are the same for one test on one day.
 func Choices(t testing.TB) detrand.Choices {
 	t.Helper()
+	at, err := today()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("chosen by the day; the same again: DISCREET_DAY=%s", at.Format(time.DateOnly))
+	return detrand.New(t.Name(), uint64(at.Unix()))
+}
+
+// Turn returns whose turn of n it is today, from 0, where there is no test to log it: in n days
+// everybody has one.
+func Turn(n int) int {
+	at, err := today()
+	if err != nil {
+		panic(err)
+	}
+	return int(at.Unix()/(24*60*60)) % n
+}
+
+func today() (time.Time, error) {
 	day := os.Getenv("DISCREET_DAY")
 	if day == "" {
-		day = time.Now().UTC().Format(time.DateOnly)
+		return time.Now().UTC().Truncate(24 * time.Hour), nil
 	}
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
-		t.Fatalf("DISCREET_DAY is %q; write it like 2026-11-18", day)
+		return at, fmt.Errorf("DISCREET_DAY is %q; write it like 2026-11-18", day)
 	}
-	t.Logf("chosen by the day; the same again: DISCREET_DAY=%s", day)
-	return detrand.New(t.Name(), uint64(at.Unix()))
+	return at, nil
 }
 
 // Sample returns n of some cases, in their order, or all where everything is to be run.

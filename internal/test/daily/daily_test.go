@@ -38,3 +38,15 @@ func TestSample(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestTurn: in so many days everybody has a turn.
+func TestTurn(t *testing.T) {
+	seen := map[int]bool{}
+	for _, day := range []string{"2026-11-28", "2026-11-29", "2026-11-30", "2026-12-01", "2026-12-01"} {
+		t.Setenv("DISCREET_DAY", day)
+		seen[daily.Turn(4)] = true
+	}
+	if len(seen) != 4 || seen[-1] || seen[4] {
+		t.Errorf("%v", seen)
+	}
+}

@@ -17,8 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-var full = flag.Bool("full", false, "ask all questions, also those that take long")
-
 // TestMain lets garbage lie longer: plans of thousands of questions are made and dropped, and a
 // fifth of the time went into looking for what is still used.
 func TestMain(m *testing.M) {

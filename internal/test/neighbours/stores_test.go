@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/neighbours"
 	"github.com/discreet-dp/discreet/internal/test/reference"
@@ -94,7 +95,7 @@ func TestTrino(t *testing.T) {
 	}
 	store := storekinds.Trino(testtrino.Shared)
 	databases, each := 1, 8
-	if *full {
+	if daily.Full() {
 		databases, each = 20, 100
 	}
 	for _, ds := range generate.Worlds()[:2] { // the clinic; in the census every row is a person
@@ -111,7 +112,7 @@ func TestTrino(t *testing.T) {
 			for range each {
 				texts = append(texts, maker.Question(d))
 			}
-			if *full && n == 0 {
+			if daily.Full() && n == 0 {
 				for _, a := range generate.Attacks() {
 					texts = append(texts, a.Text)
 				}

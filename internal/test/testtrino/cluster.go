@@ -166,7 +166,8 @@ func startShared() (*Cluster, error) {
 		return nil, err
 	}
 	folder := filepath.Join(sharedFolder(), "trino-tests")
-	c := exec.Command(script(), "run", folder, "--discard", "--linger", "60", "--light", "--port", "0")
+	c := exec.Command(script(), "run", folder, "--discard", "--linger", "60", "--light", "--port", "0", "--workers", "1",
+		"--working-coordinator")
 	address, life, _, err := startCluster(c)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 func TestShared(t *testing.T) {
@@ -58,19 +59,21 @@ func TestShared(t *testing.T) {
 			}
 		}
 	}
-	if n := c.Rows(t, Reader, "SELECT count(*) FROM system.runtime.nodes WHERE NOT coordinator"); n[0][0] != "2" {
-		t.Errorf("%v workers", n)
+	// Two nodes work at a stage that reads a table: what they found has to be put together.
+	mark := fmt.Sprintf("read by two at %d", time.Now().UnixNano())
+	c.Rows(t, Reader, "SELECT count(*) FROM tpch.tiny.lineitem WHERE comment <> '"+mark+"'")
+	if n := c.Rows(t, Admin, "SELECT max(n) FROM (SELECT count(DISTINCT node_id) AS n FROM system.runtime.tasks WHERE query_id IN (SELECT "+
+		"query_id FROM system.runtime.queries WHERE query LIKE '%"+mark+"%') GROUP BY query_id, stage_id)"); n[0][0] != "2" {
+		t.Errorf("%v nodes work", n)
 	}
 	if err := endOfTest(t, func(tb testing.TB) { c.Kill(tb, "worker1") }); !strings.Contains(err, "others use") {
 		t.Errorf("a node of the shared cluster was killed: %s", err)
 	}
 }
 
-var full = flag.Bool("full", false, "start a cluster with everything, kill its nodes")
-
 // TestOwn does in one what takes long to start: TLS, passwords, tokens, nodes that are killed.
 func TestOwn(t *testing.T) {
-	if !*full {
+	if !daily.Full() {
 		t.Skip("starts a cluster, as internal/source/trinotables does anyhow; go test ./internal/test/testtrino -run TestOwn -full -v")
 	}
 	c := Own(t, "--workers=1", "--heap=700M", "--secure", "--retry")
@@ -272,7 +275,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"fetch", "ready", "start", "run", "stop", "kill", "status", "sql", "--workers", "--heap", "--port",
-		"--retry", "--secure", "--light", "--resource-groups", "--set", "--linger", "--discard", "DISCREET_TRINO_HOME"} {
+		"--retry", "--secure", "--light", "--working-coordinator", "--resource-groups", "--set", "--linger", "--discard", "DISCREET_TRINO_HOME"} {
 		if !strings.Contains(string(out), word) {
 			t.Errorf("help does not say %s", word)
 		}
