@@ -4,6 +4,7 @@
 #   installing NAME COMMAND ... the same for what fetches and installs, which is counted apart
 #   await NAME ...              waits for what was started, and shows what it printed
 #   table                       all steps; fails where one failed
+#   start_trino, name_trino     a Trino cluster, and variables that name it
 # Seconds are those of the clock, and those of all processors together.
 
 steps=$(mktemp -d)
@@ -77,4 +78,15 @@ table() {
   printf '%s in all, of which %s waiting for installations; %d of %d steps failed\n' "$(minutes $(((now - begun) / 1000000)))" \
     "$(minutes $((waited / 1000000)))" $failed ${#order[@]}
   [ $failed = 0 ]
+}
+
+# One Trino cluster for all packages: its own port believes every name, and another one wants TLS and passwords. DISCREET_TRINO_HOME names
+# another folder to keep the server in, DISCREET_TRINO a cluster that runs already.
+start_trino() { # its folder, and more options
+  deploy/trino/cluster start "$1" --light --port 0 --secure --set http-server.authentication.allow-insecure-over-http=true "${@:2}"
+}
+name_trino() {
+  DISCREET_TRINO=http://127.0.0.1:$(sed -n 's/^http-server.http.port=//p' "$1/coordinator/etc/config.properties" || true)
+  DISCREET_TRINO_SECURE=$1
+  export DISCREET_TRINO DISCREET_TRINO_SECURE
 }

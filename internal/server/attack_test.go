@@ -329,7 +329,7 @@ func TestAttacks(t *testing.T) {
 func testAttacks(t *testing.T, in storekinds.Store) {
 	one, other := neighbours(t, in)
 	var sides [2][]string
-	texts := storekinds.Some(in, 16, daily.Full(), attacks(t))
+	texts := append(storekinds.Some(in, 16, daily.Full(), attacks(t)), "SELECT COUNT(*) FROM patients")
 	for i, f := range []*front{one, other} {
 		c := f.wire()
 		for _, text := range texts {

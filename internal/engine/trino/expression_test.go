@@ -84,13 +84,14 @@ func TestExpressions(t *testing.T) {
 	s.storeRows(t, all)
 	e := open(t, s.dataset(t, sampleKeys()))
 	asked, refused, wrong := 0, 0, 0
-	for seed := range rounds(4, 200) {
+	first := firstSeed(t, 3, 200)
+	for seed := range rounds(3, 200) {
 		texts := rapid.Custom(func(rt *rapid.T) (all []string) {
 			for range 20 {
 				all = append(all, generate.DrawAny(rt, 3))
 			}
 			return all
-		}).Example(*seeds + seed)
+		}).Example(first + seed)
 		var known []string
 		var exprs []tree.Expr
 		for _, text := range texts {

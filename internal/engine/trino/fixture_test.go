@@ -40,6 +40,16 @@ func rounds[T int | uint64](fewer, all T) T {
 	return fewer
 }
 
+// firstSeed returns where the seeds of a test begin that takes a few of all: elsewhere every day,
+// unless -seeds says where.
+func firstSeed(t testing.TB, few, all int) int {
+	t.Helper()
+	if *seeds != 0 || daily.Full() {
+		return *seeds
+	}
+	return few * daily.Choices(t).Below(all/few)
+}
+
 // dataset reads a policy with one dataset, whose tables are in a schema. What is given are the
 // dataset's keys below the budget.
 func dataset(t testing.TB, source, keys string) *policy.Dataset {

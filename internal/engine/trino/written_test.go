@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/internal/test/reference"
@@ -277,7 +278,8 @@ func TestStatements(t *testing.T) {
 // one of something and one of what stands at the ends of types, none of which ends one; with -full
 // all are.
 func TestStatementsRun(t *testing.T) {
-	taken, ran := 0, 0
+	taken, ran, each := 0, 0, rounds(60, 1)
+	turn := daily.Choices(t).Below(each)
 	for way := range 2 {
 		for _, c := range generate.Corpora(t, "../../planner/testdata", "trino") {
 			s, all := spelledAll(t, c, way)
@@ -291,7 +293,7 @@ func TestStatementsRun(t *testing.T) {
 			var some []string
 			for i, text := range texts {
 				texts[i] = strings.ReplaceAll(text, made, fmt.Sprintf("%q.%q.", in.catalog, in.name))
-				if i%rounds(60, 1) == 0 {
+				if i%each == turn {
 					some = append(some, texts[i])
 				}
 			}

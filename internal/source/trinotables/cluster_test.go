@@ -186,7 +186,7 @@ func TestWall(t *testing.T) {
 
 // TestSecure: certificates, passwords and tokens, at a cluster that wants them.
 func TestSecure(t *testing.T) {
-	c := testtrino.Own(t, "--secure", "--workers=0")
+	c := testtrino.Secure(t)
 	good := c.Address(testtrino.Reader, "tpch", "tiny")
 	p, db := at(t, good)
 	if err := ask(t.Context(), db, "SELECT count(*) FROM orders"); err != nil {

@@ -73,6 +73,24 @@ func Own(t testing.TB, options ...string) *Cluster {
 	return &Cluster{URL: address, folder: folder, own: true, leave: leave}
 }
 
+// Secure returns a cluster that wants TLS and passwords or tokens, for tests that end no node: the
+// one whose folder DISCREET_TRINO_SECURE names, or one of its own.
+func Secure(t testing.TB) *Cluster {
+	t.Helper()
+	folder := os.Getenv("DISCREET_TRINO_SECURE")
+	if folder == "" {
+		return Own(t, "--secure", "--workers=0")
+	}
+	address, err := os.ReadFile(filepath.Join(folder, "url"))
+	if err == nil && !strings.HasPrefix(string(address), "https:") {
+		err = errors.New("it was started without --secure")
+	}
+	if err != nil {
+		t.Fatalf("DISCREET_TRINO_SECURE=%s has no such cluster: %v", folder, err)
+	}
+	return &Cluster{URL: strings.TrimSpace(string(address)), folder: folder}
+}
+
 // startCluster starts a process that prints the cluster's address, and keeps it until its input
 // ends.
 func startCluster(c *exec.Cmd) (address string, life io.Closer, end func() error, err error) {

@@ -25,6 +25,7 @@ func TestShared(t *testing.T) {
 	}
 	var names []string
 	t.Run("schemas", func(t *testing.T) {
+		closed := daily.Sample(t, []string{"memory", "hive", "iceberg", "delta"}, 1)[0] // the rules are the same for all
 		for _, catalog := range []string{"memory", "hive", "iceberg", "delta"} {
 			schema := c.Schema(t, catalog)
 			names = append(names, schema)
@@ -38,6 +39,9 @@ func TestShared(t *testing.T) {
 				{Reader, "CREATE TABLE " + table + "2 (n bigint)"}, {Reader, "TRUNCATE TABLE " + table}, {Writer, "DROP TABLE " + table},
 				{"nobody", "SELECT n FROM " + table}, {"nobody", "SELECT 1"},
 			} {
+				if catalog != closed && !daily.Full() {
+					continue
+				}
 				_, err := c.ask(t, denied.user, denied.statement)
 				if err == nil || !strings.Contains(err.Error(), "Access Denied") {
 					t.Errorf("%s: %s: %v", denied.user, denied.statement, err)
