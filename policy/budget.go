@@ -123,7 +123,7 @@ func (in budgetReader) readBudget(f fields) (text budgetText) {
 		return text
 	}
 	text.f = f
-	b, ok := &in.d.Budget, true
+	b := &in.d.Budget
 	at, given := f.need(in.r, "epsilon", "the most that all answers together may reveal about one person, for example 1")
 	if !given {
 		ok = false
