@@ -119,7 +119,7 @@ func TestAverageOfTwins(t *testing.T) {
 	}
 	for age := int64(0); age <= 110; age++ {
 		loss := new(big.Rat).Quo(big.NewRat(age+(110-age), 1), b.Noise[0].Parameter())
-		if loss.Cmp(dp.Amount(curatortest.Amount("0.5")).Rat()) > 0 {
+		if loss.Cmp(curatortest.Amount("0.5").Rat()) > 0 {
 			t.Errorf("somebody of %d loses %v", age, loss)
 		}
 	}

@@ -76,7 +76,7 @@ func judgeStream(p pair) (int, error) {
 				moved += max(d, -d)
 				squares += d * d
 			}
-			most := squares
+			var most int64
 			if a.Sensitivity.Norm() == dp.L1 {
 				most, squares = a.Sensitivity.L1().Int64(), moved
 			} else {

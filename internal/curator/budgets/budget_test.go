@@ -244,7 +244,7 @@ func TestPromiseAfterTopUps(t *testing.T) {
 		_, err := w.AskAs("ana", curatortest.ByAge(2+i), curatortest.Amount("0.02"))
 		w.Check(err)
 	}
-	a, want := dataset(), account.Reading{}
+	a := dataset()
 	want, err := account.ClaimOfRaisedLimit(first.Limit.Rho, a.Limit.Rho, curatortest.Amount("1e-6"))
 	w.Check(err)
 	if a.Total != (api.Guarantee{Epsilon: want.Epsilon, Delta: 2 * curatortest.Amount("1e-6")}) || a.Total.Epsilon < alone(a).Epsilon {

@@ -528,7 +528,7 @@ func TestPromise13NoPlaceByCheckpoint(t *testing.T) {
 		l.helpers.Wait()
 		mustClose(t, l)
 		state, by, err := check(path, nil, Options{mending: true})
-		if err != nil || by == noneChosen || state.Unread() < uint64(place.Anchor.Sequence)-120 || state.Notes.Anchored() != want {
+		if err != nil || by == noneChosen || state.Unread() < place.Anchor.Sequence-120 || state.Notes.Anchored() != want {
 			t.Errorf("opened by a checkpoint at %d of %d, it says %v: %v", state.Unread(), place.Anchor.Sequence,
 				state.Notes.Anchored(), err)
 		}

@@ -399,12 +399,10 @@ func largestTaperedLoss(beta, k float64) float64 {
 	if beta >= 4*k || k == 0 {
 		return beta
 	}
-	u := -1.0
+	u := 0.0
 	if beta > 0 {
 		// The root that is not positive, without a difference of numbers that are close.
 		u = math.Max(-1, -beta*(1+k)/(2*k+math.Sqrt(4*k*k+k*beta*beta*(1+k))))
-	} else {
-		u = 0
 	}
 	s := (1 - u) / 2
 	return (beta*s + math.Log1p(k*(1-u*u))) * roundingSlack
