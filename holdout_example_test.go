@@ -48,6 +48,9 @@ func ExampleDB_AskHoldout() {
 		}
 	}
 	board, err := db.Board(ctx, "hospital", "trial")
+	if err != nil {
+		log.Fatal(err)
+	}
 	for _, l := range board {
 		fmt.Println(l.Rank, l.Name)
 	}

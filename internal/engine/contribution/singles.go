@@ -137,7 +137,7 @@ func (w *tallies) add(fields []field, b *Batch) bool {
 		}
 		// To clamp to one interval and then to another is to clamp to where its ends come to lie.
 		low, high := f.clamp(s.Lo), f.clamp(s.Hi)
-		ok := true
+		var ok bool
 		switch {
 		case f.kind == People || f.kind == Rows || s.Ones:
 			ok = count()
