@@ -157,7 +157,7 @@ func TestGroups(t *testing.T) {
 	for unit, list := range map[string]int64{"u": was, "name": was, "u ": 2} {
 		t.Run(fmt.Sprintf("by %s, lists of %d", strings.TrimSpace(unit), list), func(t *testing.T) {
 			longestList = list
-			p.testGroups(t, strings.TrimSpace(unit), daily.Sample(t, bounded, 4))
+			p.testGroups(t, strings.TrimSpace(unit), daily.Sample(t, bounded, 2))
 		})
 	}
 }

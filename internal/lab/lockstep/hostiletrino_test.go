@@ -145,10 +145,10 @@ func TestHostilePeopleOnTrino(t *testing.T) {
 	}
 	c := testtrino.Shared(t)
 	catalogs := []string{"memory", "hive", "iceberg"}
-	n := 0
+	n, turn := 0, daily.Turn(len(catalogs))
 	for k, who := range slices.Sorted(maps.Keys(trinoPeople)) {
 		for j, catalog := range catalogs {
-			if daily.Full() || j == k%len(catalogs) {
+			if daily.Full() || j == (k+turn)%len(catalogs) {
 				t.Run(who+" in "+catalog, func(t *testing.T) { hostileOnTrino(t, c, who, catalog, n%6) })
 				n++
 			}

@@ -172,8 +172,8 @@ func findPrograms() (string, error) {
 }
 
 // shortTempFolder returns a folder for temporary files with a short name: in memory where there is
-// enough of it, so that nobody waits for a disk that no test looks at. A server that is killed finds
-// there what it wrote, as it does on a disk.
+// enough of it, so that nobody waits for a disk that no test looks at. A server that is killed
+// finds there what it wrote, as it does on a disk.
 func shortTempFolder() string {
 	if hasSpace("/dev/shm", 2<<30) {
 		return "/dev/shm"

@@ -279,7 +279,8 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"fetch", "ready", "start", "run", "stop", "kill", "status", "sql", "--workers", "--heap", "--port",
-		"--retry", "--secure", "--light", "--working-coordinator", "--resource-groups", "--set", "--linger", "--discard", "DISCREET_TRINO_HOME"} {
+		"--retry", "--secure", "--light", "--working-coordinator", "--resource-groups", "--set", "--linger", "--discard",
+		"DISCREET_TRINO_HOME"} {
 		if !strings.Contains(string(out), word) {
 			t.Errorf("help does not say %s", word)
 		}
