@@ -19,9 +19,15 @@ type CorruptError struct {
 	Path  string // the file
 	Where string // what does not check, and at which record if that is known
 	Err   error  // what the database said, or nil
+	// Newer is all that is said where the ledger has a format that only newer versions of this
+	// program read, which is no damage: what it has, what is read here, and what to do.
+	Newer string
 }
 
 func (e *CorruptError) Error() string {
+	if e.Newer != "" {
+		return e.Newer
+	}
 	s := fmt.Sprintf("the ledger %s is damaged: %s", e.Path, e.Where)
 	if e.Err != nil {
 		s += fmt.Sprintf(" (%v)", e.Err)

@@ -59,6 +59,7 @@
 //
 // # At the top
 //
+//	format    1: the version of this specification. Default: 1, for good. Another one is refused.
 //	ledger    the ledger's file, from the policy's folder, or the address of a PostgreSQL database that
 //	          several servers share, postgres://user@host/database, without a password. Default:
 //	          the policy's own path with the extension .ledger.

@@ -13,7 +13,9 @@ type keySet struct {
 }
 
 var (
-	policyKeys = keySet{known: []string{"ledger", "anchor", "datasets"}}
+	policyKeys = keySet{known: []string{"format", "ledger", "anchor", "datasets"}, other: map[string]string{
+		"version": "which format the policy has is written as format: 1",
+	}}
 	anchorKeys = keySet{
 		known: []string{"file", "postgres", "name", "every"},
 		other: map[string]string{"path": "write file: PATH", "url": "write postgres: URL"},

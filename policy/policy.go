@@ -72,6 +72,9 @@ func (p *Policy) read(r *reader, root *yaml.Node) {
 	if !ok {
 		return
 	}
+	if !readFormat(r, f) {
+		return
+	}
 	p.readLedger(r, f, root)
 	p.readAnchor(r, f)
 	datasets, ok := f.need(r, "datasets", "list at least one dataset under it")
@@ -91,6 +94,30 @@ func (p *Policy) read(r *reader, root *yaml.Node) {
 		p.Datasets[d.Name] = d
 	}
 }
+
+// Format is the version of the specification that this package reads. It grows when something that
+// a policy can say gets another meaning, and not when there is more to say: a key that is not known
+// is refused anyway.
+const Format = 1
+
+// readFormat reports whether the rest can be read: what a policy of another format says may mean
+// something else here. One that does not say its format has the first.
+func readFormat(r *reader, f fields) bool {
+	v, given := f.get("format")
+	if !given {
+		return true
+	}
+	n, ok := r.whole(v, "format", maxFormat, "the version of the specification that the policy is written for")
+	if ok && n != Format {
+		r.problems = nil // of keys that the other format may have
+		r.at(v, "this policy has the format %d, and this version of Discreet reads %d; use the version that it was written for "+
+			"('discreet version' prints what each reads), or see docs/upgrade.md", n, Format)
+		return false
+	}
+	return true
+}
+
+const maxFormat = 1_000_000
 
 // readLedger finds the ledger. Its default lies beside the policy under the
 // same name, so that the policy and what was spent under it move together.

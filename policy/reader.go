@@ -403,6 +403,8 @@ func (r *reader) number(p element, key string) (*big.Rat, bool) {
 
 func exampleOf(key string) string {
 	switch key {
+	case "format":
+		return "1"
 	case "failures", "analyst", "dataset":
 		return "3"
 	case "max_rows", "max_groups", "windows", "every", "answers", "steps", "width":

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/version"
 )
 
 func TestHelp(t *testing.T) {
@@ -36,9 +40,25 @@ func TestHelp(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	command("version").wants(t, 0, "discreet "+console.Version)
-	if v := command("version", "--json").wants(t, 0).decode(t); v["version"] != console.Version || v["go"] == "" || v["platform"] == "" {
+	text := command("version").wants(t, 0, "discreet "+version.Version+" (", runtime.Version(), "DuckDB v1.", "ledger in a file", "policy").out
+	if again := command("--version").wants(t, 0).out; again != text {
+		t.Errorf("--version says %q, and version %q", again, text)
+	}
+	if !regexp.MustCompile(`(?m)^ledger in a file +3 +3$`).MatchString(text) || !regexp.MustCompile(`(?m)^users +2 +1 to 2$`).MatchString(text) {
+		t.Error(text)
+	}
+	v := command("--version", "--json").wants(t, 0).decode(t)
+	if v["version"] != version.Version || v["commit"] != version.Revision() || v["go"] != runtime.Version() || v["platform"] == "" ||
+		!strings.HasPrefix(fmt.Sprint(v["duckdb"]), "v") {
 		t.Errorf("got %v", v)
+	}
+	for _, name := range []string{"ledger_file", "ledger_postgres", "anchor", "users", "policy", "model", "duckdb"} {
+		f, _ := v["formats"].(map[string]any)[name].(map[string]any)
+		for _, of := range []string{"writes", "reads_from", "reads_to"} {
+			if n, ok := f[of].(float64); !ok || n < 1 {
+				t.Errorf("%s of %s is %v", of, name, f[of])
+			}
+		}
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
-	"runtime"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -46,7 +44,7 @@ type cli struct {
 	Attach     querycmd.AttachCmd    `cmd:"" help:"Be a part of another program, which started it."`
 	User       ownercmd.UserCmd      `cmd:"" charges:"never" help:"Say who may come in to the server."`
 	Completion completionCmd         `cmd:"" help:"Print a script that lets the shell complete this command line."`
-	Version    versionCmd            `cmd:"" help:"Show the version."`
+	Version    ownercmd.VersionCmd   `cmd:"" charges:"never" help:"Show the version, and which formats of files it writes and reads."`
 }
 
 const description = `A differentially private curator: SQL in, private answers with error bars out, budgets enforced.
@@ -102,36 +100,6 @@ func run(ctx context.Context, args []string, s console.Screen) (code int) {
 		err = s.Failed()
 	}
 	return console.Report(s, asJSON, err)
-}
-
-type versionCmd struct {
-	JSON bool `help:"Print JSON." name:"json"`
-}
-
-func (versionCmd) Help() string {
-	return `Says which release this is, for which machine, and from which revision it was built.
-
-  discreet version`
-}
-
-func (c *versionCmd) Run(s console.Screen) error {
-	revision := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, set := range info.Settings {
-			if set.Key == "vcs.revision" {
-				revision = set.Value
-			}
-		}
-	}
-	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]string{"version": console.Version, "revision": revision, "go": runtime.Version(),
-			"platform": runtime.GOOS + "/" + runtime.GOARCH})
-	}
-	fmt.Fprintf(s.Out, "discreet %s (%s %s/%s)\n", console.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	if revision != "" {
-		fmt.Fprintln(s.Out, "built from", revision)
-	}
-	return nil
 }
 
 // durations reads lengths of time, and says what to write where one cannot be read.

@@ -12,7 +12,7 @@ var layers = []struct{ name, packages string }{
 	{"dp", "dp/... internal/privacyloss internal/numeric internal/sealed internal/entropy internal/detrand"},
 	{"contracts", "api policy ledger store internal/address internal/username internal/textfile internal/lru internal/underway " +
 		"internal/ownerkey internal/releaseclock internal/policywords internal/problem internal/render " +
-		"internal/mechanism/learn/model internal/mechanism/learn/vector"},
+		"internal/version internal/mechanism/learn/model internal/mechanism/learn/vector"},
 	{"mechanism", "internal/mechanism/..."},
 	{"planner", "internal/planner/..."},
 	{"engine", "internal/engine/... internal/sqlgen internal/source/..."},
@@ -57,6 +57,8 @@ var narrow = map[string]string{
 	"api":              "dp internal/mechanism/learn/model",
 	"ledger":           "api dp dp/account",
 	"policy":           "dp dp/account internal/address internal/numeric internal/textfile internal/username",
+	// What everybody says about itself knows nothing.
+	"internal/version": "",
 	// When answers leave follows from public numbers, and from nothing that was computed.
 	"internal/releaseclock": "",
 	"internal/underway":     "",
@@ -81,7 +83,7 @@ var narrow = map[string]string{
 		"policy store",
 	"internal/engine/duckdb": "dp internal/engine internal/engine/contribution internal/engine/duckdb/chunks " +
 		"internal/engine/publictime internal/engine/sqlengine internal/planner/tree internal/source/catalogue " +
-		"internal/source/pgtables internal/sqlgen internal/textfile policy store",
+		"internal/source/pgtables internal/sqlgen internal/textfile internal/version policy store",
 	"internal/engine/duckdb/chunks": "",
 	"internal/engine/contribution":  "",
 	"internal/engine/trino": "internal/engine internal/engine/publictime internal/engine/sqlengine internal/planner/posix " +
@@ -97,11 +99,12 @@ var narrow = map[string]string{
 	// The ledger never sees data.
 	"internal/ledger/chain":       "dp ledger",
 	"internal/ledger/groupcommit": "internal/entropy internal/ledger/chain ledger",
-	"internal/ledger/sqlite":      "internal/entropy internal/ledger/chain internal/ledger/groupcommit ledger",
-	"internal/ledger/postgres":    "internal/entropy internal/ledger/chain internal/ledger/groupcommit internal/source/pgdial ledger",
+	"internal/ledger/sqlite":      "internal/entropy internal/ledger/chain internal/ledger/groupcommit internal/version ledger",
+	"internal/ledger/postgres": "internal/entropy internal/ledger/chain internal/ledger/groupcommit internal/source/pgdial " +
+		"internal/version ledger",
 	"internal/ledger/memledger":   "dp ledger",
 	"internal/ledger/replay":      "dp ledger",
-	"internal/ledger/anchor":      "internal/source/pgdial ledger policy",
+	"internal/ledger/anchor":      "internal/source/pgdial internal/version ledger policy",
 	"internal/ledger/ownersocket": "internal/ledger/chain ledger",
 	"internal/ledger/openledger": "internal/ledger/anchor internal/ledger/chain internal/ledger/groupcommit " +
 		"internal/ledger/ownersocket internal/ledger/postgres internal/ledger/sqlite ledger policy",
@@ -165,7 +168,8 @@ var narrow = map[string]string{
 		"internal/server/clientlimits internal/server/openid internal/server/users ledger policy",
 	"internal/server/agent": "internal/problem api internal/policywords internal/render internal/sandbox internal/server/admission " +
 		"internal/server/httpapi internal/server/users ledger policy",
-	"internal/server/users":        "internal/lru internal/entropy internal/server/clientlimits internal/source/pgdial internal/username",
+	"internal/server/users": "internal/entropy internal/lru internal/server/clientlimits internal/source/pgdial internal/username " +
+		"internal/version",
 	"internal/pgcatalog":           "internal/pgcatalog/datum internal/pgcatalog/interpret internal/pgcatalog/oid policy",
 	"internal/pgcatalog/interpret": "internal/pgcatalog/datum internal/pgcatalog/oid internal/planner/grammar",
 	"internal/render":              "api dp internal/mechanism/learn/model",
@@ -184,11 +188,13 @@ var narrow = map[string]string{
 		"internal/render ledger",
 	"cmd/discreet/internal/ownercmd": ". api cmd/discreet/internal/console dp internal/curator/budgets internal/curator/policycheck " +
 		"internal/engine internal/engine/duckdb internal/engine/trino internal/lab/hospital internal/ledger/anchor " +
-		"internal/ledger/chain internal/ledger/openledger internal/ledger/replay internal/ownerkey internal/policywords internal/render " +
-		"internal/server internal/server/admission internal/server/agent internal/server/httpapi internal/server/openid " +
-		"internal/server/users internal/server/web internal/source/policydraft internal/source/trinotables ledger policy",
+		"internal/ledger/chain internal/ledger/openledger internal/ledger/replay internal/mechanism/learn/model internal/ownerkey " +
+		"internal/policywords internal/render internal/server internal/server/admission internal/server/agent internal/server/httpapi " +
+		"internal/server/openid internal/server/users internal/server/web internal/source/policydraft internal/source/trinotables " +
+		"internal/version ledger policy",
 	"cmd/discreet/internal/querycmd": ". api client cmd/discreet/internal/console dp internal/curator/budgets internal/lab/chart " +
-		"internal/lab/workbench internal/localsocket internal/render internal/server internal/server/users ledger policy",
+		"internal/lab/workbench internal/localsocket internal/render internal/server internal/server/users internal/version ledger " +
+		"policy",
 	"cmd/discreet/internal/sessioncmd": ". api cmd/discreet/internal/console dp internal/lab/chart internal/lab/holdoutdemo " +
 		"internal/lab/traindemo internal/mechanism/holdout internal/mechanism/holdout/labels internal/mechanism/learn " +
 		"internal/mechanism/stream internal/render",

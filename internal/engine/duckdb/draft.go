@@ -117,7 +117,7 @@ func (d drafter) delimiter() (rune, error) {
 
 func (d drafter) database() ([]policy.Schema, error) {
 	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+sqlgen.QuoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
-		return nil, fmt.Errorf("%s is not a DuckDB file that this version can read, or another process is writing to it", d.path)
+		return nil, fmt.Errorf("%s cannot be read: %s", d.path, whyNotAttached(d.path))
 	}
 	defer d.db.ExecContext(d.ctx, "DETACH source")
 	names, err := queryTexts(d.ctx, d.db,

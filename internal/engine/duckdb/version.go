@@ -242,7 +242,7 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 }
 
 func errAttach(ds *policy.Dataset) error {
-	return fmt.Errorf("open %s: it is not a DuckDB file that this version can read, or another process is writing to it", ds.Source)
+	return fmt.Errorf("open %s: %s", ds.Source, whyNotAttached(ds.Source))
 }
 
 // DescribeVersion says, for the owner, what the version of the data is. Of contents it shows no

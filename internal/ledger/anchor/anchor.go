@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -30,8 +33,11 @@ func Open(p *policy.Policy) (place ledger.Anchorage, release func() error, err e
 	return nil, release, nil
 }
 
-// format is the version of the layout of a document.
-const format = "discreet-anchor-1"
+// Format is the version of the layout of a document: the one that is read and written here. A field
+// more in an anchor is another format, because what is not known is not read.
+const Format = 1
+
+const formatName = "discreet-anchor-"
 
 // document is an anchor with its own hash.
 type document struct {
@@ -45,17 +51,17 @@ func encode(a ledger.Anchor) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(document{format, anchor, ledger.Hash(anchor)})
+	text, err := json.Marshal(document{formatName + strconv.Itoa(Format), anchor, ledger.Hash(anchor)})
 	return append(text, '\n'), err
 }
 
 func decode(text []byte) (ledger.Anchor, error) {
+	if err := checkFormat(text); err != nil {
+		return ledger.Anchor{}, err
+	}
 	var d document
 	if err := decodeStrictly(text, &d); err != nil {
 		return ledger.Anchor{}, errors.New("it is cut off or not an anchor")
-	}
-	if d.Format != format {
-		return ledger.Anchor{}, errors.New("it has a format that this program does not know")
 	}
 	if ledger.Hash([]byte(d.Anchor)) != d.SHA256 {
 		return ledger.Anchor{}, errors.New("it was changed: it does not have its hash")
@@ -68,6 +74,28 @@ func decode(text []byte) (ledger.Anchor, error) {
 		return ledger.Anchor{}, errors.New("its anchor is not complete")
 	}
 	return a, nil
+}
+
+// newerError says that a newer version wrote the anchor.
+type newerError struct{ has, by string }
+
+func (e *newerError) Error() string { return "it has the format " + version.Clean(e.has) }
+
+// checkFormat looks at nothing but the format. What a newer version wrote may have other fields,
+// and names that version.
+func checkFormat(text []byte) error {
+	var head struct{ Format, Version string }
+	if err := json.Unmarshal(text, &head); err != nil {
+		return errors.New("it is cut off or not an anchor")
+	}
+	number, ok := strings.CutPrefix(head.Format, formatName)
+	switch n, err := strconv.Atoi(number); {
+	case !ok || err != nil || n < Format:
+		return errors.New("it is not an anchor")
+	case n > Format:
+		return &newerError{number, head.Version}
+	}
+	return nil
 }
 
 // decodeStrictly decodes one JSON value that has nothing unknown in it or after it.
@@ -87,6 +115,9 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
+	if newer, ok := e.Err.(*newerError); ok {
+		return version.Newer("the anchor in "+e.Place, newer.has, strconv.Itoa(Format), newer.by)
+	}
 	return fmt.Sprintf("the anchor in %s is damaged: %v. Restore it from a backup that is as new as the ledger. Where that is lost, "+
 		"compare the ledger "+
 		"with the receipts that were given out, and only where it holds the last of them remove the damaged anchor and run 'discreet "+

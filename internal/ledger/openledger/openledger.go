@@ -19,6 +19,12 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// FileFormat and PostgresFormat are the formats of ledgers that are read and written here.
+const (
+	FileFormat     = sqlite.Format
+	PostgresFormat = postgres.Format
+)
+
 type Options struct {
 	// Full checks a ledger from its first record to its last, whatever checkpoints there are.
 	Full bool

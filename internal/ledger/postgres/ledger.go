@@ -366,7 +366,7 @@ func (p *database) copyIn(tx pgx.Tx, lines iter.Seq2[chain.Stored, error]) error
 		err = errors.New("there are no records")
 	}
 	if err == nil {
-		_, err = tx.Exec(background, p.in(insertHead), format, int64(head.Sequence), head.Hash)
+		_, err = tx.Exec(background, p.in(insertHead), Format, int64(head.Sequence), head.Hash)
 	}
 	return err
 }

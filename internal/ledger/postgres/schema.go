@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,11 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/internal/source/pgdial"
+	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// format is the version of the tables.
-const format = 1
+// Format is the version of the tables and of what the records may hold: the one that is read and
+// written here. A version that raises it raises it in the head before it writes anything else.
+const Format = 1
 
 // tables makes a ledger. The triggers are a guard against accidents: what a determined person
 // changes is found by the hash chain.
@@ -67,7 +70,7 @@ const (
 	insertHead = `INSERT INTO ledger.head (format, sequence, hash) VALUES ($1, $2, $3)`
 	// Who waits for the head waits for the end of whatever transaction has it, also of one whose
 	// connection was lost.
-	lockHead      = `SELECT sequence, hash FROM ledger.head WHERE one FOR UPDATE`
+	lockHead      = `SELECT sequence, hash, format FROM ledger.head WHERE one FOR UPDATE`
 	updateHead    = `UPDATE ledger.head SET sequence = $1, hash = $2 WHERE one AND sequence = $3 AND hash = $4`
 	insertRecords = `INSERT INTO ledger.records (sequence, body, hash, answer, server)
 SELECT s, b, h, a, $5 FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::bytea[]) AS t (s, b, h, a)`
@@ -104,17 +107,36 @@ WHERE n.nspname = $1 AND k.relkind = 'r' AND NOT k.relrowsecurity AND k.relname 
 	if n == 0 {
 		return false, nil
 	}
-	var version int
-	err := c.QueryRow(ctx, p.in("SELECT format FROM ledger.head")).Scan(&version)
+	var has int
+	err := c.QueryRow(ctx, p.in("SELECT format FROM ledger.head")).Scan(&has)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return false, &ledger.CorruptError{Path: p.name, Where: "its head is missing"}
-	case err == nil && version != format:
-		err = fmt.Errorf("the ledger %s has the format %d, and this program knows %d", p.name, version, format)
+	case err == nil && has != Format:
+		return true, p.newer(ctx, c, has)
 	case err == nil && open:
 		err = errOpen
 	}
 	return true, err
+}
+
+// madeBy begins the comment on the head, which names the version that made the tables, or brought
+// them to their format, so that an older one can name it.
+const madeBy = "a ledger of Discreet "
+
+// newer says that another version made the tables, and which, where their comment tells.
+func (p *database) newer(ctx context.Context, c *pgx.Conn, has int) error {
+	var comment string
+	if err := c.QueryRow(ctx, `SELECT coalesce(obj_description(k.oid, 'pg_class'), '')
+FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE n.nspname = $1 AND k.relname = 'head'`, p.schema).
+		Scan(&comment); err != nil {
+		comment = ""
+	}
+	by, found := strings.CutPrefix(comment, madeBy)
+	if !found {
+		by = ""
+	}
+	return &ledger.CorruptError{Path: p.name, Newer: version.Newer("the ledger "+p.name, fmt.Sprint(has), fmt.Sprint(Format), by)}
 }
 
 // create makes the tables and the first record, where there are none. Two that do so at once do it
@@ -126,7 +148,7 @@ func (p *database) create(ctx context.Context, c *pgx.Conn, now time.Time) error
 			int64(0)); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, p.in(insertHead), format, int64(0), first.Hash)
+		_, err := tx.Exec(ctx, p.in(insertHead), Format, int64(0), first.Hash)
 		return err
 	})
 }
@@ -142,6 +164,9 @@ func (p *database) fill(ctx context.Context, c *pgx.Conn, with func(pgx.Tx) erro
 			if _, err := tx.Exec(ctx, p.in(sql)); err != nil {
 				return err
 			}
+		}
+		if _, err := tx.Exec(ctx, p.in("COMMENT ON TABLE ledger.head IS '"+madeBy+version.Clean(version.Version)+"'")); err != nil {
+			return err
 		}
 		return with(tx)
 	})

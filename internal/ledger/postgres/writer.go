@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
 	"github.com/discreet-dp/discreet/internal/ledger/groupcommit"
+	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -108,9 +109,13 @@ func (w writer) begin() error {
 		return err
 	}
 	var sequence int64
+	var format int
 	var hash, state string
-	if err := r.QueryRow().Scan(&sequence, &hash); err != nil {
+	if err := r.QueryRow().Scan(&sequence, &hash, &format); err != nil {
 		return err
+	}
+	if format != Format { // a newer version took it over while this one ran
+		return &ledger.CorruptError{Path: w.Path, Newer: version.Newer("the ledger "+w.Path, fmt.Sprint(format), fmt.Sprint(Format), "")}
 	}
 	if err := r.QueryRow().Scan(&state); err != nil || state != "serving" {
 		if err == nil || errors.Is(err, pgx.ErrNoRows) {
@@ -195,8 +200,9 @@ func (w writer) findFate(of ledger.Position) (there bool, err error) {
 	err = w.persist(func() error {
 		return pgx.BeginFunc(background, w.conn, func(tx pgx.Tx) error {
 			var sequence int64
+			var format int
 			var hash string
-			if err := tx.QueryRow(background, w.database.in(lockHead)).Scan(&sequence, &hash); err != nil {
+			if err := tx.QueryRow(background, w.database.in(lockHead)).Scan(&sequence, &hash, &format); err != nil {
 				return err
 			}
 			err := tx.QueryRow(background, w.database.in(selectHash), int64(of.Sequence)).Scan(&hash)

@@ -44,7 +44,8 @@
 //
 //	ledger.db       the ledger, mode 0600
 //	ledger.db-wal   its log; there while the ledger is open, and after a crash
-//	ledger.db.lock  what the one writer locks; not empty once there was a ledger, so that one that is missing is not begun anew
+//	ledger.db.lock  what the one writer locks; not empty once there was a ledger, so that one that is missing is not begun anew;
+//	                names the version that last opened it
 //	ledger.db.checkpoint0, ledger.db.checkpoint1
 //	                what follows from the first records, where the chain has its hash; may be removed
 //	ledger.db-new   a ledger that was being created when a process died; also with -journal or -wal

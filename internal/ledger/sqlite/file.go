@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -76,6 +77,8 @@ func checkHeader(path string) (uint32, error) {
 		return bad("the file is not a database")
 	case number(h[68:]) != applicationID:
 		return bad("the file is a database, but not a ledger")
+	case marker&^logged > Format && marker&^logged <= newestFormat:
+		return 0, newer(path, marker&^logged)
 	case marker != closed && marker != opened:
 		return bad("its schema has version %d, and this program knows version %d", marker, closed)
 	case h[18] == 1 || h[19] == 1:
@@ -291,13 +294,24 @@ const (
 	pageSize      = 4096
 )
 
-// The version of the schema is also the marker: it is the one number that SQLite writes for us at a
-// fixed place of the first page, so that it can be read from the file alone, whatever is in the log
-// beside it.
+// Format is the version of the schema and of what the records may hold: the one that is read and
+// written here. A version that raises it raises it in the file before it writes anything else.
+const Format = 3
+
+// The format is also the marker: it is the one number that SQLite writes for us at a fixed place of
+// the first page, so that it can be read from the file alone, whatever is in the log beside it.
 const (
-	closed = 3              // everything is in the file
-	opened = 1<<16 | closed // the file needs its log
+	logged = 1 << 16         // the file needs its log
+	closed = Format          // everything is in the file
+	opened = logged | Format // the file needs its log
+
+	newestFormat = 999 // what is above was never a format, and is damage
 )
+
+// newer says that a newer version wrote the ledger, and which, where its lock file tells.
+func newer(path string, has uint32) error {
+	return &ledger.CorruptError{Path: path, Newer: version.Newer("the ledger "+path, fmt.Sprint(has), fmt.Sprint(Format), lastWriter(path))}
+}
 
 // schema creates the tables, in the order and spelling in which SQLite gives them back.
 // The triggers are a guard against accidents: what a determined person changes is

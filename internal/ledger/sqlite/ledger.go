@@ -204,6 +204,7 @@ func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper,
 	if err := l.prepare(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	nameWriter(path)
 	return l, nil
 }
 

@@ -3,13 +3,17 @@
 package sqlite
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -78,8 +82,43 @@ func wasUsed(path string) bool {
 // fail.
 func markUsed(path string) {
 	if !wasUsed(path) {
-		_ = os.WriteFile(path+".lock", []byte("There is a ledger beside this file. Do not remove either.\n"), 0o600)
+		_ = os.WriteFile(path+".lock", []byte(lockText), 0o600)
 	}
+}
+
+const (
+	lockText   = "There is a ledger beside this file. Do not remove either.\n"
+	lockWriter = "Last opened by Discreet "
+)
+
+// nameWriter says in the lock file which version has the ledger now, so that an older one, which
+// cannot read what this one wrote, can name it. It may fail, and at no moment is the file empty.
+func nameWriter(path string) {
+	text := []byte(lockText + lockWriter + version.Version + "\n")
+	if was, err := os.ReadFile(path + ".lock"); err == nil && bytes.Equal(was, text) {
+		return
+	}
+	f, err := os.OpenFile(path+".lock", os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(text, 0); err == nil {
+		_ = f.Truncate(int64(len(text)))
+	}
+}
+
+// lastWriter is the version that the lock file names, or nothing.
+func lastWriter(path string) string {
+	f, err := os.Open(path + ".lock")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, 1000))
+	_, rest, _ := strings.Cut(string(text), lockWriter)
+	named, _, _ := strings.Cut(rest, "\n")
+	return named
 }
 
 // unmarkUsed takes that back.

@@ -14,4 +14,8 @@ func wasUsed(string) bool { return false }
 
 func markUsed(string) {}
 
+func nameWriter(string) {}
+
+func lastWriter(string) string { return "" }
+
 func unmarkUsed(string) {}

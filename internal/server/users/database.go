@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/discreet-dp/discreet/internal/source/pgdial"
+	"github.com/discreet-dp/discreet/internal/version"
 )
 
 // databaseSchema makes the users in a database. Names are compared and put in order by their bytes,
@@ -100,7 +101,7 @@ func (d database) claim(create bool) error {
 	defer pgdial.HangUp(c)
 	format, err := d.format(c)
 	switch {
-	case err != nil || format == version:
+	case err != nil || format == Format:
 		return err
 	case format == 0 && !create:
 		return fmt.Errorf("%w in %s", ErrNone, d.Name)
@@ -110,7 +111,7 @@ func (d database) claim(create bool) error {
 		format, err := d.format(c)
 		verdict = err
 		switch {
-		case err != nil || format == version:
+		case err != nil || format == Format:
 			return err
 		case format == 1:
 			return d.upgrade(tx)
@@ -118,7 +119,10 @@ func (d database) claim(create bool) error {
 		if _, err := tx.Exec(uninterrupted, d.In("main", databaseSchema), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
-		_, err = tx.Exec(uninterrupted, d.In("main", "INSERT INTO main.secret (one, format, secret) VALUES (1, $1, $2)"), version,
+		if _, err := tx.Exec(uninterrupted, d.comment()); err != nil {
+			return err
+		}
+		_, err = tx.Exec(uninterrupted, d.In("main", "INSERT INTO main.secret (one, format, secret) VALUES (1, $1, $2)"), Format,
 			random(32))
 		return err
 	})
@@ -152,7 +156,7 @@ WHERE n.nspname = $1 AND k.relname = 'tokens' AND a.privilege_type IN ('SELECT',
 	}); err != nil {
 		return err
 	}
-	for _, grant := range append(grants, fmt.Sprintf("UPDATE main.secret SET format = %d", version)) {
+	for _, grant := range append(grants, fmt.Sprintf("UPDATE main.secret SET format = %d", Format)) {
 		if _, err := tx.Exec(uninterrupted, d.In("main", grant)); err != nil {
 			return err
 		}
@@ -192,9 +196,8 @@ WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins', 'v
 		return 0, d.foreign()
 	case err != nil:
 		return 0, d.words(err)
-	case format < 1 || format > version:
-		return 0, fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that "+
-			"made it, or a newer one", d.Name, format, version)
+	case format < 1 || format > Format:
+		return 0, errors.New(version.Newer("the database of users "+d.Name, fmt.Sprint(format), formatsRead, d.writer(c)))
 	case names != map[int]int{1: 4, 2: 6}[format]:
 		return 0, d.foreign()
 	case open:
@@ -202,6 +205,30 @@ WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins', 'v
 			"tables secret, users, tokens, logins, visits and saved; if somebody may have read them, give everybody a new password", d.Name)
 	}
 	return format, nil
+}
+
+// madeBy begins the comment on the table of the secret, which names the version that made the
+// tables, or brought them to their format.
+const madeBy = "users of Discreet "
+
+// writer is the version that the comment names, or nothing.
+func (d database) writer(c *pgx.Conn) string {
+	var comment string
+	if err := c.QueryRow(uninterrupted, `SELECT coalesce(obj_description(k.oid, 'pg_class'), '')
+FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE n.nspname = $1 AND k.relname = 'secret'`, d.Schema).
+		Scan(&comment); err != nil {
+		return ""
+	}
+	by, found := strings.CutPrefix(comment, madeBy)
+	if !found {
+		return ""
+	}
+	return by
+}
+
+// comment is the statement that names this version there.
+func (d database) comment() string {
+	return d.In("main", "COMMENT ON TABLE main.secret IS '"+madeBy+version.Clean(version.Version)+"'")
 }
 
 func (d database) foreign() error {

@@ -211,13 +211,15 @@ func TestDatabasesRefused(t *testing.T) {
 		"views":       {"MAKE; ALTER TABLE X.users RENAME TO u; CREATE VIEW X.users AS SELECT * FROM X.u", "left as it is"},
 		"some":        {"MAKE; DROP TABLE X.logins", "left as it is"},
 		"rows hidden": {"MAKE; ALTER TABLE X.users ENABLE ROW LEVEL SECURITY", "left as it is"},
-		"newer":       {"MAKE; UPDATE X.secret SET format = 3", "knows version 2"},
-		"no secret":   {"MAKE; DELETE FROM X.secret", "left as it is"},
-		"short":       {"MAKE; UPDATE X.secret SET secret = 'abc'", "damaged"},
-		"half new":    {"MAKE; UPDATE X.secret SET format = 1", "left as it is"},
-		"lost":        {"MAKE; DROP TABLE X.visits", "left as it is"},
-		"readable":    {"MAKE; GRANT SELECT ON X.users TO PUBLIC", "give everybody a new password"},
-		"a column":    {"MAKE; GRANT UPDATE (argon2) ON X.users TO PUBLIC", "give everybody a new password"},
+		"newer":       {"MAKE; UPDATE X.secret SET format = 3", "has the format 3, as Discreet development writes it. This is"},
+		"of 0.9.1": {"MAKE; UPDATE X.secret SET format = 4; COMMENT ON TABLE X.secret IS 'users of Discreet 0.9.1'",
+			"has the format 4, as Discreet 0.9.1 writes it. This is Discreet development, which reads the format 2, and brings 1"},
+		"no secret": {"MAKE; DELETE FROM X.secret", "left as it is"},
+		"short":     {"MAKE; UPDATE X.secret SET secret = 'abc'", "damaged"},
+		"half new":  {"MAKE; UPDATE X.secret SET format = 1", "left as it is"},
+		"lost":      {"MAKE; DROP TABLE X.visits", "left as it is"},
+		"readable":  {"MAKE; GRANT SELECT ON X.users TO PUBLIC", "give everybody a new password"},
+		"a column":  {"MAKE; GRANT UPDATE (argon2) ON X.users TO PUBLIC", "give everybody a new password"},
 	} {
 		at := nowhere(t)
 		schema := at[strings.LastIndex(at, "=")+1:]

@@ -19,13 +19,20 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/version"
 )
 
-// Numbers in the header of the file that say whose file it is, and how its tables are made.
+// applicationID stands in the header of the file, and says whose file it is.
+const applicationID = 0x4450_5553 // "DPUS"
+
+// Format is the version of the tables that is written here, in a file and in a database. Those of
+// OldestFormat and later are brought to it when they are opened.
 const (
-	applicationID = 0x4450_5553 // "DPUS"
-	version       = 2
+	Format       = 2
+	OldestFormat = 1
 )
+
+const formatsRead = "2, and brings 1 to it" // by this program, in words
 
 // fileSchema makes the tables. Times are microseconds since 1970, and 0 is never.
 const fileSchema = `
@@ -187,15 +194,18 @@ func claim(db *sql.DB, path string) error {
 		}
 	}
 	switch {
-	case id == applicationID && made == version:
+	case id == applicationID && made == Format:
 		tx.Rollback()
 	case id == applicationID && made == 1:
 		if err := upgrade(tx); err != nil {
 			return unreadable(path, err)
 		}
 	case id == applicationID:
-		return fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that wrote it, "+
-			"or a newer one", path, made, version)
+		var by string
+		if err := tx.QueryRow("SELECT version FROM program").Scan(&by); err != nil {
+			by = "" // no version so far has such a table; one that raises the format makes it
+		}
+		return errors.New(version.Newer("the file of users "+path, fmt.Sprint(made), formatsRead, by))
 	case id != 0 || made != 0 || tables != 0:
 		return foreign(path)
 	default:
@@ -229,7 +239,7 @@ func create(tx *sql.Tx) error {
 	if _, err := tx.Exec("INSERT INTO secret (one, secret) VALUES (1, ?)", secret); err != nil {
 		return err
 	}
-	for _, p := range []string{fmt.Sprintf("PRAGMA application_id = %d", applicationID), fmt.Sprintf("PRAGMA user_version = %d", version)} {
+	for _, p := range []string{fmt.Sprintf("PRAGMA application_id = %d", applicationID), fmt.Sprintf("PRAGMA user_version = %d", Format)} {
 		if _, err := tx.Exec(p); err != nil {
 			return err
 		}
@@ -242,7 +252,7 @@ func upgrade(tx *sql.Tx) error {
 	if _, err := tx.Exec(schemaVersion2); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", Format)); err != nil {
 		return err
 	}
 	return tx.Commit()

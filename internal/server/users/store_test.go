@@ -274,7 +274,10 @@ func TestFilesRefused(t *testing.T) {
 		{file("garbage", "SQLite format 3\x00"+strings.Repeat("x", 5000), 0o600), "is not a file of users"},
 		{database("ledger", "CREATE TABLE records (x)", "PRAGMA application_id = 5"), "is not a file of users"},
 		{database("tables", "CREATE TABLE users (x)"), "is not a file of users"},
-		{database("newer", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 3"), "knows version 2"},
+		{database("newer", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 3"), "has the format 3."},
+		{database("named", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 4",
+			"CREATE TABLE program (version TEXT)", "INSERT INTO program VALUES ('0.9.1')"),
+			"has the format 4, as Discreet 0.9.1 writes it."},
 	} {
 		before, _ := os.ReadFile(c.path)
 		s, err := Open(c.path)

@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// Version is the release; what it was built from is read off the binary.
-const Version = "0.1.0"
-
 // Screen is where commands read and print, and the clock that they go by.
 type Screen struct {
 	In       io.Reader

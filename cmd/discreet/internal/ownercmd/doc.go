@@ -10,4 +10,5 @@
 //	discreet user       user*.go      who may come in to the server
 //	discreet serve      serve*.go     its flags, its file of settings, and its demonstration
 //	discreet mcp        mcp.go        the tools of package agent over standard input and output
+//	discreet version    version.go    which release this is, and which formats it writes and reads
 package ownercmd

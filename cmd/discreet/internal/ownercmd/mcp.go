@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/agent"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/version"
 )
 
 type MCPCmd struct {
@@ -65,7 +66,7 @@ func (c *MCPCmd) relay(ctx context.Context, s console.Screen, to *console.Client
 	tools, err := agent.Relay(ctx, func(ctx context.Context, message json.RawMessage) (answer json.RawMessage, err error) {
 		err = to.Server().Call(ctx, http.MethodPost, "/mcp", message, &answer)
 		return answer, err
-	}, console.Version)
+	}, version.Version)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 		return errors.Join(console.Misuse(fmt.Errorf("the policy lists no analyst %q", c.As)), db.Close())
 	}
 	d := admission.New(db, admission.Options{Timeout: c.Timeout, Opening: true})
-	handler := agent.New(d, console.Version)
+	handler := agent.New(d, version.Version)
 	ctx, fail := context.WithCancelCause(ctx)
 	var opening sync.WaitGroup
 	opening.Go(func() {

@@ -28,6 +28,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	page "github.com/discreet-dp/discreet/internal/server/web"
+	"github.com/discreet-dp/discreet/internal/version"
 )
 
 // ServeCmd is the server. Every flag but --config and --demo can also be a key of the file and a
@@ -152,7 +153,7 @@ func (c *ServeCmd) serverConfig(s console.Screen) (server.Config, error) {
 		Running:    c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),
 		Connections: c.Connections, Ends: users.Ends{Idle: c.SessionIdle, Whole: c.SessionLength}, Demo: c.Demo,
 		Memory: c.Memory, Threads: c.Threads,
-		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
+		FullCheck: c.CheckLedger, Log: c.logger(s), Texts: c.LogTexts, Version: version.Version,
 	}, nil
 }
 
@@ -211,7 +212,7 @@ func (c *ServeCmd) serve(ctx context.Context, log *slog.Logger, srv *server.Serv
 			done, waiting = true, err == nil
 			if err == nil {
 				notifySystemd("READY=1")
-				log.Info("ready", "version", console.Version)
+				log.Info("ready", "version", version.Version)
 			}
 		case <-again:
 			if err := srv.Reload(); err != nil {

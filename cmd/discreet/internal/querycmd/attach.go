@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/localsocket"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -58,7 +59,7 @@ func (c *AttachCmd) Run(ctx context.Context, s console.Screen) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, socket.Close()) }()
-	hello := attachGreeting{Address: socket.Address(), Folder: socket.Folder, Version: console.Version}
+	hello := attachGreeting{Address: socket.Address(), Folder: socket.Folder, Version: version.Version}
 	if c.Policy != "" {
 		return c.serve(ctx, s, socket, hello)
 	}
@@ -102,7 +103,7 @@ func (c *AttachCmd) serve(ctx context.Context, s console.Screen, socket *localso
 		return err
 	}
 	srv, err := server.Begin(ctx, server.Config{Policy: c.Policy, Users: where, Web: socket, Immediate: true, Memory: c.Memory,
-		Threads: c.Threads, Version: console.Version,
+		Threads: c.Threads, Version: version.Version,
 		// Whoever has the data has nobody to be protected from, and waits for as long as they like.
 		Rate: 600_000, Timeout: 24 * time.Hour,
 		Log: slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))})

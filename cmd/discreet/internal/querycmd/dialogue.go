@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -70,7 +71,7 @@ func interact(ctx context.Context, s *analystConsole, keep bool) error {
 }
 
 func (d *dialogue) greet() {
-	fmt.Fprintf(d.Out, "discreet %s. Statements end with a semicolon; \\? shows help, \\q leaves.\n", console.Version)
+	fmt.Fprintf(d.Out, "discreet %s. Statements end with a semicolon; \\? shows help, \\q leaves.\n", version.Version)
 	switch ds := d.datasetPolicy(); {
 	case ds == nil:
 		fmt.Fprintf(d.Out, "The policy has several datasets; choose one with \\c: %s\n", strings.Join(d.db.Policy().Names(), ", "))

@@ -18,3 +18,8 @@
 //  5. The functions can be reached by SQL that the engine prints, and by nobody else: no text of an
 //     analyst arrives at DuckDB.
 package chunks
+
+import duck "github.com/duckdb/duckdb-go-bindings"
+
+// LibraryVersion is the version of the DuckDB that is linked here.
+func LibraryVersion() string { return duck.LibraryVersion() }
