@@ -165,7 +165,7 @@ var narrow = map[string]string{
 	"internal/server/httpapi": ". api dp internal/curator/budgets internal/entropy internal/ledger/chain internal/ledger/replay " +
 		"internal/problem " +
 		"internal/mechanism/learn internal/mechanism/stream internal/policywords internal/render internal/server/admission " +
-		"internal/server/clientlimits internal/server/openid internal/server/users ledger policy",
+		"internal/server/clientlimits internal/server/openid internal/server/users internal/version ledger policy",
 	"internal/server/agent": "internal/problem api internal/policywords internal/render internal/sandbox internal/server/admission " +
 		"internal/server/httpapi internal/server/users ledger policy",
 	"internal/server/users": "internal/entropy internal/lru internal/server/clientlimits internal/source/pgdial internal/username " +

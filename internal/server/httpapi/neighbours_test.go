@@ -71,7 +71,8 @@ func TestNeighbours(t *testing.T) {
 		both("POST", "/v1/explain", "ana", q[:len(q)-1]+`,"parts":true}`)
 		both("POST", "/v1/query", "ana", q[:len(q)-1]+`,"parts":true}`, "Idempotency-Key", fmt.Sprint("q", i))
 	}
-	for _, path := range []string{"/v1/datasets/hospital", "/v1/datasets/hospital/budget", "/v1/receipts", "/v1/me", "/v1/sessions"} {
+	for _, path := range []string{"/v1/datasets/hospital", "/v1/datasets/hospital/budget", "/v1/receipts", "/v1/me", "/v1/sessions",
+		"/v1/version"} {
 		both("GET", path, "ana", "")
 	}
 	both("GET", "/v1/datasets/hospital/budget", "olga", "")

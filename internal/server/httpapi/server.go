@@ -117,6 +117,7 @@ func handlers(o Options, auth *authenticator, metrics *metrics, names *nameSourc
 		&ledgerHandler{dispatcher: o.Dispatcher, head: head},
 		&auditHandler{dispatcher: o.Dispatcher, head: head, running: make(chan struct{}, 1)},
 		&policyHandler{dispatcher: o.Dispatcher, history: history},
+		&versionHandler{dispatcher: o.Dispatcher, version: o.Version},
 		metrics,
 		documentHandler{}, // the last: it describes the others
 	}

@@ -139,6 +139,7 @@ func TestEveryOperation(t *testing.T) {
 		t.Error(all.body)
 	}
 	w.want(w.call("GET", "/v1/logins", "ana", ""), 200)
+	w.want(w.call("GET", "/v1/version", "ana", ""), 200)
 	w.want(w.call("GET", "/metrics", "olga", ""), 200)
 	w.want(w.call("GET", "/v1/sessions", "ana", ""), 200)
 	if all := w.want(w.call("GET", "/v1/datasets/hospital/streams", "ana", ""), 200); all.body != "{\"streams\":[]}\n" {

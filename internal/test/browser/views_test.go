@@ -116,7 +116,7 @@ var views = []view{
 	{name: "owner-failures", path: "/owner/failures?dataset=shared", who: "olga"},
 	{name: "owner-ledger", path: "/owner/ledger", who: "olga"},
 	{name: "owner-policy", path: "/owner/policy?dataset=shared", who: "olga"},
-	{name: "account", path: "/account", who: "ana"},
+	{name: "account", path: "/account", who: "ana", do: func(tb *tab) { tb.reads("Discreet test") }},
 	{name: "playground", path: "/playground"},
 	{alike: true, name: "playground-nothing", path: "/playground/elsewhere", do: func(tb *tab) {
 		tb.reads("There is nothing at this address")

@@ -5,6 +5,8 @@ export interface Left { epsilon: number | null; rho: number | null; delta: numbe
 
 export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[] }
 
+export interface Version { version: string; commit?: string; go?: string; engines: { name: string; datasets: string[] }[] }
+
 export interface Ways {
   password: boolean
   openid?: { name: string }
@@ -160,6 +162,7 @@ export const get = <T>(path: string, signal?: AbortSignal) => call<T>('GET', pat
 export const post = <T>(path: string, body: unknown, options?: { signal?: AbortSignal; headers?: Record<string, string> }) =>
   call<T>('POST', path, body, options)
 
+export const version = (signal?: AbortSignal) => get<Version>('/v1/version', signal)
 export const dataset = (name: string, signal?: AbortSignal) => get<Dataset>(`/v1/datasets/${encodeURIComponent(name)}`, signal)
 export const budget = (name: string, signal?: AbortSignal) => get<Budget>(`/v1/datasets/${encodeURIComponent(name)}/budget`, signal)
 export const explain = (q: Question, signal?: AbortSignal) => post<Explanation>('/v1/explain', q, { signal })

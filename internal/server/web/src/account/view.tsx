@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { call, get, post, Trouble } from '../api'
+import { call, get, post, Trouble, version } from '../api'
 import { time } from '../format'
 import { useSession } from '../session'
 import { asTrouble, Busy, Copy, useLoaded, Warn } from '../ui/ui'
@@ -15,7 +15,17 @@ export function View() {
     <p>{me.role === 'owner' ? 'You are an owner.' : `You may ask ${me.datasets.join(', ') || 'nothing yet'}.`}</p>
     <Tokens />
     <Logins />
+    <Release />
   </>
+}
+
+// Release says which version of the program answers.
+function Release() {
+  const release = useLoaded(version, [])
+  if (release.trouble) return <Warn trouble={release.trouble} />
+  if (!release.value) return <Busy />
+  const { version: name, commit } = release.value
+  return <p class="hint">Discreet {name}{commit && `, commit ${commit.slice(0, 12)}`}</p>
 }
 
 function Tokens() {
