@@ -47,6 +47,12 @@ func TestVersion(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^ledger in a file +3 +3$`).MatchString(text) || !regexp.MustCompile(`(?m)^users +2 +1 to 2$`).MatchString(text) {
 		t.Error(text)
 	}
+	documented := contents(t, "../../docs/upgrade.md")
+	for line := range strings.Lines(text[strings.Index(text, "\n")+1:]) {
+		if !strings.Contains(documented, strings.TrimRight("    "+line, " \n")+"\n") {
+			t.Errorf("docs/upgrade.md does not have %q", line)
+		}
+	}
 	v := command("--version", "--json").wants(t, 0).decode(t)
 	if v["version"] != version.Version || v["commit"] != version.Revision() || v["go"] != runtime.Version() || v["platform"] == "" ||
 		!strings.HasPrefix(fmt.Sprint(v["duckdb"]), "v") {

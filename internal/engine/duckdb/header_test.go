@@ -57,6 +57,10 @@ func TestFileOfDuckDB2(t *testing.T) {
 			}
 		}
 	}
+	documented := string(must(os.ReadFile("../../../docs/upgrade.md"))(t))
+	if says := whyNotAttached(filepath.Join(folder, "new.duckdb")); !strings.Contains(documented, says) {
+		t.Errorf("docs/upgrade.md does not have %s", says)
+	}
 	write(t, folder, "old.duckdb", string(keptFile(t, "duckdb-2.0.0-as-1.5.0.duckdb.gz")))
 	open(t, dataset(t, folder, "source: old.duckdb\n"+patientsTable))
 	if all := must(Schemas(t.Context(), []string{filepath.Join(folder, "old.duckdb")}, DraftOptions{}))(t); len(all) != 1 {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -48,4 +49,16 @@ func TestNewerLedger(t *testing.T) {
 	if r := verify(t, at); r.Charges != 1 {
 		t.Errorf("%d charges", r.Charges)
 	}
+}
+
+// TestServersOfTheSchema: what docs/upgrade.md tells an owner to look at is there.
+func TestServersOfTheSchema(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/upgrade.md")
+	noError(t, err)
+	const query = "SELECT server, host, seen FROM discreet.servers WHERE state = 'serving'"
+	if !strings.Contains(string(text), query) {
+		t.Fatal("docs/upgrade.md has another query")
+	}
+	l := open(t, address(t), Options{})
+	noError(t, ledgertest.ErrOf(l.database.do(strings.Replace(query, "discreet.", "ledger.", 1))))
 }
