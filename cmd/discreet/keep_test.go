@@ -172,7 +172,8 @@ func keepUsers(t *testing.T, path string) {
 	must(t, err)
 	defer store.Close()
 	for kind, body := range map[string]string{"question": `{"sql":"` + keptQuestion + `"}`, "dashboard": `{"tiles":[]}`} {
-		_, err := store.SavedItems().Add(t.Context(), users.Saved{Kind: kind, User: "ana", Dataset: "clinic", Title: "by ward", Body: body}, 10)
+		item := users.Saved{Kind: kind, User: "ana", Dataset: "clinic", Title: "by ward", Body: body}
+		_, err := store.SavedItems().Add(t.Context(), item, 10)
 		must(t, err)
 	}
 }
@@ -183,14 +184,16 @@ func keepDatabase(t *testing.T, dir string) {
 	server := testpg.Shared(t)
 	const name = "to be kept"
 	server.Database(t, name)
-	text := "ledger: ADDRESS\n" + contents(t, filepath.Join(dir, "policy.yaml"))[len("format: 1\nledger: kept.ledger\nanchor: {file: kept.anchor}\n"):]
+	_, rest, _ := strings.Cut(contents(t, filepath.Join(dir, "policy.yaml")), "datasets:")
+	text := "ledger: ADDRESS\ndatasets:" + rest
 	path := write(t, filepath.Join(dir, "policy-postgres.yaml"), strings.Replace(text, "ADDRESS", keptAddress(t, server, name), 1))
 	command("query", "-p", path, "--as", "ben", "SELECT COUNT(*) FROM patients").wants(t, 0)
 	command("stream", "ask", "-p", path, "--as", "ana", "age >= 60").wants(t, 0)
 	token := contents(t, filepath.Join(dir, "token.txt"))
 	keepUsers(t, path)
 	write(t, filepath.Join(dir, "token.txt"), token)
-	write(t, filepath.Join(dir, "answer-postgres.json"), command("query", "-p", path, "--as", "ana", "--json", keptQuestion).wants(t, 0).out)
+	paid := command("query", "-p", path, "--as", "ana", "--json", keptQuestion).wants(t, 0)
+	write(t, filepath.Join(dir, "answer-postgres.json"), paid.out)
 	write(t, filepath.Join(dir, "budget-postgres.json"), command("budget", "-p", path, "--json").wants(t, 0).out)
 	address := strings.Replace(keptAddress(t, server, name), "&schema=kept", "", 1) // which is ours
 	dump := server.Tool(t, "pg_dump", "--inserts", "--no-owner", "--no-privileges", "--schema", "kept", "--dbname", address)

@@ -204,8 +204,8 @@ func TestFilesOfANewerVersion(t *testing.T) {
 			{"user", "list", "-p", "policy.yaml"}, {"user", "add", "cy", "-p", "policy.yaml"}}},
 		{"kept.anchor", "has the format 2. This is Discreet development, which reads the format 1",
 			rewrite("kept.anchor", "discreet-anchor-1", "discreet-anchor-2"), [][]string{query, {"ledger", "anchor", "-p", "policy.yaml"}}},
-		{"policy.yaml", "this policy has the format 2, and this version of Discreet reads 1", rewrite("policy.yaml", "format: 1", "format: 2"),
-			[][]string{query, {"check", "policy.yaml"}, {"budget", "-p", "policy.yaml"}}},
+		{"policy.yaml", "this policy has the format 2, and this version of Discreet reads 1",
+			rewrite("policy.yaml", "format: 1", "format: 2"), [][]string{query, {"check", "policy.yaml"}, {"budget", "-p", "policy.yaml"}}},
 		{"model.json", "it has version 2 of the format, and this program reads 1", rewrite("model.json", `"version": 1`, `"version": 2`),
 			[][]string{{"predict", "-m", "model.json", "data/patients.csv"}}},
 	} {

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Version is which program answers. Nobody is told who has not signed in: who looks for servers with
-// a hole that is known begins by asking.
+// Version is which program answers. Nobody is told who has not signed in: who looks for servers
+// with a hole that is known begins by asking.
 type Version struct {
 	Version string   `json:"version" doc:"The release of this server"`
 	Commit  string   `json:"commit,omitempty" doc:"For the owner: what it was built from, where that is known"`

@@ -92,8 +92,8 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	if head.Version != Version {
 		return nil,
-			fmt.Errorf("%w of this version: it has version %d of the format, and this program reads %d; use the version that wrote it, or a "+
-				"newer one", ErrModel, head.Version, Version)
+			fmt.Errorf("%w of this version: it has version %d of the format, and this program reads %d; use the version that wrote it, "+
+				"or a newer one", ErrModel, head.Version, Version)
 	}
 	m := new(Model)
 	if err := decodeStrictly(bytes.NewReader(text), m); err != nil {
