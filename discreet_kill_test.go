@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -215,7 +216,7 @@ func (v *victim) check() error {
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := int64(50)
+	rounds := int64(daily.Rounds(16, 50))
 	if testing.Short() {
 		rounds = 10
 	}

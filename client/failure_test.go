@@ -40,9 +40,6 @@ func TestNobodyIsAsked(t *testing.T) {
 // TestBrokenWire: a question whose answer is lost is asked again under its name, and charged once;
 // where that does not help either, who was charged is said, and the request asks again for nothing.
 func TestBrokenWire(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for wires to break")
-	}
 	ctx, q := context.Background(), Question{SQL: "SELECT COUNT(*) FROM patients", Epsilon: 0}
 	north, south := open(t, "north", pure, 50, nil), open(t, "southern", pure, 60, nil)
 	far, wire := south.breaking(t, "far")
@@ -133,9 +130,6 @@ func TestTokenOfAnother(t *testing.T) {
 // TestChangedMeanwhile: a request whose data has changed cannot be asked again, and nobody is told
 // to.
 func TestChangedMeanwhile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for wires to break")
-	}
 	ctx, q := t.Context(), Question{SQL: "SELECT COUNT(*) FROM patients"}
 	north, south := open(t, "north", pure, 50, nil), open(t, "southern", pure, 60, nil)
 	far, wire := south.breaking(t, "far")

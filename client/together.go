@@ -199,6 +199,10 @@ func each(servers []*Server, do func(int, *Server) error) (out []Failure) {
 // maxTries is how often a server is asked that could not be reached, or is busy.
 const maxTries = 4
 
+// firstWait is how long to wait before a server is asked again; the next waits are longer by as
+// much. Tests do not wait so long.
+var firstWait = time.Second
+
 // persist asks a server, and once more where the connection breaks: under its name a question is
 // charged once, so that nobody pays for a broken wire.
 func (s *Server) persist(ctx context.Context, q Question, request string) (a *api.Answer, err error) {
@@ -206,7 +210,7 @@ func (s *Server) persist(ctx context.Context, q Question, request string) (a *ap
 		if a, err = s.ask(ctx, q, request); err == nil || try == maxTries || ctx.Err() != nil {
 			return a, err
 		}
-		wait := time.Duration(try) * time.Second
+		wait := time.Duration(try) * firstWait
 		var said *ServerError
 		if errors.As(err, &said) {
 			if said.status != 429 && said.status != 503 {

@@ -78,9 +78,12 @@ type wire struct {
 	asked atomic.Int32 // how many questions came
 }
 
-// breaking returns a server behind such a wire.
+// breaking returns a server behind such a wire. Who asks again waits for less than it would.
 func (s *site) breaking(t testing.TB, name string) (*Server, *wire) {
 	t.Helper()
+	before := firstWait
+	firstWait = time.Millisecond
+	t.Cleanup(func() { firstWait = before })
 	to, err := url.Parse(s.address)
 	must(t, err)
 	w, through := &wire{}, httputil.NewSingleHostReverseProxy(to)

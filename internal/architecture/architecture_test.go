@@ -20,7 +20,21 @@ type listed struct {
 	Doc        string
 }
 
+// everyPackage are the packages of the module, which several tests look at.
+var everyPackage []listed
+
 func packages(t *testing.T, pattern string) []listed {
+	t.Helper()
+	if pattern != "./..." {
+		return list(t, pattern)
+	}
+	if everyPackage == nil {
+		everyPackage = list(t, pattern)
+	}
+	return everyPackage
+}
+
+func list(t *testing.T, pattern string) []listed {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", pattern)
 	cmd.Dir = "../.."

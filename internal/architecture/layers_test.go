@@ -215,8 +215,8 @@ var forbidden = map[string]string{
 	// Noise that can be made again hides nothing, and a ledger without a disk forgets what was
 	// spent: they are for data that is made up.
 	module + "/internal/detrand": "internal/fakedata internal/lab/density internal/lab/holdoutdemo internal/lab/lockstep " +
-		"internal/lab/omopdata internal/lab/traindemo internal/sandbox internal/test/curatortest internal/test/daily internal/test/generate " +
-		"internal/test/ledgertest",
+		"internal/lab/omopdata internal/lab/traindemo internal/sandbox internal/test/curatortest internal/test/daily " +
+		"internal/test/generate internal/test/ledgertest",
 	module + "/internal/ledger/memledger": "internal/lab/lockstep internal/sandbox",
 	// Noise without a mechanism is for what has data of its own; the library chooses its source.
 	module + "/dp/noise": ". dp/mech internal/detrand internal/lab/audit internal/lab/stat internal/lab/survey internal/lab/workbench",

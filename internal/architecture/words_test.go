@@ -56,6 +56,9 @@ func retiredIn(text string) []string {
 			out = append(out, w+": say "+instead)
 		}
 	}
+	if !strings.ContainsAny(text, " /\n") { // a name
+		return out
+	}
 	for _, m := range retiredPackages.FindAllString(text, -1) {
 		out = append(out, m+": it has another name")
 	}
@@ -66,7 +69,7 @@ func retiredIn(text string) []string {
 func retiredInGo(name string, src any) ([]string, error) {
 	var out []string
 	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, name, src, parser.ParseComments)
+	file, err := parser.ParseFile(set, name, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +83,13 @@ func retiredInGo(name string, src any) ([]string, error) {
 			say(c.Pos(), retiredIn(c.Text))
 		}
 	}
+	fine := map[string]bool{} // names that were looked at
 	ast.Inspect(file, func(n ast.Node) bool {
 		// A field of the owner's socket keeps its name: earlier versions read it in messages.
-		if id, ok := n.(*ast.Ident); ok && !(id.Name == "Door" && file.Name.Name == "ownersocket") {
-			say(id.Pos(), retiredIn(id.Name))
+		if id, ok := n.(*ast.Ident); ok && !fine[id.Name] && !(id.Name == "Door" && file.Name.Name == "ownersocket") {
+			found := retiredIn(id.Name)
+			fine[id.Name] = len(found) == 0
+			say(id.Pos(), found)
 		}
 		return true
 	})

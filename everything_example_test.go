@@ -1,6 +1,4 @@
-// A program outside of the module: it names public packages only, and has a mechanism, a budget, and
-// all that a policy offers.
-package main
+package discreet_test
 
 import (
 	"context"
@@ -21,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-const policyText = `
+const strangerPolicy = `
 datasets:
   hospital:
     engine: duckdb
@@ -41,25 +39,33 @@ datasets:
       trial: {labels: labels.csv, column: label, threshold: 0.1, noise: 0.0005, answers: 4}
 `
 
-func main() {
+// A program outside of this module: it names public packages only, and has a mechanism, a budget,
+// and all that a policy offers.
+func Example_everything() {
 	dir, err := os.MkdirTemp("", "stranger-*")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := run(context.Background(), dir); err != nil {
+	if err := useEverything(context.Background(), dir); err != nil {
 		log.Fatal(err)
 	}
+	// Output:
+	// alone: true true
+	// stream: within 200
+	// holdout: 0.76
+	// model: true
+	// budget: true
 }
 
-func run(ctx context.Context, dir string) error {
-	alone()
+func useEverything(ctx context.Context, dir string) error {
+	useAlone()
 	rows := strings.Builder{}
 	rows.WriteString("pid,sex,age\n")
 	for i := range 1000 {
 		fmt.Fprintf(&rows, "%d,%s,%d\n", i, []string{"F", "M"}[i%2], i%100)
 	}
-	for name, text := range map[string]string{"hospital.yaml": policyText, "data/patients.csv": rows.String(),
+	for name, text := range map[string]string{"hospital.yaml": strangerPolicy, "data/patients.csv": rows.String(),
 		"labels.csv": "label\n" + strings.Repeat("1\n0\n0\n0\n", 250)} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -105,8 +111,8 @@ func run(ctx context.Context, dir string) error {
 	return nil
 }
 
-// alone uses mechanisms and accounts without a policy.
-func alone() {
+// useAlone uses mechanisms and accounts without a policy.
+func useAlone() {
 	laplace, err := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
 	if err != nil {
 		log.Fatal(err)
