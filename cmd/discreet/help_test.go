@@ -118,23 +118,29 @@ func TestLanguageByExample(t *testing.T) {
 	dir := t.TempDir()
 	command("demo", "shop", filepath.Join(dir, "shop"), "--scale", "0.001").wants(t, 0)
 	policy := filepath.Join(dir, "shop", "shop.yaml")
-	answered, refused := 0, 0
+	var answered, refused []string // statements, and what is said of them
+	var says []string
 	for _, block := range strings.Split(text, "```sql\n")[1:] {
 		sql, rest, _ := strings.Cut(block, "```\n")
 		shown, _, _ := strings.Cut(strings.TrimPrefix(rest, "```\n"), "```")
-		verb := "query"
+		sql = strings.TrimSuffix(strings.TrimSpace(sql), ";") + ";\n"
 		if strings.Contains(shown, "split: ") {
-			verb = "explain"
+			sql = "EXPLAIN " + sql
 		}
 		if first, _, _ := strings.Cut(shown, "\n"); strings.HasPrefix(first, "refused: ") {
-			command(verb, "-p", policy, "--as", "ana", sql).wants(t, 2, first)
-			refused++
-			continue
+			refused, says = append(refused, sql), append(says, first)
+		} else {
+			answered = append(answered, sql)
 		}
-		command(verb, "-p", policy, "--as", "ana", sql).wants(t, 0, "price: ")
-		answered++
 	}
-	if answered < 15 || refused < 3 {
-		t.Errorf("%d were answered and %d refused", answered, refused)
+	// What is answered goes on to its end, and what is refused does not end a dialogue.
+	query := []string{"query", "-p", policy, "--as", "ana"}
+	all := typed(t, strings.Join(answered, ""), query...).wants(t, 0)
+	if n := strings.Count(all.out, "price: "); n != len(answered) {
+		t.Errorf("%d of %d were answered\n%s%s", n, len(answered), all.out, all.err)
+	}
+	typed(t, strings.Join(refused, ""), append(query, "-i")...).wants(t, 0, says...).lacks(t, "price: ")
+	if len(answered) < 15 || len(refused) < 3 {
+		t.Errorf("%d were answered and %d refused", len(answered), len(refused))
 	}
 }

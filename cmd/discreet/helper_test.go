@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,7 @@ import (
 // TestMain makes this binary the command itself where a test asks for a process.
 func TestMain(m *testing.M) {
 	if os.Getenv("DISCREET_TEST_MAIN") == "" {
+		debug.SetGCPercent(800) // each command leaves little behind, and there are many
 		os.Exit(m.Run())
 	}
 	limitFiles()

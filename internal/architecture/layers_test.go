@@ -192,8 +192,9 @@ var narrow = map[string]string{
 		"internal/policywords internal/render internal/server internal/server/admission internal/server/agent internal/server/httpapi " +
 		"internal/server/openid internal/server/users internal/server/web internal/source/policydraft internal/source/trinotables " +
 		"internal/version ledger policy",
-	"cmd/discreet/internal/querycmd": ". api client cmd/discreet/internal/console dp internal/curator/budgets internal/lab/chart " +
-		"internal/lab/workbench internal/localsocket internal/render internal/server internal/server/users internal/version ledger " +
+	"cmd/discreet/internal/prompt": "api policy",
+	"cmd/discreet/internal/querycmd": ". api client cmd/discreet/internal/console cmd/discreet/internal/prompt dp " +
+		"internal/curator/budgets internal/lab/chart internal/lab/workbench internal/localsocket internal/render internal/server internal/server/users internal/version ledger " +
 		"policy",
 	"cmd/discreet/internal/sessioncmd": ". api cmd/discreet/internal/console dp internal/lab/chart internal/lab/holdoutdemo " +
 		"internal/lab/traindemo internal/mechanism/holdout internal/mechanism/holdout/labels internal/mechanism/learn " +

@@ -23,6 +23,7 @@ func TestTools(t *testing.T) {
 			if !slices.Contains(needed, tool.name) && !slices.Contains(needed, "all") {
 				t.Skip("it is not in DISCREET_NEED_TOOLS")
 			}
+			t.Parallel()
 			if why := tool.missing(); why != "" {
 				t.Fatal(why)
 			}

@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write into testdata/corpus what comes of each statement")
@@ -33,11 +36,9 @@ var rewrite = flag.Bool("rewrite", false, "write into testdata/corpus what comes
 //	absent    PostgreSQL itself refuses it, and so does the server
 //	FAILED    none of these, which is a defect
 func TestCorpus(t *testing.T) {
-	for _, c := range corpus(t) {
-		if *only != "" && !strings.Contains(","+*only+",", ","+c.name+",") {
-			continue
-		}
+	for _, c := range chosen(t) {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // most of the time one end waits for the other
 			h := open(t)
 			r := &replay{t: t, testServer: h, sessions: map[int]*connection{}}
 			defer r.close()
@@ -74,6 +75,24 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// everyDay are tools whose statements are sent every day: of each way to speak one that many use.
+var everyDay = []string{"psql", "jdbc", "psycopg3"}
+
+// chosen are the tools of the flag, or those of every day and a third of the others.
+func chosen(t *testing.T) []*script {
+	t.Helper()
+	var always, others []*script
+	for _, c := range corpus(t) {
+		switch {
+		case *only != "" && strings.Contains(","+*only+",", ","+c.name+","), *only == "" && (*rewrite || slices.Contains(everyDay, c.name)):
+			always = append(always, c)
+		case *only == "":
+			others = append(others, c)
+		}
+	}
+	return append(always, daily.Sample(t, others, len(others)/3)...)
+}
+
 // unmended is how many statements of the corpus are refused for another reason than privacy. It
 // only ever becomes less.
 const unmended = 2
@@ -108,11 +127,8 @@ func open(t testing.TB) testServer {
 	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0",
 		Rate: 1_000_000, Version: "test"}
 	must(t, os.WriteFile(c.Policy, policy, 0o600))
-	store, err := users.Open(c.Users)
-	must(t, err)
-	defer store.Close()
-	password, err := store.Add(t.Context(), "ana", users.Analyst, "")
-	must(t, err)
+	file, password := ana(t)
+	must(t, os.WriteFile(c.Users, file, 0o600))
 	s, err := server.Open(t.Context(), c)
 	must(t, err)
 	served := make(chan error, 1)
@@ -123,6 +139,27 @@ func open(t testing.TB) testServer {
 		}
 	})
 	return testServer{s.WireAddr().(*net.TCPAddr).Port, password}
+}
+
+var onceAna struct {
+	sync.Once
+	file     []byte
+	password string
+}
+
+// ana is a file of users with her in it, made once: to make a password takes its time.
+func ana(t testing.TB) (file []byte, password string) {
+	t.Helper()
+	onceAna.Do(func() {
+		path := filepath.Join(t.TempDir(), "users")
+		store, err := users.Open(path)
+		must(t, err)
+		onceAna.password, err = store.Add(t.Context(), "ana", users.Analyst, "")
+		must(t, errors.Join(err, store.Close()))
+		onceAna.file, err = os.ReadFile(path)
+		must(t, err)
+	})
+	return onceAna.file, onceAna.password
 }
 
 type replay struct {

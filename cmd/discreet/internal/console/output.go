@@ -287,3 +287,14 @@ func DrawChart(s Screen, file string, drawn chart.Chart, quiet bool) error {
 	}
 	return nil
 }
+
+// PrintColoured writes a table whose rows have colours.
+func PrintColoured(w io.Writer, text string, colours []string) {
+	const header = 2
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if i >= header && i-header < len(colours) && colours[i-header] != "" {
+			line = colours[i-header] + line + "\x1b[0m"
+		}
+		fmt.Fprintln(w, line)
+	}
+}

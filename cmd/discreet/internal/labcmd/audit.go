@@ -81,7 +81,7 @@ func (c *AuditCmd) Run(ctx context.Context, s console.Screen) error {
 		all = append(all, f)
 	}
 	done()
-	return c.show(s, all)
+	return c.Show(s, all)
 }
 
 // auditPolicy audits the questions that a policy allows.
@@ -98,11 +98,11 @@ func (c *AuditCmd) auditPolicy(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	return c.show(s, all)
+	return c.Show(s, all)
 }
 
-// show prints findings, and returns an error where a claim has fallen.
-func (c *AuditCmd) show(s console.Screen, all []enumerate.Finding) error {
+// Show prints findings, and returns an error where a claim has fallen.
+func (c *AuditCmd) Show(s console.Screen, all []enumerate.Finding) error {
 	var fallen []enumerate.Finding
 	for _, f := range all {
 		if !f.Stands {

@@ -151,7 +151,7 @@ func printUnanswered(s console.Screen, all []ledger.Unanswered, incidents []ledg
 		incident := "none was recorded"
 		if u.Incident > 0 {
 			incident = fmt.Sprint(u.Incident)
-		} else if crash := crashAfter(u, incidents); crash > 0 {
+		} else if crash := CrashAfter(u, incidents); crash > 0 {
 			incident = fmt.Sprintf("perhaps crash %d", crash)
 		}
 		t.Add(fmt.Sprint(u.Sequence), console.Timestamp(u.Time), u.Dataset, u.Analyst, u.Request, console.Shorten(u.Query, 12), incident)
@@ -159,9 +159,9 @@ func printUnanswered(s console.Screen, all []ledger.Unanswered, incidents []ledg
 	t.Write(s.Out)
 }
 
-// crashAfter is the first crash of the dataset after a charge, which may have been that of its
+// CrashAfter is the first crash of the dataset after a charge, which may have been that of its
 // question; 0 where there is none.
-func crashAfter(u ledger.Unanswered, incidents []ledger.Case) uint64 {
+func CrashAfter(u ledger.Unanswered, incidents []ledger.Case) uint64 {
 	for _, i := range incidents {
 		if i.Failure == ledger.FailedCrash && i.Dataset == u.Dataset && i.Sequence > u.Sequence {
 			return i.Sequence
@@ -252,7 +252,7 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	if err := refuseEmptyRelease(open, c.Analyst); err != nil {
+	if err := RefuseEmptyRelease(open, c.Analyst); err != nil {
 		return err
 	}
 	sequence, err := db.Release(ctx, c.Dataset, c.Analyst, c.Reason, signer)
@@ -290,9 +290,9 @@ func openIncidents(ctx context.Context, db *discreet.DB, dataset string) ([]ledg
 	return slices.DeleteFunc(cases.Incidents, func(c ledger.Case) bool { return c.Dataset != dataset || !c.Told || c.Released > 0 }), nil
 }
 
-// refuseEmptyRelease refuses a release that would take nothing back: as a record it would say that
+// RefuseEmptyRelease refuses a release that would take nothing back: as a record it would say that
 // somebody looked at what is not there.
-func refuseEmptyRelease(open []ledger.Case, analyst string) error {
+func RefuseEmptyRelease(open []ledger.Case, analyst string) error {
 	if len(open) == 0 {
 		return console.Misuse(errors.New("there is nothing to release: 'discreet incidents' lists what failed"))
 	}

@@ -20,12 +20,12 @@ type exactCost struct {
 }
 
 func newExactCost(c dp.Cost) exactCost {
-	return exactCost{exactDecimal(c.Epsilon), exactDecimal(c.Rho), exactDecimal(c.Delta)}
+	return exactCost{ExactDecimal(c.Epsilon), ExactDecimal(c.Rho), ExactDecimal(c.Delta)}
 }
 
-// exactDecimal writes an amount without rounding: it is a multiple of 2^-40, so forty places behind
+// ExactDecimal writes an amount without rounding: it is a multiple of 2^-40, so forty places behind
 // the point are enough.
-func exactDecimal(a dp.Amount) *string {
+func ExactDecimal(a dp.Amount) *string {
 	if a == dp.Unbounded {
 		return nil
 	}

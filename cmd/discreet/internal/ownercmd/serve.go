@@ -104,7 +104,7 @@ func (c *ServeCmd) Run(ctx context.Context, s console.Screen) error {
 		tour = func(srv *server.Server) { d.tour(s, srv) }
 	}
 	var stage console.Stage
-	progress := newTimeoutExtender(notifySystemd)
+	progress := NewTimeoutExtender(NotifySystemd)
 	config.Progress = func(what string, done, of int64) {
 		stage.Tell(what, done, of)
 		progress()
@@ -211,7 +211,7 @@ func (c *ServeCmd) serve(ctx context.Context, log *slog.Logger, srv *server.Serv
 		case err = <-opened:
 			done, waiting = true, err == nil
 			if err == nil {
-				notifySystemd("READY=1")
+				NotifySystemd("READY=1")
 				log.Info("ready", "version", version.Version)
 			}
 		case <-again:
@@ -232,7 +232,7 @@ func (c *ServeCmd) serve(ctx context.Context, log *slog.Logger, srv *server.Serv
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // it was told to end while it opened the data
 	}
-	notifySystemd("STOPPING=1")
+	NotifySystemd("STOPPING=1")
 	log.Info("ending", "timeout", c.ShutdownTimeout)
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownTimeout)
 	defer stop()
@@ -406,9 +406,9 @@ func (f *serveFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 	return text, nil
 }
 
-// notifySystemd tells systemd how the service is, where it wants to know. Nobody is harmed where it
+// NotifySystemd tells systemd how the service is, where it wants to know. Nobody is harmed where it
 // does not get there.
-func notifySystemd(state string) {
+func NotifySystemd(state string) {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {
 		return
@@ -428,8 +428,8 @@ const (
 	extendTimeoutBy    = 5 * time.Minute
 )
 
-// newTimeoutExtender tells systemd to be patient, now and then, when more of something was read.
-func newTimeoutExtender(tell func(string)) func() {
+// NewTimeoutExtender tells systemd to be patient, now and then, when more of something was read.
+func NewTimeoutExtender(tell func(string)) func() {
 	var mu sync.Mutex
 	last := time.Now()
 	return func() {

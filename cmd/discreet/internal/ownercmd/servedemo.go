@@ -56,8 +56,8 @@ func newServeDemo(ctx context.Context, c *ServeCmd, config *server.Config) (d *s
 	if err := d.addUsers(ctx, config.Users); err != nil {
 		return nil, err
 	}
-	config.Listen = usualOrFreePort(c.Listen, DefaultListen)
-	config.HTTP = usualOrFreePort(c.HTTP, DefaultHTTP)
+	config.Listen = UsualOrFreePort(c.Listen, DefaultListen)
+	config.HTTP = UsualOrFreePort(c.HTTP, DefaultHTTP)
 	return d, nil
 }
 
@@ -80,9 +80,9 @@ func (d *serveDemo) addUsers(ctx context.Context, path string) error {
 
 func (d *serveDemo) remove() { os.RemoveAll(d.dir) }
 
-// usualOrFreePort returns any free port instead of the usual one, where that is taken and nobody
+// UsualOrFreePort returns any free port instead of the usual one, where that is taken and nobody
 // asked for it.
-func usualOrFreePort(address, usual string) string {
+func UsualOrFreePort(address, usual string) string {
 	if address != usual {
 		return address
 	}

@@ -192,7 +192,7 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 	var text bytes.Buffer
 	t.Write(&text)
 	if console.IsTerminal(w) {
-		printColoured(w, text.String(), colours)
+		console.PrintColoured(w, text.String(), colours)
 	} else {
 		w.Write(text.Bytes())
 	}
@@ -227,17 +227,6 @@ func explainSides(w io.Writer, a api.Account) {
 	default:
 		fmt.Fprintln(w, "this budget is kept by the sum of epsilon or by the sum of rho, whichever lasts longer; explain says which "+
 			"a question is paid from")
-	}
-}
-
-// printColoured writes a table whose rows have colours.
-func printColoured(w io.Writer, text string, colours []string) {
-	const header = 2
-	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-		if i >= header && i-header < len(colours) && colours[i-header] != "" {
-			line = colours[i-header] + line + "\x1b[0m"
-		}
-		fmt.Fprintln(w, line)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/prompt"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/version"
 	"github.com/discreet-dp/discreet/policy"
@@ -24,8 +25,8 @@ import (
 // fails is shown, and the dialogue goes on.
 type dialogue struct {
 	*analystConsole
-	lineReader
-	history *history
+	prompt.LineReader
+	history *prompt.History
 	buffer  string // the lines of a statement that has not ended
 	sigs    chan os.Signal
 }
@@ -53,19 +54,19 @@ func interact(ctx context.Context, s *analystConsole, keep bool) error {
 		var old []string
 		if keep {
 			var err error
-			if d.history, old, err = openHistory(); err != nil {
+			if d.history, old, err = prompt.OpenHistory(); err != nil {
 				fmt.Fprintf(s.Err, "note: what is typed is not kept: %s\n", console.CleanLines(err.Error()))
 			}
 		}
-		e := newEditorReader(d.completeLine)
+		e := prompt.NewEditorReader(d.completeLine)
 		for _, line := range old {
-			e.remember(line)
+			e.Remember(line)
 		}
-		d.lineReader = e
+		d.LineReader = e
 	} else {
-		d.lineReader = newPlainReader(s.In, s.Out)
+		d.LineReader = prompt.NewPlainReader(s.In, s.Out)
 	}
-	defer func() { d.lineReader.close(); d.history.close() }()
+	defer func() { d.LineReader.Close(); d.history.Close() }()
 	d.greet()
 	return d.loop(ctx)
 }
@@ -82,13 +83,13 @@ func (d *dialogue) greet() {
 
 func (d *dialogue) loop(ctx context.Context) error {
 	for {
-		prompt := d.prompt(ctx)
+		shown := d.prompt(ctx)
 		if d.buffer != "" {
-			prompt = strings.Repeat(" ", max(0, len(prompt)-5)) + "...> "
+			shown = strings.Repeat(" ", max(0, len(shown)-5)) + "...> "
 		}
-		line, err := d.nextLine(ctx, prompt)
+		line, err := d.nextLine(ctx, shown)
 		switch {
-		case errors.Is(err, errLineAborted):
+		case errors.Is(err, prompt.ErrLineAborted):
 			d.buffer = ""
 			continue
 		case errors.Is(err, io.EOF):
@@ -123,7 +124,7 @@ func (d *dialogue) nextLine(ctx context.Context, prompt string) (string, error) 
 			}
 			got <- in
 		}()
-		in.line, in.err = d.read(prompt)
+		in.line, in.err = d.Read(prompt)
 	}()
 	for {
 		select {
@@ -143,7 +144,7 @@ func (d *dialogue) nextLine(ctx context.Context, prompt string) (string, error) 
 
 // runLine takes a line: a backslash command, or a piece of a statement.
 func (d *dialogue) runLine(ctx context.Context, line string) error {
-	_, _, open := splitStatements(d.buffer)
+	_, _, open := prompt.SplitStatements(d.buffer)
 	if command := strings.TrimSpace(line); strings.HasPrefix(command, `\`) && !open {
 		d.keep(line, command)
 		return d.report(d.runStoppable(ctx, func(ctx context.Context) error { return d.runBackslash(ctx, command) }))
@@ -155,11 +156,11 @@ func (d *dialogue) runLine(ctx context.Context, line string) error {
 		d.buffer += "\n"
 	}
 	d.buffer += line
-	if len(d.buffer) > maxLineBytes {
+	if len(d.buffer) > prompt.MaxLineBytes {
 		d.buffer = ""
-		return d.report(console.Misuse(fmt.Errorf("a statement is longer than %d bytes; begin anew", maxLineBytes)))
+		return d.report(console.Misuse(fmt.Errorf("a statement is longer than %d bytes; begin anew", prompt.MaxLineBytes)))
 	}
-	done, rest, _ := splitStatements(d.buffer)
+	done, rest, _ := prompt.SplitStatements(d.buffer)
 	typed := d.buffer
 	d.buffer = strings.TrimLeft(rest, " \t\n")
 	if len(done) > 0 {
@@ -214,7 +215,7 @@ func (d *dialogue) runStoppable(ctx context.Context, f func(context.Context) err
 			select {
 			case s := <-d.sigs:
 				if n > 0 {
-					d.lineReader.close()
+					d.LineReader.Close()
 					os.Exit(console.ExitFailed)
 				}
 				cause := errStopped
@@ -241,13 +242,13 @@ func (d *dialogue) completeLine(line string) (int, []string) {
 	if before != "" {
 		before += "\n"
 	}
-	start, words := completer{d.db.Policy(), d.datasetPolicy()}.complete(before+line, len(before))
+	start, words := prompt.Completer{Policy: d.db.Policy(), Dataset: d.datasetPolicy()}.Complete(before+line, len(before))
 	return max(0, start-len(before)), words
 }
 
 // keepStatement keeps a statement in one line where that can be, and as it was typed otherwise.
 func (d *dialogue) keepStatement(typed string) {
-	if one, ok := oneLine(typed); ok {
+	if one, ok := prompt.OneLine(typed); ok {
 		d.keep(typed, one)
 		return
 	}
@@ -261,26 +262,12 @@ func (d *dialogue) keep(typed, line string) {
 	if strings.HasPrefix(typed, " ") || line == "" {
 		return
 	}
-	d.remember(line)
-	if err := d.history.add(line); err != nil {
+	d.Remember(line)
+	if err := d.history.Add(line); err != nil {
 		fmt.Fprintf(d.Err, "note: what is typed is no longer kept: %s\n", console.CleanLines(err.Error()))
-		d.history.close()
+		d.history.Close()
 		d.history = nil
 	}
-}
-
-// backslashes are the commands of a dialogue that are not SQL. All are free.
-var backslashes = [][2]string{
-	{`\d`, "the tables"},
-	{`\d TABLE`, "the columns of a table: types, bounds, keys"},
-	{`\l`, "the datasets"},
-	{`\c DATASET`, "ask another dataset"},
-	{`\budget`, "what was spent and what is left"},
-	{`\explain SELECT ...`, "what a question would cost, and how exact it would be"},
-	{`\set`, "the settings"},
-	{`\json on|off`, "print JSON, or tables"},
-	{`\?`, "this help; also \\h"},
-	{`\q`, "leave; so does Ctrl-D"},
 }
 
 const dialogueHelp = `
@@ -296,17 +283,6 @@ A statement can have many lines and ends with a semicolon. Tab completes, the up
 back what was typed, Ctrl-C drops a line or stops a question. What a stopped question was
 charged stays charged.
 `
-
-// backslashNames lists the commands without what follows them.
-func backslashNames() []string {
-	var out []string
-	for _, b := range backslashes {
-		if name, _, _ := strings.Cut(b[0], " "); len(out) == 0 || out[len(out)-1] != name {
-			out = append(out, name)
-		}
-	}
-	return out
-}
 
 func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 	name, argument, _ := strings.Cut(line, " ")
@@ -324,7 +300,7 @@ func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 		return errLeave
 	case `\?`, `\h`:
 		t := &render.Table{Header: []string{"command", "what it does"}}
-		for _, b := range backslashes {
+		for _, b := range prompt.Backslashes {
 			t.Add(b[0], b[1])
 		}
 		t.Write(d.Out)
@@ -343,7 +319,7 @@ func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 	case `\explain`:
 		return d.explain(ctx, argument)
 	case `\set`:
-		return d.showSettings(knownSettings)
+		return d.showSettings(prompt.KnownSettings)
 	case `\json`:
 		switch argument {
 		case "on", "off":
@@ -372,7 +348,7 @@ func (d *dialogue) describe(name string) error {
 		return nil
 	}
 	name = strings.Trim(name, `"`)
-	t := completer{d.db.Policy(), ds}.table(name)
+	t := prompt.Completer{Policy: d.db.Policy(), Dataset: ds}.Table(name)
 	if t == nil {
 		for _, view := range ds.ViewNames() {
 			if strings.EqualFold(view, name) {

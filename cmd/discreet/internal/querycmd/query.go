@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/prompt"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/policy"
@@ -25,22 +26,22 @@ type askFlags struct {
 	JSON    bool              `help:"Print JSON." name:"json"`
 }
 
-func (a *askFlags) initialSettings() (settings, error) {
-	out := settings{}
+func (a *askFlags) initialSettings() (prompt.Settings, error) {
+	out := prompt.Settings{}
 	for name, value := range a.Set {
-		if err := out.set(name, value); err != nil {
+		if err := out.Set(name, value); err != nil {
 			return nil, console.Misuse(fmt.Errorf("--set: %w", err))
 		}
 	}
 	if a.Epsilon != nil { // given, and be it as '': an empty variable of a script is no wish for the default
-		if err := out.set("dp.epsilon", *a.Epsilon); err != nil {
+		if err := out.Set("dp.epsilon", *a.Epsilon); err != nil {
 			return nil, console.Misuse(fmt.Errorf("--epsilon: %w", err))
 		}
 	}
 	return out, nil
 }
 
-func (a *askFlags) newConsole(db *discreet.DB, s console.Screen, start settings) *analystConsole {
+func (a *askFlags) newConsole(db *discreet.DB, s console.Screen, start prompt.Settings) *analystConsole {
 	return &analystConsole{db: db, Screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start, stage: new(console.Stage)}
 }
 
@@ -131,7 +132,7 @@ func readScript(in io.Reader, asked bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, rest, _ := splitStatements(text)
+	done, rest, _ := prompt.SplitStatements(text)
 	switch {
 	case rest != "":
 		done = append(done, rest)
@@ -196,36 +197,36 @@ type analystConsole struct {
 	dataset, analyst string
 	request          string // names the only question
 	json             bool
-	settings         settings
+	settings         prompt.Settings
 	stage            *console.Stage // of opening what is asked
 }
 
 // run runs one statement: SET, RESET, SHOW, EXPLAIN, or a question.
 func (s *analystConsole) run(ctx context.Context, text string) error {
-	c, err := readSettingCommand(text)
+	c, err := prompt.ReadSettingCommand(text)
 	if err != nil {
 		return console.Locate(err, text)
 	}
 	if c != nil {
 		return s.runSettingCommand(ctx, c, text)
 	}
-	all, _ := splitTokens(text)
-	if len(all) == 0 || !all[0].is("explain") {
+	all, _ := prompt.SplitTokens(text)
+	if len(all) == 0 || !all[0].Is("explain") {
 		return s.ask(ctx, text)
 	}
-	if len(all) > 1 && (all[1].is("analyze") || all[1].is("analyse") || all[1].is("verbose") || all[1].is("(")) {
+	if len(all) > 1 && (all[1].Is("analyze") || all[1].Is("analyse") || all[1].Is("verbose") || all[1].Is("(")) {
 		return console.Locate(&api.Refusal{
 			Reason:   "EXPLAIN has no options here: it says what a question would cost and runs nothing",
 			Instead:  "write EXPLAIN SELECT ...",
-			Position: all[1].start,
+			Position: all[1].Start,
 		}, text)
 	}
-	return s.explainAt(ctx, text, all[0].end)
+	return s.explainAt(ctx, text, all[0].End)
 }
 
 func (s *analystConsole) newQuestion(text string) (api.Question, error) {
 	q := api.Question{Dataset: s.dataset, Analyst: s.analyst, SQL: text, Request: s.request}
-	return q, s.settings.apply(&q)
+	return q, s.settings.Apply(&q)
 }
 
 func (s *analystConsole) ask(ctx context.Context, text string) error {
@@ -274,57 +275,42 @@ func (s *analystConsole) explainAt(ctx context.Context, text string, from int) e
 	return nil
 }
 
-func (s *analystConsole) runSettingCommand(ctx context.Context, c *settingCommand, text string) error {
+func (s *analystConsole) runSettingCommand(ctx context.Context, c *prompt.SettingCommand, text string) error {
 	switch {
-	case c.verb == "set":
-		if err := s.settings.set(c.name, c.text); err != nil {
-			return console.Locate(&api.Refusal{Reason: err.Error(), Position: c.pos}, text)
-		}
-		// A price and an error that finds the price exclude each other: here the later one counts.
-		switch c.name {
-		case "dp.epsilon":
-			delete(s.settings, "dp.error")
-		case "dp.error":
-			delete(s.settings, "dp.epsilon")
-		}
-	case c.verb == "reset" && c.name == "all":
-		clear(s.settings)
-	case c.verb == "reset":
-		delete(s.settings, c.name)
-	case c.name == "dp.budget":
+	case c.Verb != "show":
+		return console.Locate(s.settings.Change(c), text)
+	case c.Name == "dp.budget":
 		return s.showBudget(ctx)
-	case c.name == "all":
-		return s.showSettings(knownSettings)
-	default:
-		return s.showSettings([]setting{c.at})
+	case c.Name == "all":
+		return s.showSettings(prompt.KnownSettings)
 	}
-	return nil
+	return s.showSettings([]prompt.Setting{c.At})
 }
 
-func (s *analystConsole) showSettings(which []setting) error {
+func (s *analystConsole) showSettings(which []prompt.Setting) error {
 	if s.json {
 		values := map[string]any{}
 		for _, k := range which {
-			values[k.name] = nil
-			if text, ok := s.settings[k.name]; ok {
-				values[k.name] = text
+			values[k.Name] = nil
+			if text, ok := s.settings[k.Name]; ok {
+				values[k.Name] = text
 			}
 		}
 		return console.PrintJSON(s.Out, map[string]any{"settings": values})
 	}
 	t := &render.Table{Header: []string{"setting", "value", "what it is"}}
 	for _, k := range which {
-		value, ok := s.settings[k.name]
-		about := k.about
+		value, ok := s.settings[k.Name]
+		about := k.About
 		switch ds := s.datasetPolicy(); {
 		case ok:
-		case k.name == "dp.epsilon" && ds != nil:
+		case k.Name == "dp.epsilon" && ds != nil:
 			value, about = ds.Budget.DefaultEpsilon.String(), about+" (the policy's default; at least "+ds.Budget.MinEpsilon.String()+
 				", at most "+ds.Budget.MaxEpsilon.String()+")"
 		default:
 			value, about = "-", about+" (the default)"
 		}
-		t.Add(k.name, value, about)
+		t.Add(k.Name, value, about)
 	}
 	t.Write(s.Out)
 	return nil

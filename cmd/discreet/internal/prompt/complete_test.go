@@ -1,4 +1,4 @@
-package querycmd
+package prompt
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Datasets["hospital"].Tables["visits"].Columns["Long Name"] = &policy.Column{Name: "Long Name"}
-	c := completer{p, p.Datasets["hospital"]}
+	c := Completer{p, p.Datasets["hospital"]}
 	for _, x := range []struct {
 		text string // | is where the last word must begin
 		has  string
@@ -52,7 +52,7 @@ func TestComplete(t *testing.T) {
 		{`\q |`, "", "patients"},
 	} {
 		text := strings.Replace(x.text, "|", "", 1)
-		start, words := c.complete(text, 0)
+		start, words := c.Complete(text, 0)
 		if start != strings.Index(x.text, "|") {
 			t.Errorf("%q begins at %d", x.text, start)
 		}
@@ -73,11 +73,11 @@ func TestComplete(t *testing.T) {
 	}
 	// What is offered can be asked.
 	for _, name := range []string{"order", "Long Name", `a"b`, "1st"} {
-		if got := nameOrQuoted(name); !strings.HasPrefix(got, `"`) {
+		if got := NameOrQuoted(name); !strings.HasPrefix(got, `"`) {
 			t.Errorf("%s is written %s", name, got)
 		}
 	}
-	if _, words := (completer{p, nil}).complete("SELECT COUNT(*) FROM ", 0); len(words) != 0 {
+	if _, words := (Completer{p, nil}).Complete("SELECT COUNT(*) FROM ", 0); len(words) != 0 {
 		t.Errorf("without a dataset there are %q", words)
 	}
 }

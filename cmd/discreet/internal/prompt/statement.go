@@ -1,4 +1,4 @@
-package querycmd
+package prompt
 
 import (
 	"fmt"
@@ -7,21 +7,21 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// splitStatements cuts a text at its semicolons. What has no semicolon yet is the rest, and
+// SplitStatements cuts a text at its semicolons. What has no semicolon yet is the rest, and
 // open says that it ends inside of a quote or a comment. Statements of nothing
 // but space and comments are left out.
-func splitStatements(text string) (done []string, rest string, open bool) {
-	all, open := splitTokens(text)
+func SplitStatements(text string) (done []string, rest string, open bool) {
+	all, open := SplitTokens(text)
 	start, blank := 0, true
 	for _, t := range all {
-		if !t.is(";") {
+		if !t.Is(";") {
 			blank = false
 			continue
 		}
 		if !blank {
-			done = append(done, text[start:t.start])
+			done = append(done, text[start:t.Start])
 		}
-		start, blank = t.end, true
+		start, blank = t.End, true
 	}
 	if !blank || open {
 		rest = text[start:]
@@ -29,10 +29,10 @@ func splitStatements(text string) (done []string, rest string, open bool) {
 	return done, rest, open
 }
 
-// oneLine writes a statement as one line, for the history. It says no where that
+// OneLine writes a statement as one line, for the history. It says no where that
 // would change what the statement means: a text can hold a line's end.
-func oneLine(text string) (string, bool) {
-	all, open := splitTokens(text)
+func OneLine(text string) (string, bool) {
+	all, open := SplitTokens(text)
 	if open {
 		return "", false
 	}
@@ -43,11 +43,11 @@ func oneLine(text string) (string, bool) {
 			return "", false
 		}
 		// Where there was space or a comment, there is one space now.
-		if t.start > end && b.Len() > 0 {
+		if t.Start > end && b.Len() > 0 {
 			b.WriteByte(' ')
 		}
 		b.WriteString(t.text)
-		end = t.end
+		end = t.End
 	}
 	return b.String(), true
 }
@@ -63,32 +63,32 @@ const (
 	otherToken // one character
 )
 
-// token is a piece of SQL, from start to end in the text.
-type token struct {
+// Token is a piece of SQL, from start to end in the text.
+type Token struct {
 	kind       tokenKind
-	start, end int
+	Start, End int
 	text       string
 }
 
-// is reports whether the token is this keyword or sign.
-func (t token) is(word string) bool {
+// Is reports whether the token is this keyword or sign.
+func (t Token) Is(word string) bool {
 	return (t.kind == wordToken || t.kind == otherToken) && strings.EqualFold(t.text, word)
 }
 
 // name returns what the token names, without its quotes.
-func (t token) name() string {
+func (t Token) name() string {
 	if t.kind == quotedToken {
 		return strings.ReplaceAll(strings.Trim(t.text, `"`), `""`, `"`)
 	}
 	return t.text
 }
 
-// splitTokens cuts SQL as PostgreSQL does, so that a semicolon in a text or in a comment
+// SplitTokens cuts SQL as PostgreSQL does, so that a semicolon in a text or in a comment
 // ends nothing. It knows no grammar: whether a question makes sense is for the
 // planner to say. open reports that the text ends inside of a quote or a comment.
-func splitTokens(text string) (out []token, open bool) {
+func SplitTokens(text string) (out []Token, open bool) {
 	add := func(kind tokenKind, start, end int) int {
-		out = append(out, token{kind, start, end, text[start:end]})
+		out = append(out, Token{kind, start, end, text[start:end]})
 		return end
 	}
 	for i := 0; i < len(text); {
@@ -205,10 +205,11 @@ func dollarTag(s string) string {
 	return s[:n+1]
 }
 
-type setting struct{ name, about string }
+// Setting is something that an analyst can set.
+type Setting struct{ Name, About string }
 
-// knownSettings is every setting, and what it is. Package curator gives them their meaning.
-var knownSettings = []setting{
+// KnownSettings is every setting, and what it is. Package curator gives them their meaning.
+var KnownSettings = []Setting{
 	{"dp.epsilon", "what a question pays"},
 	{"dp.delta", "how much of delta private keys may cost"},
 	{"dp.error", "the error that counts and sums should have, at the least price"},
@@ -221,17 +222,17 @@ var knownSettings = []setting{
 	{"dp.counts", "whether counts below 0 are shown as they are: noisy, or as 0: nonnegative"},
 }
 
-// settings are the values that were set, as they were written.
-type settings map[string]string
+// Settings are the values that were set, as they were written.
+type Settings map[string]string
 
-// apply fills a question with what was set.
-func (s settings) apply(q *api.Question) (err error) {
+// Apply fills a question with what was set.
+func (s Settings) Apply(q *api.Question) (err error) {
 	q.Settings, err = api.ParseSettings(s)
 	return err
 }
 
-// set changes a setting, if its value can be used.
-func (s settings) set(name, text string) error {
+// Set changes a setting, if its value can be used.
+func (s Settings) Set(name, text string) error {
 	if err := new(api.Settings).Set(name, text); err != nil {
 		return err
 	}
@@ -239,78 +240,101 @@ func (s settings) set(name, text string) error {
 	return nil
 }
 
-func settingNames() []string {
+// Change does what a SET or a RESET says.
+func (s Settings) Change(c *SettingCommand) error {
+	switch {
+	case c.Verb == "set":
+		if err := s.Set(c.Name, c.Text); err != nil {
+			return &api.Refusal{Reason: err.Error(), Position: c.Pos}
+		}
+		// A price and an error that finds the price exclude each other: here the later one counts.
+		switch c.Name {
+		case "dp.epsilon":
+			delete(s, "dp.error")
+		case "dp.error":
+			delete(s, "dp.epsilon")
+		}
+	case c.Name == "all":
+		clear(s)
+	default:
+		delete(s, c.Name)
+	}
+	return nil
+}
+
+// SettingNames are the names of all settings.
+func SettingNames() []string {
 	var names []string
-	for _, k := range knownSettings {
-		names = append(names, k.name)
+	for _, k := range KnownSettings {
+		names = append(names, k.Name)
 	}
 	return names
 }
 
-// settingCommand is a SET, RESET or SHOW that was read.
-type settingCommand struct {
-	verb string // set, reset or show
-	name string // a setting, budget or all
-	at   setting
-	text string // the value
-	pos  int    // where the value is
+// SettingCommand is a SET, RESET or SHOW that was read.
+type SettingCommand struct {
+	Verb string // set, reset or show
+	Name string // a setting, budget or all
+	At   Setting
+	Text string // the value
+	Pos  int    // where the value is
 }
 
-// readSettingCommand reads SET name = value, SET name TO value, RESET name and SHOW name. It
+// ReadSettingCommand reads SET name = value, SET name TO value, RESET name and SHOW name. It
 // returns nil for everything that does not begin with one of these words.
-func readSettingCommand(text string) (*settingCommand, error) {
-	all, open := splitTokens(text)
-	if len(all) == 0 || !(all[0].is("set") || all[0].is("reset") || all[0].is("show")) {
+func ReadSettingCommand(text string) (*SettingCommand, error) {
+	all, open := SplitTokens(text)
+	if len(all) == 0 || !(all[0].Is("set") || all[0].Is("reset") || all[0].Is("show")) {
 		return nil, nil
 	}
-	c := &settingCommand{verb: strings.ToLower(all[0].text)}
+	c := &SettingCommand{Verb: strings.ToLower(all[0].text)}
 	usage := map[string]string{
 		"set":   "write for example SET dp.epsilon = 0.5",
 		"reset": "write for example RESET dp.epsilon, or RESET ALL",
 		"show":  "write for example SHOW dp.epsilon, SHOW dp.budget, or SHOW ALL",
-	}[c.verb]
-	wrong := func(pos int, reason string) (*settingCommand, error) {
+	}[c.Verb]
+	wrong := func(pos int, reason string) (*SettingCommand, error) {
 		return nil, &api.Refusal{Reason: reason, Instead: usage, Position: pos}
 	}
 	if open {
 		return wrong(-1, "a quote is not closed")
 	}
 	n := 1
-	for n < len(all) && (all[n].kind == wordToken && !all[n].is("to") || all[n].is(".")) && (n == 1 || all[n].start == all[n-1].end) {
+	for n < len(all) && (all[n].kind == wordToken && !all[n].Is("to") || all[n].Is(".")) && (n == 1 || all[n].Start == all[n-1].End) {
 		n++
 	}
 	if n == 1 {
 		return wrong(-1, "the name of a setting is missing")
 	}
-	name := strings.ToLower(text[all[1].start:all[n-1].end])
+	name := strings.ToLower(text[all[1].Start:all[n-1].End])
 	rest := all[n:]
 	found := false
-	for _, k := range knownSettings {
-		if k.name == name {
-			c.at, found = k, true
+	for _, k := range KnownSettings {
+		if k.Name == name {
+			c.At, found = k, true
 		}
 	}
-	c.name = name
-	if !found && !(name == "all" && c.verb != "set") && !(name == "dp.budget" && c.verb == "show") {
+	c.Name = name
+	if !found && !(name == "all" && c.Verb != "set") && !(name == "dp.budget" && c.Verb == "show") {
 		return nil, &api.Refusal{Reason: fmt.Sprintf("there is no setting %q", name), Instead: "the settings are " +
-			strings.Join(settingNames(), ", "), Position: all[1].start}
+			strings.Join(SettingNames(), ", "), Position: all[1].Start}
 	}
-	if c.verb != "set" {
+	if c.Verb != "set" {
 		if len(rest) > 0 {
-			return wrong(rest[0].start, fmt.Sprintf("%s takes one name", strings.ToUpper(c.verb)))
+			return wrong(rest[0].Start, fmt.Sprintf("%s takes one name", strings.ToUpper(c.Verb)))
 		}
 		return c, nil
 	}
-	if len(rest) < 2 || !(rest[0].is("=") || rest[0].is("to")) {
-		return wrong(all[n-1].start, "the value is missing")
+	if len(rest) < 2 || !(rest[0].Is("=") || rest[0].Is("to")) {
+		return wrong(all[n-1].Start, "the value is missing")
 	}
 	rest = rest[1:]
-	c.pos = rest[0].start
-	c.text = text[c.pos:rest[len(rest)-1].end]
-	if len(rest) == 1 && rest[0].kind == stringToken && strings.HasPrefix(c.text, "'") {
-		c.text = strings.ReplaceAll(c.text[1:len(c.text)-1], "''", "'")
-	} else if len(rest) == 1 && rest[0].is("default") {
-		c.verb = "reset"
+	c.Pos = rest[0].Start
+	c.Text = text[c.Pos:rest[len(rest)-1].End]
+	if len(rest) == 1 && rest[0].kind == stringToken && strings.HasPrefix(c.Text, "'") {
+		c.Text = strings.ReplaceAll(c.Text[1:len(c.Text)-1], "''", "'")
+	} else if len(rest) == 1 && rest[0].Is("default") {
+		c.Verb = "reset"
 	}
 	return c, nil
 }

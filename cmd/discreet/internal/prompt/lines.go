@@ -1,4 +1,4 @@
-package querycmd
+package prompt
 
 import (
 	"bufio"
@@ -13,20 +13,21 @@ import (
 	"github.com/peterh/liner"
 )
 
-// lineReader is where the lines of a session come from.
-type lineReader interface {
-	// read shows the prompt and returns a line without its end; errLineAborted after
+// LineReader is where the lines of a session come from.
+type LineReader interface {
+	// Read shows the prompt and returns a line without its end; ErrLineAborted after
 	// Ctrl-C, and [io.EOF] after Ctrl-D.
-	read(prompt string) (string, error)
-	// remember makes a line one of those that the up key brings back.
-	remember(line string)
-	close() error
+	Read(prompt string) (string, error)
+	// Remember makes a line one of those that the up key brings back.
+	Remember(line string)
+	Close() error
 }
 
-var errLineAborted = errors.New("the line was aborted")
+// ErrLineAborted is Ctrl-C at the prompt.
+var ErrLineAborted = errors.New("the line was aborted")
 
-// maxLineBytes is the longest line without an editor. No question is as long.
-const maxLineBytes = 1 << 20
+// MaxLineBytes is the longest line without an editor. No question is as long.
+const MaxLineBytes = 1 << 20
 
 // plainReader reads lines from what is no terminal, or one that cannot move its cursor.
 type plainReader struct {
@@ -34,13 +35,14 @@ type plainReader struct {
 	out io.Writer
 }
 
-func newPlainReader(in io.Reader, out io.Writer) *plainReader {
+// NewPlainReader reads lines from what is no terminal, or one that cannot move its cursor.
+func NewPlainReader(in io.Reader, out io.Writer) LineReader {
 	s := bufio.NewScanner(in)
-	s.Buffer(nil, maxLineBytes)
+	s.Buffer(nil, MaxLineBytes)
 	return &plainReader{s, out}
 }
 
-func (p *plainReader) read(prompt string) (string, error) {
+func (p *plainReader) Read(prompt string) (string, error) {
 	fmt.Fprint(p.out, prompt)
 	if p.in.Scan() {
 		return p.in.Text(), nil
@@ -51,15 +53,15 @@ func (p *plainReader) read(prompt string) (string, error) {
 	return "", io.EOF
 }
 
-func (p *plainReader) remember(string) {}
-func (p *plainReader) close() error    { return nil }
+func (p *plainReader) Remember(string) {}
+func (p *plainReader) Close() error    { return nil }
 
 // editorReader reads lines from a terminal, with keys that move, history and completion.
 type editorReader struct{ *liner.State }
 
-// newEditorReader takes the terminal until close. The completer gets a line up to the cursor, and
+// NewEditorReader takes the terminal until it is closed. The completer gets a line up to the cursor, and
 // returns where the last word begins and what it could become.
-func newEditorReader(complete func(line string) (int, []string)) editorReader {
+func NewEditorReader(complete func(line string) (int, []string)) LineReader {
 	s := liner.NewLiner()
 	s.SetCtrlCAborts(true)
 	s.SetTabCompletionStyle(liner.TabPrints)
@@ -75,11 +77,11 @@ func newEditorReader(complete func(line string) (int, []string)) editorReader {
 	return editorReader{s}
 }
 
-func (e editorReader) read(prompt string) (string, error) {
+func (e editorReader) Read(prompt string) (string, error) {
 	line, err := e.Prompt(prompt)
 	switch {
 	case errors.Is(err, liner.ErrPromptAborted):
-		return "", errLineAborted
+		return "", ErrLineAborted
 	case err != nil:
 		return "", err
 	case !utf8.ValidString(line):
@@ -88,12 +90,11 @@ func (e editorReader) read(prompt string) (string, error) {
 	return line, nil
 }
 
-func (e editorReader) remember(line string) { e.AppendHistory(line) }
-func (e editorReader) close() error         { return e.Close() }
+func (e editorReader) Remember(line string) { e.AppendHistory(line) }
 
-// history is the file of what was typed before. Questions can tell what an analyst is
+// History is the file of what was typed before. Questions can tell what an analyst is
 // after, or knows already, so nobody else may read it.
-type history struct{ file *os.File }
+type History struct{ file *os.File }
 
 // What is kept: so many lines, from a file of at most this size.
 const maxHistoryLines, maxHistoryBytes = 1000, 1 << 20
@@ -110,8 +111,8 @@ func historyPath() (string, error) {
 	return filepath.Join(home, ".local", "state", "discreet", "history"), nil
 }
 
-// openHistory opens the file, which it makes, and returns its lines.
-func openHistory() (h *history, lines []string, err error) {
+// OpenHistory opens the file, which it makes, and returns its lines.
+func OpenHistory() (h *History, lines []string, err error) {
 	path, err := historyPath()
 	if err != nil {
 		return nil, nil, err
@@ -123,14 +124,14 @@ func openHistory() (h *history, lines []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h = &history{f}
+	h = &History{f}
 	if lines, err = h.read(); err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return h, lines, nil
 }
 
-func (h *history) read() ([]string, error) {
+func (h *History) read() ([]string, error) {
 	info, err := h.file.Stat()
 	if err != nil || !info.Mode().IsRegular() { // people link it to /dev/null
 		return nil, err
@@ -167,8 +168,8 @@ func (h *history) read() ([]string, error) {
 	return lines, err
 }
 
-// add writes one line at once, so that nothing is lost when the session is killed.
-func (h *history) add(line string) error {
+// Add writes one line at once, so that nothing is lost when the session is killed.
+func (h *History) Add(line string) error {
 	if h == nil {
 		return nil
 	}
@@ -176,7 +177,8 @@ func (h *history) add(line string) error {
 	return err
 }
 
-func (h *history) close() error {
+// Close closes the file.
+func (h *History) Close() error {
 	if h == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package labcmd
+package main
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/labcmd"
 	"github.com/discreet-dp/discreet/internal/lab/enumerate"
 )
 
@@ -21,7 +22,7 @@ func TestAuditFalls(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer
 		s := console.Screen{Out: &out, Err: &errs}
-		err := (&AuditCmd{JSON: asJSON}).show(s, all)
+		err := (&labcmd.AuditCmd{JSON: asJSON}).Show(s, all)
 		if code := console.Report(s, asJSON, err); code != console.ExitFailed || !strings.Contains(errs.String(), "1 of 2 checks") {
 			t.Errorf("exit code %d, %q", code, errs.String())
 		}
@@ -41,7 +42,7 @@ func TestAuditInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer
-	err := (&AuditCmd{Samples: 1000}).Run(ctx, console.Screen{Out: &out, Err: &errs})
+	err := (&labcmd.AuditCmd{Samples: 1000}).Run(ctx, console.Screen{Out: &out, Err: &errs})
 	if !errors.Is(err, context.Canceled) || out.Len() > 0 {
 		t.Errorf("got %v, %q", err, out.String())
 	}

@@ -1,4 +1,4 @@
-package console
+package main
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/client"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/lab/workload"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
 	"github.com/discreet-dp/discreet/internal/test/errortable"
@@ -14,7 +15,7 @@ import (
 
 // TestErrorTable: every error ends a command with a code and a kind.
 func TestErrorTable(t *testing.T) {
-	tell := func(err error) string { return fmt.Sprintf("%d %s", ExitCode(err), ErrorKind(err)) }
+	tell := func(err error) string { return fmt.Sprintf("%d %s", console.ExitCode(err), console.ErrorKind(err)) }
 	errortable.Hold(t, "testdata/errors.txt", tell)
 
 	unasked := func(kinds ...string) error {
@@ -29,16 +30,16 @@ func TestErrorTable(t *testing.T) {
 		err  error
 		want string
 	}{
-		{Misuse(errors.New("no")), "2 refused"},
-		{Misuse(budget), "2 refused"},
-		{AlreadyShown(budget), "3 budget"},
-		{NotInOrder(budget), "3 budget"},
-		{Locate(budget, "text"), "3 budget"},
-		{errors.Join(Misuse(errors.New("no")), &ledger.WriteError{}), "2 refused"},
-		{errors.Join(Misuse(errors.New("no")), ledger.ErrClosed), "2 refused"},
+		{console.Misuse(errors.New("no")), "2 refused"},
+		{console.Misuse(budget), "2 refused"},
+		{console.AlreadyShown(budget), "3 budget"},
+		{console.NotInOrder(budget), "3 budget"},
+		{console.Locate(budget, "text"), "3 budget"},
+		{errors.Join(console.Misuse(errors.New("no")), &ledger.WriteError{}), "2 refused"},
+		{errors.Join(console.Misuse(errors.New("no")), ledger.ErrClosed), "2 refused"},
 		{&workload.Error{}, "2 refused"},
 		{&ownerkey.Error{}, "2 refused"},
-		{errors.Join(lapsed, NotInOrder(errors.New("cut"))), "1 failed"},
+		{errors.Join(lapsed, console.NotInOrder(errors.New("cut"))), "1 failed"},
 		{unasked("refused"), "2 refused"},
 		{unasked("refused", "invalid", "closed"), "2 refused"},
 		{unasked("budget", "budget"), "3 budget"},

@@ -1,8 +1,9 @@
-package ownercmd
+package main
 
 import (
 	"testing"
 
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/ownercmd"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -12,7 +13,7 @@ func TestReleasable(t *testing.T) {
 		"": "", "ana": "", "nope": `there is nothing of "nope" to release; open incidents are ana's (record 5) and ben's ` +
 			`(record 7); a crash that names nobody is released without --analyst`,
 	} {
-		if err := refuseEmptyRelease(open, analyst); (err != nil) != (want != "") || err != nil && err.Error() != want {
+		if err := ownercmd.RefuseEmptyRelease(open, analyst); (err != nil) != (want != "") || err != nil && err.Error() != want {
 			t.Errorf("%q: %v", analyst, err)
 		}
 	}
@@ -24,7 +25,7 @@ func TestCrashAfter(t *testing.T) {
 		Failure: ledger.FailedCrash}, {Sequence: 8, Dataset: "d", Failure: ledger.FailedTime},
 		{Sequence: 9, Dataset: "d", Failure: ledger.FailedCrash}}
 	for charge, want := range map[uint64]uint64{2: 3, 5: 9, 10: 0} {
-		if got := crashAfter(ledger.Unanswered{Sequence: charge, Dataset: "d"}, all); got != want {
+		if got := ownercmd.CrashAfter(ledger.Unanswered{Sequence: charge, Dataset: "d"}, all); got != want {
 			t.Errorf("charge %d: crash %d", charge, got)
 		}
 	}

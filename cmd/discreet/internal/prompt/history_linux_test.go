@@ -1,4 +1,4 @@
-package querycmd
+package prompt
 
 import (
 	"os"
@@ -19,9 +19,9 @@ func TestHistoryIsNoFile(t *testing.T) {
 	}
 	opened := make(chan error, 1)
 	go func() { // it would wait forever if it read
-		h, _, err := openHistory()
+		h, _, err := OpenHistory()
 		if err == nil {
-			err = h.add("x")
+			err = h.Add("x")
 		}
 		opened <- err
 	}()

@@ -1,4 +1,4 @@
-package ownercmd
+package main
 
 import (
 	"net"
@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/ownercmd"
 )
 
 // The usual ports are taken: others are found, and only where nobody asked for them.
@@ -16,29 +18,29 @@ func TestServeDemoFindsPorts(t *testing.T) {
 	}
 	defer l.Close()
 	taken := l.Addr().String()
-	if got := usualOrFreePort(taken, taken); got != "127.0.0.1:0" {
+	if got := ownercmd.UsualOrFreePort(taken, taken); got != "127.0.0.1:0" {
 		t.Errorf("got %s", got)
 	}
-	if got := usualOrFreePort(taken, "127.0.0.1:1"); got != taken {
+	if got := ownercmd.UsualOrFreePort(taken, "127.0.0.1:1"); got != taken {
 		t.Errorf("got %s", got)
 	}
-	if got := usualOrFreePort("", DefaultHTTP); got != "" {
+	if got := ownercmd.UsualOrFreePort("", ownercmd.DefaultHTTP); got != "" {
 		t.Errorf("got %s", got)
 	}
 }
 
 // Where nobody listens nothing is said, and nothing breaks.
 func TestNotify(t *testing.T) {
-	notifySystemd("READY=1")
+	ownercmd.NotifySystemd("READY=1")
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
-	notifySystemd("READY=1")
+	ownercmd.NotifySystemd("READY=1")
 }
 
 // While there is progress systemd is asked to wait, and not with every step.
 func TestStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
-		progress := newTimeoutExtender(func(text string) { told = append(told, text) })
+		progress := ownercmd.NewTimeoutExtender(func(text string) { told = append(told, text) })
 		for range 100 {
 			progress()
 			time.Sleep(time.Second)

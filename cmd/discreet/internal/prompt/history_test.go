@@ -1,4 +1,4 @@
-package querycmd
+package prompt
 
 import (
 	"fmt"
@@ -12,34 +12,34 @@ func TestHistory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)
 	t.Setenv("HOME", dir)
-	h, old, err := openHistory()
+	h, old, err := OpenHistory()
 	if err != nil || len(old) != 0 {
 		t.Fatal(old, err)
 	}
 	for i := range 2*maxHistoryLines + 1 {
-		if err := h.add(fmt.Sprint("line ", i)); err != nil {
+		if err := h.Add(fmt.Sprint("line ", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.close()
-	h, old, err = openHistory()
+	h.Close()
+	h, old, err = OpenHistory()
 	if err != nil || len(old) != maxHistoryLines || old[len(old)-1] != fmt.Sprint("line ", 2*maxHistoryLines) {
 		t.Fatalf("%d lines: %v", len(old), err)
 	}
-	h.add("one more\xff") // what is no text is not brought back
-	h.add("one more")
-	h.close()
+	h.Add("one more\xff") // what is no text is not brought back
+	h.Add("one more")
+	h.Close()
 	file := filepath.Join(dir, "discreet", "history")
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
 		t.Error(info.Mode(), err)
 	}
-	if _, old, _ = openHistory(); len(old) != maxHistoryLines+1 || old[maxHistoryLines] != "one more" {
+	if _, old, _ = OpenHistory(); len(old) != maxHistoryLines+1 || old[maxHistoryLines] != "one more" {
 		t.Errorf("%d lines, the last is %q", len(old), old[len(old)-1])
 	}
 	if err := os.WriteFile(file, []byte(strings.Repeat(strings.Repeat("x", 1000)+"\n", 1500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, old, err = openHistory(); err != nil || len(old) > maxHistoryLines {
+	if _, old, err = OpenHistory(); err != nil || len(old) > maxHistoryLines {
 		t.Errorf("%d long lines: %v", len(old), err)
 	}
 	if info, _ := os.Stat(file); info.Size() > maxHistoryBytes {

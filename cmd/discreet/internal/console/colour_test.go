@@ -1,4 +1,4 @@
-package querycmd
+package console
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 // On a terminal what is near its limit has a colour.
 func TestBudgetColours(t *testing.T) {
 	var out bytes.Buffer
-	printColoured(&out, "account  part\n-------  ----\na        10 %\nb        96 %\n", []string{"", alertColours[95]})
+	PrintColoured(&out, "account  part\n-------  ----\na        10 %\nb        96 %\n", []string{"", "\x1b[1;31m"})
 	if got := out.String(); got != "account  part\n-------  ----\na        10 %\n\x1b[1;31mb        96 %\x1b[0m\n" {
 		t.Errorf("got %q", got)
 	}

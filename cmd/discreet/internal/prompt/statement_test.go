@@ -1,4 +1,4 @@
-package querycmd
+package prompt
 
 import (
 	"slices"
@@ -42,7 +42,7 @@ func TestStatements(t *testing.T) {
 		{"E'", nil, "E'", true},
 		{`E'\`, nil, `E'\`, true},
 	} {
-		done, rest, open := splitStatements(c.text)
+		done, rest, open := SplitStatements(c.text)
 		if !slices.Equal(done, c.done) || rest != c.rest || open != c.open {
 			t.Errorf("%q is %q, %q, %t", c.text, done, rest, open)
 		}
@@ -55,48 +55,45 @@ func FuzzTokens(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		all, _ := splitTokens(text)
+		all, _ := SplitTokens(text)
 		end := 0
 		for _, x := range all {
-			if x.start < end || x.end <= x.start || x.end > len(text) || x.text != text[x.start:x.end] {
+			if x.Start < end || x.End <= x.Start || x.End > len(text) || x.text != text[x.Start:x.End] {
 				t.Fatalf("%q has the token %+v", text, x)
 			}
-			end = x.end
+			end = x.End
 		}
-		done, rest, _ := splitStatements(text)
+		done, rest, _ := SplitStatements(text)
 		if n := len(strings.Join(done, "")) + len(rest); n > len(text) {
 			t.Fatalf("%q became longer: %q, %q", text, done, rest)
 		}
-		if one, ok := oneLine(text); ok {
+		if one, ok := OneLine(text); ok {
 			if strings.ContainsAny(one, "\r\n") {
 				t.Fatalf("%q is the lines %q", text, one)
 			}
-			again, _ := splitTokens(one)
-			if !slices.EqualFunc(all, again, func(a, b token) bool { return a.kind == b.kind && a.text == b.text }) {
+			again, _ := SplitTokens(one)
+			if !slices.EqualFunc(all, again, func(a, b Token) bool { return a.kind == b.kind && a.text == b.text }) {
 				t.Fatalf("%q means something else in one line: %q", text, one)
 			}
 		}
-		start, _ := completer{}.complete(strings.TrimPrefix(text, `\`), 0)
+		start, _ := Completer{}.Complete(strings.TrimPrefix(text, `\`), 0)
 		if start < 0 || start > len(text) {
 			t.Fatalf("%q is completed at %d", text, start)
 		}
-		if _, err := readSettingCommand(text); err != nil && err.Error() == "" {
+		if _, err := ReadSettingCommand(text); err != nil && err.Error() == "" {
 			t.Fatal("an error without words")
 		}
 	})
 }
 
 func TestSettings(t *testing.T) {
-	s := settings{}
+	s := Settings{}
 	run := func(text string) error {
-		c, err := readSettingCommand(text)
+		c, err := ReadSettingCommand(text)
 		if err != nil || c == nil {
 			return err
 		}
-		if c.verb == "set" {
-			return s.set(c.name, c.text)
-		}
-		return (&analystConsole{settings: s}).runSettingCommand(t.Context(), c, text)
+		return s.Change(c)
 	}
 	for _, c := range []struct {
 		text string
@@ -157,10 +154,10 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	var q api.Question
-	if err := s.apply(&q); err != nil || q.Settings.Epsilon != dp.One/2 {
+	if err := s.Apply(&q); err != nil || q.Settings.Epsilon != dp.One/2 {
 		t.Errorf("the question has epsilon %v: %v", q.Settings.Epsilon, err)
 	}
-	if c, err := readSettingCommand("SELECT dp.epsilon FROM x"); c != nil || err != nil {
+	if c, err := ReadSettingCommand("SELECT dp.epsilon FROM x"); c != nil || err != nil {
 		t.Error("a question is taken for a setting")
 	}
 }
