@@ -119,6 +119,7 @@ func TestAsk(t *testing.T) {
 
 // TestAskKilled kills a server while it has the question, and before.
 func TestAskKilled(t *testing.T) {
+	t.Parallel()
 	a, at := askable(t, "1s", tenQuestions, tenQuestions, tenQuestions)
 	all := []string{"--at", "north,south,west"}
 	south := a.running["south"]

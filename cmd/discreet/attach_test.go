@@ -110,6 +110,7 @@ func TestAttachPolicy(t *testing.T) {
 
 // Ticks that the policy names are kept.
 func TestAttachTicks(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	change(t, policy, func(text string) string {
 		return strings.Replace(text, "    unit:", "    release: {tick: 300ms}\n    unit:", 1)

@@ -16,6 +16,7 @@ import (
 // The owner works beside a server that has the ledger in a file, while somebody asks it: top-ups,
 // renewals, reading, and a backup of one moment. What is entered counts from the next question on.
 func TestOwnerBesideServer(t *testing.T) {
+	t.Parallel()
 	policy := teamed(t, "{epsilon: 1, renewal: {every: month, windows: 3}, per_query: {default: 0.1, max: 0.5}}")
 	file := beside(policy, "policy.ledger")
 	password := command("user", "add", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["password"].(string)

@@ -27,6 +27,16 @@ var secrets = []string{"1003A", "hypertension", "asthma", "Mallory"}
 // The data changes under a policy that stays.
 func TestDataChanges(t *testing.T) {
 	const sum = "SELECT SUM(age) FROM patients"
+	// Each begins with one question paid for, of CSV files or of Parquet files.
+	asked := deploy(t, tenQuestions)
+	asks(asked, people).wants(t, 0)
+	before := spent(t, asked)
+	files := filepath.Dir(parquet(t, copied(t, filepath.Dir(asked), "policy.yaml")))
+	parquet := func(t *testing.T, policy string) string {
+		must(t, os.RemoveAll(beside(policy, "data")))
+		must(t, os.CopyFS(beside(policy, "data"), os.DirFS(files)))
+		return beside(policy, "data", "patients.parquet")
+	}
 	rewrite := func(columns string) func(*testing.T, string) {
 		return func(t *testing.T, policy string) {
 			file := parquet(t, policy)
@@ -77,9 +87,7 @@ func TestDataChanges(t *testing.T) {
 		{"csv, empty", truncate("patients.csv", 0), 1, "is empty; the first line"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			policy := deploy(t, tenQuestions)
-			asks(policy, people).wants(t, 0)
-			before := spent(t, policy)
+			policy := copied(t, filepath.Dir(asked), "policy.yaml")
 			c.change(t, policy)
 			r := asks(policy, sum)
 			if c.code >= 0 {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,11 +32,27 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("DISCREET_TEST_MAIN") == "" {
 		debug.SetGCPercent(800) // each command leaves little behind, and there are many
-		os.Exit(m.Run())
+		// What runs beside others waits for processes and clocks.
+		flag.Parse()
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err)
+		}
+		code := m.Run()
+		os.RemoveAll(preparedFolder())
+		os.Exit(code)
 	}
 	limitFiles()
 	main()
 }
+
+// preparedFolder is for what several tests copy. It is there until all of them have ended.
+var preparedFolder = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "prepared")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
 
 // result is what a command printed and how it ended.
 type result struct {
@@ -135,6 +153,14 @@ func (r result) fails(t testing.TB, code int, kind string) {
 	if !ok || e["kind"] != kind || e["message"] == "" || r.err == "" || len(e) != 2 {
 		t.Errorf("%q: %s and %q", r.args, r.out, r.err)
 	}
+}
+
+// copied copies a folder that was prepared for several, and returns a path in it.
+func copied(t testing.TB, folder string, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, os.DirFS(folder)))
+	return filepath.Join(append([]string{dir}, names...)...)
 }
 
 // deploy writes a hospital under a budget and returns the policy's path.

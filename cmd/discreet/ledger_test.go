@@ -102,6 +102,7 @@ func TestLedgerThatCannotBe(t *testing.T) {
 
 // A ledger has one process at a time; the next one waits a little, and says why it stops.
 func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	asks(policy, people).wants(t, 0)
 	l, err := sqlite.Open(beside(policy, "policy.ledger"))

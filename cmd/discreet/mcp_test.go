@@ -83,6 +83,7 @@ var (
 // A program starts discreet mcp on a policy, and its model asks; when the program closes the pipe
 // the ledger is closed in order, and the next one goes on with it.
 func TestMCPOnAPolicy(t *testing.T) {
+	t.Parallel()
 	policy := mcpWorld(t)
 	m := newModel(t, "--policy", policy, "--as", "ben")
 	m.call("describe", nil, "Table patients", "Table visits")
@@ -197,6 +198,7 @@ func TestMCPMisuse(t *testing.T) {
 // question waits for a tick then, it ends in order before that: it counts as no crash, and the
 // question is not charged again.
 func TestMCPHungUp(t *testing.T) {
+	t.Parallel()
 	policy := mcpWorld(t)
 	// A tick that is long, and comes soon.
 	tick, now := int64(40_000), time.Now().UnixMilli()

@@ -171,6 +171,7 @@ func TestServeDemo(t *testing.T) {
 
 // A policy with users is served, and what it says how to connect is right.
 func TestServe(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	free := []string{"--listen", "127.0.0.1:0", "--http", ""}
 	command(append([]string{"serve", "-p", policy}, free...)...).wants(t, 2, "discreet user add", "policy.users")

@@ -8,20 +8,29 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 )
 
+var clinicOnce struct {
+	sync.Once
+	folder string
+}
+
 // clinic writes a clinic with a stream, and some questions.
 func clinic(t testing.TB) (policy, questions string) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "clinic")
-	command("demo", "stream", dir, "--people", "5000", "--questions", "60").wants(t, 0, "5000 patients", "discreet stream ask --policy")
-	policy = filepath.Join(dir, "clinic.yaml")
+	clinicOnce.Do(func() {
+		clinicOnce.folder = filepath.Join(preparedFolder(), "clinic")
+		command("demo", "stream", clinicOnce.folder, "--people", "5000", "--questions", "60").wants(t, 0, "5000 patients",
+			"discreet stream ask --policy")
+	})
+	policy = copied(t, clinicOnce.folder, "clinic.yaml")
 	// A wider error makes answers cheap.
 	replace(t, policy, "alpha: 0.01", "alpha: 0.1")
-	return policy, filepath.Join(dir, "questions.txt")
+	return policy, beside(policy, "questions.txt")
 }
 
 // A rehearsal says what a workload would cost and how far off it would be, and leaves nothing

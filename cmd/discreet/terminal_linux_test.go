@@ -181,6 +181,7 @@ func TestTerminalTerminated(t *testing.T) {
 
 // The elapsed time is shown on a terminal, and wiped away.
 func TestWaiting(t *testing.T) {
+	t.Parallel()
 	master, slave := pty(t)
 	w := &terminal{t: t, master: master}
 	go w.watch()

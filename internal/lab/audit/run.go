@@ -6,7 +6,9 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/noise"
@@ -264,13 +266,17 @@ func Catalogue() []Mechanism {
 }
 
 // Names returns the names of the catalogue, in its order.
-func Names() []string {
+func Names() []string { return slices.Clone(catalogueNames()) }
+
+// catalogueNames are made once: every command line has them in its help, and to make mechanisms
+// takes time.
+var catalogueNames = sync.OnceValue(func() []string {
 	var out []string
 	for _, m := range Catalogue() {
 		out = append(out, m.Name)
 	}
 	return out
-}
+})
 
 // must is for constructors whose arguments are written in this package.
 func must[T any](v T, err error) T {

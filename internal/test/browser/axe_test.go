@@ -51,7 +51,8 @@ func (tb *tab) axe(rules []string) []string {
 // TestTroubleIsSeen plants everything that the other tests take for granted that they would see.
 func TestTroubleIsSeen(t *testing.T) {
 	t.Parallel()
-	w := ordinary(t)
+	tb := newTab(t, ordinary(t).base)
+	tb.open("/playground")
 	for what, js := range map[string]string{
 		"console: planted":                       `() => { console.error('planted') }`,
 		"exception: Uncaught Error: planted":     `() => { setTimeout(() => { throw new Error('planted') }) }`,
@@ -62,30 +63,25 @@ func TestTroubleIsSeen(t *testing.T) {
 		"content security policy: connect-src":   `() => { fetch('https://example.org/').catch(() => {}) }`,
 		"status: 401 GET /v1/datasets":           `() => { fetch('/v1/datasets/x') }`,
 	} {
-		t.Run(what, func(t *testing.T) {
-			tb := newTab(t, w.base)
-			tb.open("/playground")
-			tb.eval(js)
-			for range 200 {
-				tb.settle()
-				if strings.Contains(strings.Join(tb.complaints(), "\n"), what) {
-					break
-				}
+		tb.eval(js)
+		for range 200 {
+			tb.settle()
+			if strings.Contains(strings.Join(tb.complaints(), "\n"), what) {
+				break
 			}
-			if got := fmt.Sprint(tb.complaints()); !strings.Contains(got, what) {
-				t.Errorf("not seen: %s", got)
-			}
-			if tb.eval(`() => 'ran' in window`).Bool() {
-				t.Error("it ran")
-			}
-			tb.troubles = nil
-		})
+		}
+		if got := fmt.Sprint(tb.complaints()); !strings.Contains(got, what) {
+			t.Errorf("%s is not seen: %s", what, got)
+		}
+		if tb.eval(`() => 'ran' in window`).Bool() {
+			t.Errorf("%s: it ran", what)
+		}
+		tb.forget()
 	}
-	tb := newTab(t, w.base)
-	tb.open("/playground")
 	tb.eval(`() => { document.querySelector('main').insertAdjacentHTML('beforeend', '<img src="/icon.svg"><p class="faint">x</p><input>') }`)
 	got := strings.Join(tb.axe(nil), "\n")
 	if !strings.Contains(got, "image-alt") || !strings.Contains(got, "label: ") {
 		t.Errorf("axe does not see it: %s", got)
 	}
+	tb.forget()
 }

@@ -105,6 +105,14 @@ func (tb *tab) complaints() []string {
 	return slices.Clone(tb.troubles)
 }
 
+// forget forgets what there was to complain about: it was planted, and seen.
+func (tb *tab) forget() {
+	tb.settle()
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.troubles = nil
+}
+
 func (tb *tab) onConsole(e *proto.RuntimeConsoleAPICalled) {
 	if e.Type == proto.RuntimeConsoleAPICalledTypeError || e.Type == proto.RuntimeConsoleAPICalledTypeWarning ||
 		e.Type == proto.RuntimeConsoleAPICalledTypeAssert {
