@@ -194,7 +194,8 @@ var narrow = map[string]string{
 		"internal/version ledger policy",
 	"cmd/discreet/internal/prompt": "api policy",
 	"cmd/discreet/internal/querycmd": ". api client cmd/discreet/internal/console cmd/discreet/internal/prompt dp " +
-		"internal/curator/budgets internal/lab/chart internal/lab/workbench internal/localsocket internal/render internal/server internal/server/users internal/version ledger " +
+		"internal/curator/budgets internal/lab/chart internal/lab/workbench internal/localsocket internal/render internal/server " +
+		"internal/server/users internal/version ledger " +
 		"policy",
 	"cmd/discreet/internal/sessioncmd": ". api cmd/discreet/internal/console dp internal/lab/chart internal/lab/holdoutdemo " +
 		"internal/lab/traindemo internal/mechanism/holdout internal/mechanism/holdout/labels internal/mechanism/learn " +

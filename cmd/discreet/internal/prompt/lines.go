@@ -59,8 +59,8 @@ func (p *plainReader) Close() error    { return nil }
 // editorReader reads lines from a terminal, with keys that move, history and completion.
 type editorReader struct{ *liner.State }
 
-// NewEditorReader takes the terminal until it is closed. The completer gets a line up to the cursor, and
-// returns where the last word begins and what it could become.
+// NewEditorReader takes the terminal until it is closed. The completer gets a line up to the
+// cursor, and returns where the last word begins and what it could become.
 func NewEditorReader(complete func(line string) (int, []string)) LineReader {
 	s := liner.NewLiner()
 	s.SetCtrlCAborts(true)
