@@ -200,11 +200,10 @@ func TestMCPMisuse(t *testing.T) {
 func TestMCPHungUp(t *testing.T) {
 	t.Parallel()
 	policy := mcpWorld(t)
-	// A tick that is long, and comes soon.
-	tick, now := int64(40_000), time.Now().UnixMilli()
-	for ; tick-now%tick < 2500 || tick-now%tick > 3000; tick++ {
+	// A tick that is long, and comes soon; who is not ready then waits for the next.
+	tick, now := int64(12_000), time.Now().UnixMilli()
+	for ; tick-now%tick < 1500 || tick-now%tick > 2000; tick++ {
 	}
-	comes := time.UnixMilli(now + tick - now%tick)
 	replace(t, policy, "release: immediate", fmt.Sprintf("release: {tick: %dms}", tick))
 	var out, errs bytes.Buffer
 	m := process(&out, &errs, "mcp", "--policy", policy, "--as", "ana")
@@ -221,7 +220,13 @@ func TestMCPHungUp(t *testing.T) {
 	} {
 		must(t, errorOf(io.WriteString(in, line+"\n")))
 	}
-	time.Sleep(time.Until(comes.Add(700 * time.Millisecond)))
+	// It is charged on one tick, and its answer would leave on the next.
+	for n := 0; !strings.Contains(command("budget", "--policy", policy).out, "epsilon 0.3 of 1"); n++ {
+		if n == 600 {
+			t.Fatalf("nothing was charged: %s", errs.String())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 	in.Close()
 	kill := time.AfterFunc(4*time.Second, func() { m.Process.Kill() })
 	defer kill.Stop()
