@@ -35,10 +35,9 @@ const (
 	modelBytes  = 1 << 20 // everything that is not a weight, a name or a value
 )
 
-// fits refuses a model that the ledger could not keep. It is decided by what is public, before
+// CheckSize refuses a model that the ledger could not keep. It is decided by what is public, before
 // anything is paid.
-func (t *training) fits() error {
-	e := t.plan.Encoding
+func CheckSize(e *learn.Encoding) error {
 	weights, text := 1, 0
 	for _, f := range append(append([]learn.Column{}, e.Features...), e.Target) {
 		text += 6 * len(f.Name) // every character may need six where it is quoted
@@ -68,7 +67,7 @@ func encodeModel(m *learn.Model, moved bool) ([]byte, error) {
 	}
 	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes(), Kept: time.Now().UnixMicro(), Moved: moved})
 	if err == nil && len(out) > pricing.MaxBytes {
-		err = answercache.ErrUnreadable // which training.fits rules out
+		err = answercache.ErrUnreadable // which CheckSize rules out
 	}
 	return out, err
 }

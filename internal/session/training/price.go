@@ -51,7 +51,7 @@ func (c *Trainings) prepareTraining(ctx context.Context, q api.TrainingQuestion)
 		learn.Group{Neighbours: c.Dataset.Neighbours, MaxRows: int(t.table.MaxRows())}); err != nil {
 		return nil, refused(err)
 	}
-	if err := t.fits(); err != nil {
+	if err := CheckSize(t.plan.Encoding); err != nil {
 		return nil, err
 	}
 	if !t.fitsPrice(spec) {

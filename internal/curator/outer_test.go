@@ -1,4 +1,4 @@
-package answers_test
+package curator_test
 
 import (
 	"encoding/json"

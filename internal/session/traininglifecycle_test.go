@@ -1,4 +1,4 @@
-package training_test
+package session_test
 
 import (
 	"context"
@@ -17,8 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/session/training"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
-
-var ctx = context.Background()
 
 // A training that works for longer than its public time is an incident, whether it gets done or
 // not. Nobody gets noise from it again for the same charge.

@@ -1,4 +1,4 @@
-package answercache_test
+package curator_test
 
 import (
 	"encoding/json"
@@ -210,8 +210,8 @@ func TestArrivalsElsewhere(t *testing.T) {
 	}
 }
 
-// made asks what can be made of earlier answers and checks that it is free and says so.
-func made(w *curatortest.World, text, epsilon string, from *api.Answer) *api.Answer {
+// madeOf asks what can be made of earlier answers and checks that it is free and says so.
+func madeOf(w *curatortest.World, text, epsilon string, from *api.Answer) *api.Answer {
 	w.T.Helper()
 	r := w.Record()
 	before := w.RecordCount()
@@ -257,7 +257,7 @@ func TestBetterAnswer(t *testing.T) {
 		} {
 			low := w.MustBeCharged("ana", text, curatortest.Amount("0.2"))
 			good := w.MustBeCharged("ana", text, curatortest.Amount("0.5"))
-			a := made(w, text, "0.1", good)
+			a := madeOf(w, text, "0.1", good)
 			if curatortest.Numbers(a) != curatortest.Numbers(good) || *a.Errors[0][1] != *good.Errors[0][1] ||
 				*a.Errors[0][2] != *good.Errors[0][2] {
 				t.Errorf("%s: %v with %v; the better one is %v with %v", text, a.Rows, *a.Errors[0][1], good.Rows, *good.Errors[0][1])
@@ -306,7 +306,7 @@ func TestCells(t *testing.T) {
 			{"SELECT COUNT(*), sex, smoker FROM patients WHERE cost > 10 AND sex <> 'X' AND smoker GROUP BY sex, smoker",
 				[]int64{cell("F", true, 2), cell("M", true, 2)}},
 		} {
-			a := made(w, c.text, "0.1", groups)
+			a := madeOf(w, c.text, "0.1", groups)
 			for i, want := range c.want {
 				if got := value(a, i, 0); got != want {
 					t.Errorf("%s: row %d is %d; the groups say %d", c.text, i, got, want)
@@ -341,7 +341,7 @@ func TestCells(t *testing.T) {
 		w.MustBeCharged("ana", "SELECT COUNT(*) FROM visits WHERE ward = 'surgery'", curatortest.Amount("0.01"))
 
 		w.Reopen()
-		made(w, "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'M' AND smoker", "0.1", groups)
+		madeOf(w, "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'M' AND smoker", "0.1", groups)
 	}
 }
 
@@ -351,8 +351,8 @@ func TestBestSource(t *testing.T) {
 	w.MustBeCharged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", curatortest.Amount("0.1"))
 	fine := w.MustBeCharged("ana", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY sex, smoker", curatortest.Amount("1"))
 	best := w.MustBeCharged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", curatortest.Amount("0.9"))
-	made(w, "SELECT COUNT(*) FROM patients WHERE sex = 'F'", "0.1", best)
-	made(w, "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND smoker", "1", fine)
+	madeOf(w, "SELECT COUNT(*) FROM patients WHERE sex = 'F'", "0.1", best)
+	madeOf(w, "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND smoker", "1", fine)
 	w.MustBeCharged("ana", "SELECT COUNT(*) FROM patients WHERE sex = 'M'", curatortest.Amount("0.95"))
 }
 
@@ -361,12 +361,12 @@ func TestDerivedOfChangedData(t *testing.T) {
 	w := curatortest.New(t, curatortest.Plenty)
 	const groups, one = "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
 	first := w.MustBeCharged("ana", groups, curatortest.Amount("0.5"))
-	made(w, one, "0.5", first)
+	madeOf(w, one, "0.5", first)
 	w.Check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.Dir, "data")))
 	w.MustBeCharged("ana", one, curatortest.Amount("0.1"))
 	w.MustBeCharged("ana", groups, curatortest.Amount("0.1"))
 	w.Check(hospital.New(200, 1).Write(filepath.Join(w.Dir, "data")))
-	made(w, one, "0.3", first)
+	madeOf(w, one, "0.3", first)
 }
 
 // Whoever asks for the same number in many ways gets values that are made of what was paid for, so
@@ -384,7 +384,7 @@ func TestManyWaysOneNoise(t *testing.T) {
 		"SELECT COUNT(*) FROM patients WHERE sex = 'F' GROUP BY sex",
 	} {
 		for _, epsilon := range []string{"0.5", "0.4", "0.3", "0.01"} {
-			if a := made(w, text, epsilon, groups); value(a, 0, 0) != want {
+			if a := madeOf(w, text, epsilon, groups); value(a, 0, 0) != want {
 				t.Errorf("%d: %s at %s: %v; want %d", i, text, epsilon, a.Rows, want)
 			}
 		}

@@ -1,4 +1,4 @@
-package training_test
+package session_test
 
 import (
 	"bytes"
@@ -482,5 +482,20 @@ func TestTrainingInTheLedger(t *testing.T) {
 	}
 	if n, ok := training.ModelSequence(got.ID); !ok || n != got.Receipt.Sequence {
 		t.Errorf("%s", got.ID)
+	}
+}
+
+// What the ledger could not keep is refused before it is paid for.
+func TestTrainingFits(t *testing.T) {
+	values := func(n int) []string { return slices.Repeat([]string{"value"}, n) }
+	for _, c := range []struct {
+		features, classes int
+		fits              bool
+	}{{10, 2, true}, {10_000, 20, true}, {60_000, 2, true}, {10_000, 256, false}, {2, 2_000_000, false}} {
+		err := training.CheckSize(&learn.Encoding{Features: []learn.Column{{Name: "x", Values: values(c.features)}},
+			Target: learn.Column{Name: "y", Values: values(c.classes)}})
+		if (err == nil) != c.fits {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package answercache_test
+package curator_test
 
 import (
 	"context"
@@ -17,8 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/store"
 )
-
-var ctx = context.Background()
 
 const sexAndCost = "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex"
 

@@ -1,7 +1,6 @@
-package sessionhost_test
+package session_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -58,8 +57,6 @@ func TestHostBudget(t *testing.T) {
 		t.Errorf("%q %v", all, err)
 	}
 }
-
-var ctx = context.Background()
 
 // A question that failed was not answered.
 func TestSessionsQuoteAfterFailure(t *testing.T) {

@@ -1,4 +1,4 @@
-package streamsession_test
+package session_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package policycheck
+package curator_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/discreet-dp/discreet/internal/curator/policycheck"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
@@ -70,7 +71,7 @@ func TestFilesThatMayBeOne(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if err := Files(p); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+		if err := policycheck.Files(p); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -136,7 +137,7 @@ func TestPostgresApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Files(p); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := policycheck.Files(p); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s and %s: %v", c.first, c.second, err)
 		}
 	}
@@ -180,7 +181,7 @@ func TestTrinoApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doubts, err := Apart(p)
+		doubts, err := policycheck.Apart(p)
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s and %s: %v", x.first, x.second, err)
 		}

@@ -1,7 +1,6 @@
-package budgets_test
+package curator_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"regexp"
@@ -16,8 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-var ctx = context.Background()
 
 // refusedBy checks that a question was refused by an account, and that no account changed.
 func refusedBy(w *curatortest.World, account, analyst, text string) {

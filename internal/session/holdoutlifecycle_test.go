@@ -1,4 +1,4 @@
-package holdoutsession_test
+package session_test
 
 import (
 	"encoding/json"

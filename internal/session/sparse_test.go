@@ -1,4 +1,4 @@
-package sparsesession_test
+package session_test
 
 import (
 	"context"
@@ -415,8 +415,6 @@ func TestSparseNoteUnderLockout(t *testing.T) {
 		t.Errorf("after the release: %+v, %v", v, err)
 	}
 }
-
-var ctx = context.Background()
 
 // A lockout that begins when a session has drawn an answer leaves the session as one that drew
 // none: afterwards nothing tells whether the question failed.

@@ -1,4 +1,4 @@
-package streamsession_test
+package session_test
 
 import (
 	"context"
@@ -13,8 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/stream"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
-
-var ctx = context.Background()
 
 // A stream does not count people of data that was there for so long as it was read.
 func TestStreamOfOtherData(t *testing.T) {

@@ -1,7 +1,6 @@
-package pricing_test
+package curator_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -267,8 +266,6 @@ func explainedIsCharged(w *curatortest.World, q api.Question) {
 		w.T.Errorf("%s: explained %v, and charged %v to %v", q.SQL, e.Pay, before, after)
 	}
 }
-
-var ctx = context.Background()
 
 // No question costs more than was asked for, and hardly less.
 func TestCostIsWhatWasAsked(t *testing.T) {

@@ -1,7 +1,6 @@
-package answers_test
+package curator_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -174,8 +173,6 @@ func TestJoinedWords(t *testing.T) {
 		}
 	}
 }
-
-var ctx = context.Background()
 
 // TestDescribe asks every question that the tests have, and compares its columns with those that
 // were described before.

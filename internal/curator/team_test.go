@@ -1,4 +1,4 @@
-package budgets_test
+package curator_test
 
 import (
 	"context"
