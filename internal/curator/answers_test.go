@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // Running totals over days have noise that nearly takes itself away in them. They are the sums of
@@ -180,11 +181,15 @@ func TestDescribe(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
-	described := 0
+	described, most := 0, 0
 	for _, budget := range []string{curatortest.Plenty, "{epsilon: 100, delta: 1e-6, per_query: {default: 0.1, max: 1}}"} {
 		w := curatortest.New(t, budget)
 		records := w.RecordCount()
-		for _, text := range append(append([]string{}, curatortest.Questions...), curatortest.Attacks...) {
+		everything := slices.Concat(curatortest.Questions, curatortest.Attacks)
+		for _, text := range daily.Sample(t, everything, len(everything)/2) {
+			if slices.Contains(curatortest.Questions, text) {
+				most++
+			}
 			before, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 			if n := w.RecordCount(); n != records {
 				t.Fatalf("%s: describing is in the ledger", text)
@@ -202,8 +207,8 @@ func TestDescribe(t *testing.T) {
 			}
 		}
 	}
-	if described < 2*len(curatortest.Questions) {
-		t.Errorf("%d questions were described", described)
+	if described < most {
+		t.Errorf("%d of %d questions were described", described, most)
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/meter"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/golden"
 )
 
@@ -232,12 +235,18 @@ func TestExpensiveTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector things take more time and memory")
 	}
-	d := newPlanners(t, searchedPolicy)
-	for name, text := range expensive() {
+	d, texts := newPlanners(t, searchedPolicy), expensive()
+	names := slices.Sorted(maps.Keys(texts))
+	everywhere := daily.Sample(t, names, 6)
+	for _, name := range names {
+		text, entries := texts[name], []string{"explain"} // which does all that others do, and prices it
 		if len(text) > 64<<10 {
 			t.Errorf("%s has %d bytes", name, len(text))
 		}
-		for _, entry := range []string{"describe", "explain", "rows", "parameters", "holdout"} {
+		if slices.Contains(everywhere, name) {
+			entries = append(entries, "describe", "rows", "parameters", "holdout")
+		}
+		for _, entry := range entries {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			start := golden.CPUTime(t)

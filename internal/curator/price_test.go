@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 	"pgregory.net/rapid"
 )
@@ -131,8 +133,12 @@ func TestLeastPriceOfParts(t *testing.T) {
 		w := curatortest.New(t, budget)
 		least := pricing.Currency{Pure: w.Dataset.Budget.Pure()}.Amount(w.Dataset.Budget.MinEpsilon)
 		sql := curatortest.ByAge(1)
+		some := daily.Sample(t, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 5)
 		for i := 2; i <= 16; i++ {
 			sql += " UNION ALL " + curatortest.ByAge(i)
+			if !slices.Contains(some, i) {
+				continue
+			}
 			_, err := w.AskAs("ana", sql, w.Dataset.Budget.MinEpsilon)
 			found := leastAdvised.FindStringSubmatch(plainly(err))
 			if found == nil {

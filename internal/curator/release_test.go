@@ -350,7 +350,7 @@ func TestErrorBarsCoverTheTruth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
-	const n = 7000 // times three groups
+	const n = 3000 // times three groups: noise that is a tenth too wide is seven standard deviations off
 	// Four standard deviations of the estimate: it cries wolf once in 30,000 seeds, and the seed is
 	// fixed.
 	slack := 4 * math.Sqrt(0.95*0.05/(3*n))

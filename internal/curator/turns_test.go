@@ -242,27 +242,38 @@ func TestRaceForTheBudget(t *testing.T) {
 // row a person and once with many.
 func newSlowWorld(t *testing.T) *curatortest.World {
 	t.Helper()
-	dir := t.TempDir()
-	db, err := sql.Open("duckdb", filepath.Join(dir, "heavy.duckdb"))
+	path, err := heavyData()
 	curatortest.Check(t, err)
-	_, err =
-		db.Exec(
-			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000);
-		CREATE TABLE calls AS SELECT pid // 4 AS pid, s FROM people`)
-	curatortest.Check(t, err)
-	curatortest.Check(t, db.Close())
-	return curatortest.Open(t, dir, `datasets:
+	return curatortest.Open(t, t.TempDir(), fmt.Sprintf(`datasets:
   hospital:
     engine: duckdb
-    source: heavy.duckdb
+    source: %s
     unit: people.pid
     budget: {epsilon: 1, per_query: {default: 0.1, max: 1}}
     analysts: {ana: {}}
     tables:
       people: {unique: pid, columns: {s: {type: text}}}
       calls: {path: pid -> people.pid, max_rows: 10, max_groups: 1, columns: {s: {type: text}}}
-`, 1, duckdb.Limits{Threads: 1})
+`, path), 1, duckdb.Limits{Threads: 1})
 }
+
+// heavyData writes a database in which questions take a while.
+var heavyData = sync.OnceValues(func() (string, error) {
+	dir, err := curatortest.SharedDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "heavy.duckdb")
+	db, err := sql.Open("duckdb", path)
+	if err != nil {
+		return "", err
+	}
+	_, err =
+		db.Exec(
+			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000);
+		CREATE TABLE calls AS SELECT pid // 4 AS pid, s FROM people`)
+	return path, errors.Join(err, db.Close())
+})
 
 // TestInterrupted stops a question while DuckDB computes it: DuckDB looks up between groups of
 // 122,880 rows, and there are six. A question that is not stopped would be answered. The charge

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,18 +38,26 @@ type front struct {
 	source   string
 }
 
+// largest are neighbours, the largest of many that were made up.
+var largest struct {
+	sync.Once
+	one, other *generate.Database
+}
+
 // neighbours are two servers with the same policy and the same users, whose data differs in one
 // person.
 func neighbours(t *testing.T, in storekinds.Store) (with, without *front) {
 	ds := clinic(t, t.TempDir(), "clinic.duckdb").Datasets["clinic"]
-	dice := generate.NewDice("doors", 1)
-	var one, other *generate.Database
-	for range 200 { // the largest
-		made := generate.Make(dice, ds)
-		if n, ok := made.Neighbour(dice); ok && made.Rows() > n.Rows()+2 && (one == nil || made.Rows() > one.Rows()) {
-			one, other = made, n
+	largest.Do(func() {
+		dice := generate.NewDice("doors", 1)
+		for range 200 {
+			made := generate.Make(dice, ds)
+			if n, ok := made.Neighbour(dice); ok && made.Rows() > n.Rows()+2 && (largest.one == nil || made.Rows() > largest.one.Rows()) {
+				largest.one, largest.other = made, n
+			}
 		}
-	}
+	})
+	one, other := largest.one, largest.other
 	t.Logf("%d rows, and %d without one person", one.Rows(), other.Rows())
 	return newFront(t, in, one), newFront(t, in, other)
 }
@@ -330,11 +340,20 @@ func testAttacks(t *testing.T, in storekinds.Store) {
 	one, other := neighbours(t, in)
 	var sides [2][]string
 	texts := append(storekinds.Some(in, 16, daily.Full(), attacks(t)), "SELECT COUNT(*) FROM patients")
+	if in.Name != "duckdb" { // which asks all of them
+		texts = daily.Sample(t, texts, 60)
+	}
+	everyWay := daily.Sample(t, texts, len(texts)/4)
+	var of []string // which text it is that was answered
 	for i, f := range []*front{one, other} {
 		c := f.wire()
 		for _, text := range texts {
 			m := f.masked(text)
 			sides[i] = append(sides[i], "simple: "+say(t, c, m, &pgproto3.Query{String: text}))
+			if of = append(of, text); !slices.Contains(everyWay, text) {
+				continue
+			}
+			of = append(of, text, text, text)
 			sides[i] = append(sides[i], "extended: "+
 				say(t, c, m, &pgproto3.Parse{Query: text}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{},
 					&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
@@ -350,13 +369,13 @@ func testAttacks(t *testing.T, in storekinds.Store) {
 			answered++
 		}
 		if strings.HasSuffix(said, "closed") {
-			t.Errorf("the connection was closed: %.200q", texts[i/4])
+			t.Errorf("the connection was closed: %.200q", of[i])
 		}
 		if said != sides[1][i] {
-			t.Errorf("%.300q\nsays\n%.1500s\nand without one person\n%.1500s", texts[i/4], said, sides[1][i])
+			t.Errorf("%.300q\nsays\n%.1500s\nand without one person\n%.1500s", of[i], said, sides[1][i])
 		}
 	}
-	if answered < len(texts)/4 {
+	if answered < len(sides[0])/16 {
 		t.Errorf("only %d of %d were answered", answered, len(sides[0]))
 	}
 	if a, b := one.charges(), other.charges(); a != b {
@@ -372,22 +391,30 @@ func TestParameterAttacks(t *testing.T) {
 	var sides [2][]string
 	values := []string{"NaN", "inf", "-0", "1e999999999", "37", "37 OR 1=1", "'; DROP TABLE patients; --", "\\'", "$1", "", "\u202e",
 		"\xff\xfe", strings.Repeat("9", 200_000)}
+	type binding struct {
+		value, where string
+		oid          uint32
+		format       int16
+	}
+	var all []binding
+	for _, value := range values {
+		for _, where := range []string{"pid = $1", "zip = $1", "cost > $1", "smoker = $1", "admitted = $1", "zip LIKE $1",
+			"age / $1 > 1", "age IN ($1, $1)", "zip = U&$1", "age > (SELECT $1)"} {
+			for _, oid := range []uint32{0, 20, 25, 701, 1700, 1082} {
+				all = append(all, binding{value, where, oid, 0}, binding{value, where, oid, 1})
+			}
+		}
+	}
+	some := daily.Sample(t, all, len(all)/3)
 	for i, f := range []*front{one, other} {
 		c := f.wire()
-		for _, value := range values {
-			for _, where := range []string{"pid = $1", "zip = $1", "cost > $1", "smoker = $1", "admitted = $1", "zip LIKE $1",
-				"age / $1 > 1", "age IN ($1, $1)", "zip = U&$1", "age > (SELECT $1)"} {
-				text := "SELECT COUNT(*) FROM patients WHERE " + where
-				for _, oid := range []uint32{0, 20, 25, 701, 1700, 1082} {
-					for format := range int16(2) {
-						m := mask{columns: []bool{true}}
-						sides[i] = append(sides[i], fmt.Sprintf("%s %q %d %d: ", where, value, oid, format)+
-							say(t, c, m, &pgproto3.Parse{Query: text, ParameterOIDs: []uint32{oid}},
-								&pgproto3.Bind{ParameterFormatCodes: []int16{format}, Parameters: [][]byte{[]byte(value)}},
-								&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
-					}
-				}
-			}
+		for _, b := range some {
+			text := "SELECT COUNT(*) FROM patients WHERE " + b.where
+			m := mask{columns: []bool{true}}
+			sides[i] = append(sides[i], fmt.Sprintf("%s %q %d %d: ", b.where, b.value, b.oid, b.format)+
+				say(t, c, m, &pgproto3.Parse{Query: text, ParameterOIDs: []uint32{b.oid}},
+					&pgproto3.Bind{ParameterFormatCodes: []int16{b.format}, Parameters: [][]byte{[]byte(b.value)}},
+					&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
 		}
 	}
 	for i, said := range sides[0] {

@@ -3,9 +3,11 @@ package server
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,7 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// process is 'discreet serve' in a process of its own.
+// process is a server in a process of its own.
 type process struct {
 	target
 	*exec.Cmd
@@ -63,13 +65,28 @@ func startProcess(t *testing.T) *process {
 	must(t, db.Close())
 	certificate, key := filepath.Join(p.dir, "crt"), filepath.Join(p.dir, "key")
 	p.Certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: issue(t, certificate, key, 1).Raw})
-	binary := filepath.Join(p.dir, "discreet")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/discreet").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	p.start(t, binary, "serve", "--policy", policy, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--tls-cert", certificate,
-		"--tls-key", key, "--trust-proxy", "127.0.0.1", "--memory", "512MB")
+	served, err := json.Marshal(serving{policy, certificate, key})
+	must(t, err)
+	p.start(t, string(served))
 	return p
+}
+
+// serving is what the process that serves is told.
+type serving struct{ Policy, Certificate, Key string }
+
+// TestServe is that process.
+func TestServe(t *testing.T) {
+	text := os.Getenv("DISCREET_SERVE")
+	if text == "" {
+		t.Skip("it is a part of TestHostile")
+	}
+	var x serving
+	must(t, json.Unmarshal([]byte(text), &x))
+	s, err := Open(t.Context(), Config{Policy: x.Policy, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Certificate: x.Certificate, Key: x.Key,
+		TrustProxy: "127.0.0.1", Memory: "512MB", Version: "test", Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	must(t, err)
+	fmt.Printf("PostgreSQL on %s, HTTPS on %s.\n", s.WireAddr(), s.HTTPAddr())
+	must(t, s.Serve())
 }
 
 // addUsers gives everybody a password and a token.
@@ -96,7 +113,7 @@ func (p *process) addUsers(t *testing.T, path string) {
 
 // start runs the server with no more memory than it may have, and waits until it is ready. What it
 // prints says how much of the heap is live after each collection.
-func (p *process) start(t *testing.T, binary string, args ...string) {
+func (p *process) start(t *testing.T, served string) {
 	t.Helper()
 	p.log = filepath.Join(p.dir, "log")
 	log, err := os.Create(p.log)
@@ -108,8 +125,9 @@ func (p *process) start(t *testing.T, binary string, args ...string) {
 	defer told.Close()
 	// What is resident is looked at in the end. This limit is of what could be written to, most of
 	// which never is: stacks of threads, and what allocators hold ready.
-	p.Cmd = exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, 2*soakMemory>>10), binary}, args...)...)
-	p.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOTRACEBACK=all")
+	p.Cmd = exec.Command("sh", "-c", fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, 2*soakMemory>>10), os.Args[0], "-test.run=^TestServe$",
+		"-test.timeout=0")
+	p.Env = append(os.Environ(), "DISCREET_SERVE="+served, "GODEBUG=gctrace=1", "GOTRACEBACK=all")
 	p.Stdout, p.Stderr = told, log
 	must(t, p.Start())
 	t.Cleanup(func() {
@@ -133,7 +151,7 @@ func (p *process) start(t *testing.T, binary string, args ...string) {
 		})
 		return found
 	}
-	p.Wire, p.HTTP = address(`@(127\.0\.0\.1:\d+)/`), address(`HTTPS? on (?:https://)?(127\.0\.0\.1:\d+)`)
+	p.Wire, p.HTTP = address(`PostgreSQL on (127\.0\.0\.1:\d+),`), address(`HTTPS on (127\.0\.0\.1:\d+)\.\n`)
 	until(t, "the data is not opened", func() bool {
 		a, err := p.client("198.51.100.99", true).Get("https://" + p.HTTP + "/readyz")
 		if err != nil {

@@ -36,7 +36,7 @@ import (
 
 // The load of the documentation is -connections 500 -lasting 60s.
 var (
-	connections = flag.Int("connections", 50, "how many clients come at once")
+	connections = flag.Int("connections", 30, "how many clients come at once")
 	lasting     = flag.Duration("lasting", 0, "for how long they come; 0 means a few times each")
 )
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"regexp"
@@ -12,12 +13,13 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/internal/test/storekinds"
 )
 
-var madeUp = flag.Int("madeup", 60, "how many made-up questions are sent through the listeners, in every way")
+var madeUp = flag.Int("madeup", 0, "how many made-up questions are sent through the listeners, in every way; 0 means some")
 
 // ways are the statements by which PostgreSQL's clients fetch an answer. The first is the question
 // itself, which the others ask again.
@@ -46,8 +48,9 @@ func TestMadeUpQuestions(t *testing.T) {
 	maker := generate.NewMaker(one.data, planner.Options{Public: reference.New(one.data,
 		generate.Make(generate.NewDice("doors", 1), one.data).Tables).Public()})
 	var texts []string
-	for i := range *madeUp {
-		if text := maker.Question(generate.NewDice("made up", uint64(i))); !ticking.MatchString(text) {
+	first := daily.Choices(t).Below(1_000_000) // other questions every day
+	for i := range cmp.Or(*madeUp, daily.Rounds(25, 500)) {
+		if text := maker.Question(generate.NewDice("made up", uint64(first+i))); !ticking.MatchString(text) {
 			texts = append(texts, text)
 		}
 	}

@@ -244,7 +244,7 @@ func TestUnreadRows(t *testing.T) {
 		"copy": func(f *pgproto3.Frontend) { f.Send(&pgproto3.Query{String: "COPY (" + largeQuery + ") TO STDOUT"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 20 * time.Second })
+			p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 10 * time.Minute })
 			const n = 12
 			var conns []net.Conn
 			var clients []*pgproto3.Frontend
@@ -270,7 +270,7 @@ func TestUnreadRows(t *testing.T) {
 			}
 			whole, told := 0, 0
 			for i, f := range clients {
-				conns[i].SetDeadline(time.Now().Add(30 * time.Second))
+				conns[i].SetDeadline(time.Now().Add(10 * time.Minute))
 				for done := false; !done; {
 					m, err := f.Receive()
 					must(t, err)

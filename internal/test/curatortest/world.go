@@ -55,29 +55,24 @@ func New(t testing.TB, budget string) *World {
 	return Build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget), 1)
 }
 
-// Build writes a hospital, a dataset of a policy and files, and opens them. Its noise is that of
-// the seed.
+// Build writes a hospital, a dataset of a policy and files, and opens them; or takes them over from
+// a test that has ended, with a ledger that is new. Its noise is that of the seed.
 func Build(t testing.TB, h *hospital.Hospital, dataset string, seed byte, files ...map[string]string) *World {
 	t.Helper()
-	dir := MemoryDir(t)
-	Check(t, h.Write(filepath.Join(dir, "data")))
-	for _, some := range files {
-		for name, text := range some {
-			Check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-		}
-	}
-	return Open(t, dir, "datasets:\n"+dataset, seed, duckdb.Limits{})
+	text := "datasets:\n" + dataset
+	o := open(t, h, text, files)
+	w := &World{T: t, Dir: o.dir, Wire: &Recorder{}, Noise: Seeded(seed), Dataset: o.dataset, Data: o.engine}
+	t.Cleanup(func() { o.leave(w, text) })
+	w.OpenLedger()
+	w.Rewire(w.Data, w.Ledger)
+	return w
 }
 
 // Open opens the dataset hospital of a policy in a folder where its data is.
 func Open(t testing.TB, dir, text string, seed byte, limits duckdb.Limits) *World {
 	t.Helper()
-	w := &World{T: t, Dir: dir, Wire: &Recorder{}, Noise: Seeded(seed)}
-	path := filepath.Join(dir, "policy.yaml")
-	w.Check(os.WriteFile(path, []byte(text), 0o600))
-	p, err := policy.Load(path)
-	w.Check(err)
-	w.Dataset = p.Datasets["hospital"]
+	w := &World{T: t, Dir: dir, Wire: &Recorder{}, Noise: Seeded(seed), Dataset: readPolicy(t, dir, text)}
+	var err error
 	w.Data, err = duckdb.OpenWith(ctx, w.Dataset, limits)
 	w.Check(err)
 	t.Cleanup(func() { w.Data.Close() })
@@ -212,11 +207,18 @@ func ContainsAll(text string, all ...string) bool {
 // nothing here.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
+	dir := makeDir(t)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func makeDir(t testing.TB) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "curator-test-*")
 	if err != nil {
-		return t.TempDir()
+		dir, err = os.MkdirTemp("", "curator-test-*")
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	Check(t, err)
 	return dir
 }
 
