@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // world is a folder with a policy, data and users. Answers leave at once, unless more says
@@ -34,14 +35,7 @@ func world(t testing.TB, more string) Config {
 		released(more)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	store, err := users.Open(c.Users)
-	must(t, err)
-	defer store.Close()
-	for name, role := range map[string]users.Role{"ana": users.Analyst, "owner": users.Owner} {
-		if _, err := store.Add(t.Context(), name, role, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
+	userstest.Write(t, c.Users, map[string]users.Role{"ana": users.Analyst, "owner": users.Owner}, "")
 	return c
 }
 
@@ -77,11 +71,10 @@ func passwordOf(t testing.TB, c Config) string {
 // addAna lets ana in, with a password and a token.
 func addAna(t testing.TB, c Config) (password, token string) {
 	t.Helper()
+	password = userstest.Write(t, c.Users, map[string]users.Role{"ana": users.Analyst}, "")["ana"]
 	store, err := users.Open(c.Users)
 	must(t, err)
 	defer store.Close()
-	password, err = store.Add(t.Context(), "ana", users.Analyst, "")
-	must(t, err)
 	token, _, err = store.NewToken(t.Context(), "ana", "", time.Time{})
 	must(t, err)
 	return password, token

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // world is a server with a hospital behind it. Ana may spend all of its budget and Ben half of it;
@@ -40,15 +41,14 @@ func newWorld(t *testing.T, h *hospital.Hospital, budget string) *world {
 	c := server.Config{Policy: filepath.Join(w.dir, "policy.yaml"), Users: filepath.Join(w.dir, "policy.users"), HTTP: "127.0.0.1:0",
 		Version: "test"}
 	must(t, os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)), 0o600))
+	everybody := map[string]users.Role{"ana": users.Analyst, "ben": users.Analyst, "cy": users.Analyst, "olga": users.Owner}
+	userstest.Write(t, c.Users, everybody, "")
 	var err error
 	if w.users, err = users.Open(c.Users); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.users.Close() })
-	for name, role := range map[string]users.Role{"ana": users.Analyst, "ben": users.Analyst, "cy": users.Analyst, "olga": users.Owner} {
-		if _, err := w.users.Add(t.Context(), name, role, ""); err != nil {
-			t.Fatal(err)
-		}
+	for name := range everybody {
 		if w.tokens[name], _, err = w.users.NewToken(t.Context(), name, "test", time.Time{}); err != nil {
 			t.Fatal(err)
 		}

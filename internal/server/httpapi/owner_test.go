@@ -241,7 +241,7 @@ const short = `{"dataset":"heavy","sql":"SELECT COUNT(*) FROM people"}`
 // long is a question that takes long, another one for every n.
 func long(n int) string {
 	var like []string
-	for i := range 60 {
+	for i := range 24 {
 		like = append(like, fmt.Sprintf("s LIKE '%%%x%%a%%b%%c%%d%%%x%%e%%f%%0%%1%%2%%3%%4%%5%%6%%7%%8%%9%%%d%%'", i%16, 15-i%16, n+100*i))
 	}
 	return fmt.Sprintf(`{"dataset":"heavy","sql":%q}`, "SELECT COUNT(*) FROM people WHERE "+strings.Join(like, " OR "))
@@ -258,6 +258,8 @@ func TestIncident(t *testing.T) {
 		!strings.Contains(got.body, "no new answers until its owner has released it") {
 		t.Error(got.body)
 	}
+	// A busy machine takes long for everything else.
+	w.configure(func(o *Options) { o.Dispatcher = admission.New(w.db, admission.Options{Rate: 100_000_000}) })
 	for range 2 {
 		got := w.want(w.call("POST", "/v1/query", "ana", long(2)), 423)
 		if got.get("kind") != "closed" || got.get("spent") != false || !strings.Contains(got.body, "until its owner has released it") {

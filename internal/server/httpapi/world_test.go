@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // world is a server with a hospital behind it. Ana and Ben may ask about the hospital, Ben also
@@ -109,18 +110,15 @@ func newWorldIn(t testing.TB, dir string) *world {
 	db, err := discreet.Open(ctx, path)
 	must(t, err)
 	t.Cleanup(func() { db.Close() })
-	_, missing := os.Stat(filepath.Join(dir, "users.db"))
-	there := missing == nil
+	everybody := map[string]users.Role{"olga": users.Owner, "ana": users.Analyst, "ben": users.Analyst, "cy": users.Analyst}
+	if _, missing := os.Stat(filepath.Join(dir, "users.db")); missing != nil {
+		userstest.Write(t, filepath.Join(dir, "users.db"), everybody, password)
+	}
 	store, err := users.Open(filepath.Join(dir, "users.db"))
 	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	w := &world{t: t, users: store, db: db, tokens: map[string]string{}, log: &paper{}, seen: map[string]bool{}}
-	for name, role := range map[string]users.Role{"olga": users.Owner, "ana": users.Analyst, "ben": users.Analyst, "cy": users.Analyst} {
-		if there {
-			// They were added before the restart.
-		} else if _, err := store.Add(ctx, name, role, password); err != nil {
-			t.Fatal(err)
-		}
+	for name := range everybody {
 		if w.tokens[name], _, err = store.NewToken(ctx, name, "test", time.Time{}); err != nil {
 			t.Fatal(err)
 		}

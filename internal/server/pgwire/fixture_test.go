@@ -2,8 +2,6 @@ package pgwire
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // testServer is a hospital that can be asked over the wire.
@@ -90,45 +89,13 @@ func newTestServer(t testing.TB, more string) *testServer {
 	check(err)
 	t.Cleanup(func() { p.db.Close() })
 	p.dispatcher = admission.New(p.db, admission.Options{Rate: 1_000_000})
-	book, err := makeUsers()
-	check(err)
-	check(os.WriteFile(filepath.Join(dir, "users"), book.file, 0o600))
+	p.passwords = userstest.Write(t, filepath.Join(dir, "users"), map[string]users.Role{"ana": users.Analyst, "ben": users.Analyst,
+		"eve": users.Analyst, "olga": users.Owner}, "")
 	p.store, err = users.Open(filepath.Join(dir, "users"))
 	check(err)
 	t.Cleanup(func() { p.store.Close() })
-	p.passwords = maps.Clone(book.passwords)
 	return p
 }
-
-type userFile struct {
-	file      []byte
-	passwords map[string]string
-}
-
-// makeUsers makes the users once: hashing passwords takes long, as it should.
-var makeUsers = sync.OnceValues(func() (b userFile, err error) {
-	dir, err := os.MkdirTemp("", "pgwire-")
-	if err != nil {
-		return b, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "users")
-	store, err := users.Open(path)
-	if err != nil {
-		return b, err
-	}
-	b.passwords = map[string]string{}
-	for name, role := range map[string]users.Role{"ana": users.Analyst, "ben": users.Analyst, "eve": users.Analyst, "olga": users.Owner} {
-		if b.passwords[name], err = store.Add(context.Background(), name, role, ""); err != nil {
-			return b, errors.Join(err, store.Close())
-		}
-	}
-	if err := store.Close(); err != nil {
-		return b, err
-	}
-	b.file, err = os.ReadFile(path)
-	return b, err
-})
 
 // config is how a user connects with pgx.
 func (p *testServer) config(t testing.TB, user, database string) *pgx.ConnConfig {
