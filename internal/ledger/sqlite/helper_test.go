@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -109,6 +110,23 @@ func some(n int) int {
 		return n / 10
 	}
 	return n
+}
+
+// rounds is fewer unless everything is to be run.
+func rounds(n int) int {
+	if *soak {
+		return n
+	}
+	return some(daily.Rounds(n/3, n))
+}
+
+// oneIn returns where to begin, and how many to go on by, to meet one of so many places: others
+// every day. Where everything is to be run it is each step.
+func oneIn(t *testing.T, n, step int) (first, by int) {
+	if *soak || daily.Full() {
+		return 0, step
+	}
+	return daily.Choices(t).Below(n) * step, n * step
 }
 
 // memory is a folder in memory where the system has one: to wait for a real disk proves nothing

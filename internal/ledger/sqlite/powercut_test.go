@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -136,20 +137,14 @@ func TestPromise1PowerCutAtAnyMoment(t *testing.T) {
 		t.Skip("one process after the other, which the race detector has nothing to say about")
 	}
 	underTorture(t)
-	seeds, others := 2, 10
-	switch {
-	case *soak:
+	seeds, others := daily.Rounds(1, 2), 10
+	if *soak {
 		seeds, others = 50, 200
-	case testing.Short():
-		others = 0
 	}
-	total := 0
-	for seed := range uint64(seeds) {
+	total, first := 0, uint64(daily.Choices(t).Below(1_000_000))
+	for seed := first; seed < first+uint64(seeds); seed++ {
 		ops, err := recording(nil, nil, script)
 		noError(t, err)
-		if testing.Short() {
-			ops = ops[:len(ops)/3]
-		}
 		n, err := try(ops, 0, newTold(), seed, others)
 		total += n
 		noError(t, err)
@@ -172,7 +167,7 @@ func TestPromise1PowerCutWhileMending(t *testing.T) {
 		return true
 	})
 	n, mended := 0, 0
-	for range some(50) {
+	for range rounds(50) {
 		s := torn[r.IntN(len(torn))]
 		if s.files["ledger.db"] == nil {
 			continue
@@ -229,16 +224,17 @@ func TestPromise1PowerCutAfterReopening(t *testing.T) {
 	underTorture(t)
 	ops, err := recording(nil, nil, script)
 	noError(t, err)
-	step := 1
+	begin, step := oneIn(t, 2, 1)
 	if testing.Short() {
 		step = 20
 	}
 	lost := 0
 	var first error
 	var mu sync.Mutex
-	err = each(len(ops)/step, func(i int) error {
+	err = each((len(ops)-begin)/step, func(i int) error {
+		at := begin + i*step
 		m, w := newMedia(never), newTold()
-		for _, o := range ops[:i*step+1] {
+		for _, o := range ops[:at+1] {
 			if o.do == "mark" {
 				o.mark(w)
 			} else {
@@ -275,8 +271,7 @@ func TestPromise1PowerCutAfterReopening(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				lost++
-				first = fmt.Errorf("killed after operation %d (%s %s), opened, power cut: %w", i*step, ops[i*step].do,
-					ops[i*step].file, err)
+				first = fmt.Errorf("killed after operation %d (%s %s), opened, power cut: %w", at, ops[at].do, ops[at].file, err)
 			}
 			return nil
 		})

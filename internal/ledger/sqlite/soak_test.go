@@ -280,7 +280,7 @@ func (v *survivor) check() error {
 //
 //	go test ./ledger/sqlite -run TestPromise6 -soak -timeout 2h -v
 func TestPromise6KilledWithClients(t *testing.T) {
-	rounds, perLedger, workers := some(150), 8, 3
+	rounds, perLedger, workers := rounds(150), 8, 3
 	if *soak {
 		rounds = 10_000
 	}
