@@ -179,7 +179,7 @@ func (m mask) hide(message pgproto3.BackendMessage) string {
 		if m.rows && strings.HasPrefix(n.Message, "error (") {
 			return "" // it is said where there is a row
 		}
-		return around.ReplaceAllString(fmt.Sprintf("%+v", *n), "*")
+		return moment.ReplaceAllString(around.ReplaceAllString(fmt.Sprintf("%+v", *n), "*"), "*")
 	}
 	raw, err := message.Encode(nil)
 	return around.ReplaceAllString(fmt.Sprintf("%q %v", raw, err), "*")

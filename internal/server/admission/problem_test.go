@@ -1,4 +1,4 @@
-package problem_test
+package admission_test
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/errortable"
 )
 
-// TestOf: every error has one kind, and what is known about the charge, however it is wrapped; none
+// TestProblemOf: every error has one kind, and what is known about the charge, however it is wrapped; none
 // but a damaged ledger and what nobody thought of is without words.
-func TestOf(t *testing.T) {
-	errortable.Hold(t, "testdata/errors.txt", func(err error) string {
+func TestProblemOf(t *testing.T) {
+	errortable.Hold(t, "testdata/problems.txt", func(err error) string {
 		p := problem.Of(err)
 		text := fmt.Sprintf("%s, spent %s", p.Kind, [...]string{"perhaps", "nothing", "something"}[p.Spent])
 		for name, value := range map[string]bool{"a price": p.Price != nil, "a position": p.Position != nil} {
