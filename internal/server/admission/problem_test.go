@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/errortable"
 )
 
-// TestProblemOf: every error has one kind, and what is known about the charge, however it is wrapped; none
-// but a damaged ledger and what nobody thought of is without words.
+// TestProblemOf: every error has one kind, and what is known about the charge, however it is
+// wrapped; none but a damaged ledger and what nobody thought of is without words.
 func TestProblemOf(t *testing.T) {
 	errortable.Hold(t, "testdata/problems.txt", func(err error) string {
 		p := problem.Of(err)

@@ -134,8 +134,8 @@ func (o *opened) read(t testing.TB) map[string][sha256.Size]byte {
 // sameData reports whether two datasets are alike in everything that an engine looks at.
 func sameData(a, b *policy.Dataset) bool {
 	parts := func(ds *policy.Dataset) []any {
-		return []any{ds.Name, ds.Engine, ds.Source, ds.VersionQuery, ds.Refresh, ds.Unit, ds.Neighbours, ds.Tables, ds.TableNames(), ds.Views,
-			ds.MaxFanout, ds.Sizes, ds.Streams, ds.Holdouts}
+		return []any{ds.Name, ds.Engine, ds.Source, ds.VersionQuery, ds.Refresh, ds.Unit, ds.Neighbours, ds.Tables, ds.TableNames(),
+			ds.Views, ds.MaxFanout, ds.Sizes, ds.Streams, ds.Holdouts}
 	}
 	return reflect.DeepEqual(parts(a), parts(b))
 }

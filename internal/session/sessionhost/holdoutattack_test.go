@@ -1,4 +1,4 @@
-package session_test
+package sessionhost_test
 
 import (
 	"errors"
@@ -167,7 +167,7 @@ type setting struct {
 // documented are the numbers on the page for owners, with what it promises for them.
 func documented(t *testing.T) (setting, float64) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/holdout-service.md")
+	page, err := os.ReadFile("../../../docs/holdout-service.md")
 	if err != nil {
 		t.Fatal(err)
 	}

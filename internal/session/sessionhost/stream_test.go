@@ -1,4 +1,4 @@
-package session_test
+package sessionhost_test
 
 import (
 	"errors"
