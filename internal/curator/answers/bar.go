@@ -286,14 +286,21 @@ func (s span) divide(t span) (span, bool) {
 // truncated is what whole numbers of the span become when their digits after the point are cut.
 func (s span) truncated() span { return span{math.Trunc(s.lo), math.Trunc(s.hi)} }
 
-// rounded is what numbers of the span become when they are rounded to so many digits. Rounding
-// never changes their order.
+// rounded is what numbers of the span become when they are rounded to so many digits.
 func (s span) rounded(fn string, digits int) (span, bool) {
+	lo, hi, ok := Round(fn, digits, s.lo, s.hi)
+	return span{lo, hi}, ok
+}
+
+// Round returns between which numbers those between two others are, once one of the functions that
+// round was called with them. Rounding never changes their order.
+func Round(fn string, digits int, least, most float64) (lo, hi float64, ok bool) {
 	f := map[string]func(float64) float64{"round": math.Round, "trunc": math.Trunc, "floor": math.Floor, "ceil": math.Ceil}[fn]
 	scale := math.Pow10(digits)
 	// One step further out first, so that a product just beside a half falls on the safe side.
-	lo, hi := math.Nextafter(s.lo*scale, math.Inf(-1)), math.Nextafter(s.hi*scale, math.Inf(1))
-	return outwards(f(lo)/scale, f(hi)/scale)
+	lo, hi = math.Nextafter(least*scale, math.Inf(-1)), math.Nextafter(most*scale, math.Inf(1))
+	s, ok := outwards(f(lo)/scale, f(hi)/scale)
+	return s.lo, s.hi, ok
 }
 
 // isInside reports whether all of the span is among the values of a type with bounds.

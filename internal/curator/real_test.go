@@ -1,4 +1,4 @@
-package answers
+package curator_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
@@ -94,16 +95,16 @@ func TestMeansWhatPostgreSQLMeans(t *testing.T) {
 			}
 			continue
 		}
-		around, err := CheckOuter(t.Context(), p.Statement)
+		around, err := answers.CheckOuter(t.Context(), p.Statement)
 		if err != nil {
 			t.Errorf("%s: %v", x.sql, err)
 			continue
 		}
-		var all []*Released
+		var all []*answers.Released
 		for _, b := range p.Purchases {
 			all = append(all, exactly(b))
 		}
-		a, err := Finish(t.Context(), p, around, all)
+		a, err := answers.Finish(t.Context(), p, around, all)
 		if err != nil {
 			t.Errorf("%s: %v", x.sql, err)
 			continue
@@ -125,9 +126,9 @@ func TestMeansWhatPostgreSQLMeans(t *testing.T) {
 }
 
 // exactly is what would be released without noise.
-func exactly(b *pricing.Purchase) *Released {
+func exactly(b *pricing.Purchase) *answers.Released {
 	q := b.Query
-	out := &Released{Quantiles: make([][][]int64, len(q.Measures))}
+	out := &answers.Released{Quantiles: make([][][]int64, len(q.Measures))}
 	for _, m := range q.Measures {
 		sums := make([]int64, q.Groups())
 		for _, row := range sample {

@@ -1,7 +1,6 @@
-package answers
+package curator_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/policy"
@@ -27,16 +27,6 @@ func asked(t testing.TB, sql string) (*pricing.Priced, error) {
 		return nil, err
 	}
 	return pricing.Price(p.Datasets["small"], st, api.Settings{}, pricing.Currency{Pure: p.Datasets["small"].Budget.Pure()})
-}
-
-// made finishes an answer whose noisy vectors are these.
-func made(t testing.TB, p *pricing.Priced, noisy [][]int64) *api.Answer {
-	t.Helper()
-	a, err := Finish(context.Background(), p, nil, []*Released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }
 
 const small = `  small:
@@ -133,36 +123,6 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// checkErrors compares the shape of the errors with that of the rows.
-func checkErrors(t *testing.T, a *api.Answer) {
-	t.Helper()
-	for i, row := range a.Rows {
-		for j := range row {
-			if bar := a.Errors[i][j]; (bar == nil) == a.Columns[j].Noisy || bar != nil && *bar < 0 {
-				t.Errorf("column %s: noisy %v, error %v", a.Columns[j].Name, a.Columns[j].Noisy, bar)
-			}
-		}
-	}
-}
-
-func lines(a *api.Answer) string {
-	rows := make([]string, len(a.Rows))
-	for i, r := range a.Rows {
-		cells := make([]string, len(r))
-		for j, v := range r {
-			if v == nil {
-				v = "NULL"
-			}
-			if n, ok := v.(json.Number); ok {
-				v = n.String()
-			}
-			cells[j] = fmt.Sprint(v)
-		}
-		rows[i] = strings.Join(cells, " ")
-	}
-	return strings.Join(rows, "|")
-}
-
 func TestColumns(t *testing.T) {
 	p, err := asked(t, `SELECT k, COUNT(*) AS "how many", SUM(c), AVG(c) FROM small GROUP BY k ORDER BY SUM(n)`)
 	if err != nil {
@@ -255,19 +215,19 @@ func TestRoundedSpan(t *testing.T) {
 	for _, c := range []struct {
 		fn     string
 		digits int
-		in     span
+		in     [2]float64
 		lo, hi float64
 	}{
-		{"round", 1, span{0.24, 0.26}, 0.2, 0.3},
-		{"round", 0, span{-0.5, 0.5}, -1, 1},
-		{"round", -2, span{149, 151}, 100, 200},
-		{"trunc", 0, span{-1.5, 1.5}, -1, 1},
-		{"floor", 0, span{-1.5, 1.5}, -2, 1},
-		{"ceil", 0, span{-1.5, 1.5}, -1, 2},
-		{"floor", 0, span{2, 2}, 1, 2}, // a point on the edge is taken one step outwards
+		{"round", 1, [2]float64{0.24, 0.26}, 0.2, 0.3},
+		{"round", 0, [2]float64{-0.5, 0.5}, -1, 1},
+		{"round", -2, [2]float64{149, 151}, 100, 200},
+		{"trunc", 0, [2]float64{-1.5, 1.5}, -1, 1},
+		{"floor", 0, [2]float64{-1.5, 1.5}, -2, 1},
+		{"ceil", 0, [2]float64{-1.5, 1.5}, -1, 2},
+		{"floor", 0, [2]float64{2, 2}, 1, 2}, // a point on the edge is taken one step outwards
 	} {
-		if got, ok := c.in.rounded(c.fn, c.digits); !ok || math.Abs(got.lo-c.lo) > 1e-9 || math.Abs(got.hi-c.hi) > 1e-9 {
-			t.Errorf("%s(%v, %d) is %v", c.fn, c.in, c.digits, got)
+		if lo, hi, ok := answers.Round(c.fn, c.digits, c.in[0], c.in[1]); !ok || math.Abs(lo-c.lo) > 1e-9 || math.Abs(hi-c.hi) > 1e-9 {
+			t.Errorf("%s(%v, %d) is %v to %v", c.fn, c.in, c.digits, lo, hi)
 		}
 	}
 }

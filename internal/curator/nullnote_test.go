@@ -1,4 +1,4 @@
-package answers
+package curator_test
 
 import (
 	"strings"
