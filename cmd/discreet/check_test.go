@@ -11,7 +11,7 @@ import (
 )
 
 // parquet turns a deployment's CSV files into Parquet files.
-func parquet(t *testing.T, policy string) string {
+func parquet(t testing.TB, policy string) string {
 	t.Helper()
 	for _, name := range []string{"patients", "visits"} {
 		file := beside(policy, "data", name)

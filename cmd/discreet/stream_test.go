@@ -26,6 +26,7 @@ func clinic(t testing.TB) (policy, questions string) {
 		clinicOnce.folder = filepath.Join(preparedFolder(), "clinic")
 		command("demo", "stream", clinicOnce.folder, "--people", "5000", "--questions", "60").wants(t, 0, "5000 patients",
 			"discreet stream ask --policy")
+		parquet(t, filepath.Join(clinicOnce.folder, "clinic.yaml")) // which open fast
 	})
 	policy = copied(t, clinicOnce.folder, "clinic.yaml")
 	// A wider error makes answers cheap.
