@@ -83,37 +83,39 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 				"DESC LIMIT 3", calm, nil},
 			{"one set of a ROLLUP is charged", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY ROLLUP (sex, smoker)", calm, nil},
 		} {
-			a := curatortest.Build(t, c.h, hospital.Dataset("hospital", "data", budget), 7)
-			b := curatortest.Build(t, c.h.Without(hospital.Target), hospital.Dataset("hospital", "data", budget), 7)
-			run := func(plant func(*testing.T, *pricing.Priced)) (x, y []mech.Call, paid dp.Cost) {
-				q := api.Question{Analyst: "ana", SQL: c.sql, Epsilon: curatortest.Amount("0.1")}
-				p, err := curatortest.Price(a, q)
-				a.Check(err)
-				o, err := curatortest.Price(b, q)
-				b.Check(err)
-				if plant != nil {
-					plant(t, p)
-					plant(t, o)
+			t.Run(c.name, func(t *testing.T) { // whose data the next one takes over
+				a := curatortest.Build(t, c.h, hospital.Dataset("hospital", "data", budget), 7)
+				b := curatortest.Build(t, c.h.Without(hospital.Target), hospital.Dataset("hospital", "data", budget), 7)
+				run := func(plant func(*testing.T, *pricing.Priced)) (x, y []mech.Call, paid dp.Cost) {
+					q := api.Question{Analyst: "ana", SQL: c.sql, Epsilon: curatortest.Amount("0.1")}
+					p, err := curatortest.Price(a, q)
+					a.Check(err)
+					o, err := curatortest.Price(b, q)
+					b.Check(err)
+					if plant != nil {
+						plant(t, p)
+						plant(t, o)
+					}
+					return calls(a, p), calls(b, o), pricing.Cost(p.Purchases)
 				}
-				return calls(a, p), calls(b, o), pricing.Cost(p.Purchases)
-			}
-			x, y, paid := run(nil)
-			if err := judgeCalls(x, y, paid); err != nil {
-				t.Errorf("%s, without it: %v", c.name, err)
-			}
-			switch {
-			case c.plant != nil:
-				x, y, paid = run(c.plant)
-			case len(x) == 1 && x[0].Scoring == (mech.Scoring{}):
-				x, y = append(x, x...), append(y, y...)
-			default:
-				paid = dp.Cost{Epsilon: paid.Epsilon / 3, Rho: paid.Rho / 3}
-			}
-			if err := judgeCalls(x, y, paid); err == nil {
-				t.Errorf("%s was not noticed", c.name)
-			} else {
-				t.Logf("%s: %v", c.name, err)
-			}
+				x, y, paid := run(nil)
+				if err := judgeCalls(x, y, paid); err != nil {
+					t.Errorf("%s, without it: %v", c.name, err)
+				}
+				switch {
+				case c.plant != nil:
+					x, y, paid = run(c.plant)
+				case len(x) == 1 && x[0].Scoring == (mech.Scoring{}):
+					x, y = append(x, x...), append(y, y...)
+				default:
+					paid = dp.Cost{Epsilon: paid.Epsilon / 3, Rho: paid.Rho / 3}
+				}
+				if err := judgeCalls(x, y, paid); err == nil {
+					t.Errorf("%s was not noticed", c.name)
+				} else {
+					t.Logf("%s: %v", c.name, err)
+				}
+			})
 		}
 	}
 }

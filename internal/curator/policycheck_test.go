@@ -98,7 +98,7 @@ func forwardPort(t *testing.T, host string) string {
 // TestPostgresApart: one table of a PostgreSQL database in two datasets is found, also where the
 // server has two names, or one of them is a partition of the other.
 func TestPostgresApart(t *testing.T) {
-	server := testpg.Start(t)
+	server := testpg.Shared(t)
 	conn, err := pgx.Connect(context.Background(), server.URL())
 	if err != nil {
 		t.Fatal(err)

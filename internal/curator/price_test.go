@@ -3,6 +3,7 @@ package curator_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"regexp"
@@ -233,13 +234,15 @@ func TestExplainedIsCharged(t *testing.T) {
 		"SELECT COUNT(*) FROM patients UNION ALL SELECT n FROM (" + byWard + ") AS t",
 	} {
 		for j, first := range []string{"", byWard, "SELECT ward, SUM(cost) AS m FROM visits GROUP BY ward"} {
-			w := curatortest.NewPrivateKeys(t, 50, curatortest.Amount("1e-5"), curatortest.Amount("1e-6"))
-			if first != "" {
-				w.MustAsk(first)
-			}
-			for range 2 { // the second is free
-				explainedIsCharged(w, api.Question{Analyst: "ana", SQL: sql, Settings: settings[(i+j)%len(settings)]})
-			}
+			t.Run(fmt.Sprint(i, j), func(t *testing.T) { // whose data the next one takes over
+				w := curatortest.NewPrivateKeys(t, 50, curatortest.Amount("1e-5"), curatortest.Amount("1e-6"))
+				if first != "" {
+					w.MustAsk(first)
+				}
+				for range 2 { // the second is free
+					explainedIsCharged(w, api.Question{Analyst: "ana", SQL: sql, Settings: settings[(i+j)%len(settings)]})
+				}
+			})
 		}
 	}
 }

@@ -35,7 +35,7 @@ var sample = [][]tree.Value{
 // real PostgreSQL that has the rows: expressions of answers, windows beside aggregates, HAVING and
 // ORDER BY, and the types that are announced.
 func TestMeansWhatPostgreSQLMeans(t *testing.T) {
-	conn, err := pgx.Connect(t.Context(), testpg.Start(t).URL())
+	conn, err := pgx.Connect(t.Context(), testpg.Shared(t).URL())
 	if err != nil {
 		t.Fatal(err)
 	}
