@@ -125,6 +125,10 @@ func checkAbove(m aboveModel, n int, d int64, epsilon float64) (worst float64, e
 		return sum
 	}
 	worst = math.Inf(-1)
+	vectors := make([][2][]float64, n) // of each depth, for all that is visited there one after another
+	for i := range vectors {
+		vectors[i] = [2][]float64{make([]float64, len(prior)), make([]float64, len(prior))}
+	}
 	var visit func(px, py []float64, fx, fy float64, depth, above int)
 	visit = func(px, py []float64, fx, fy float64, depth, above int) {
 		sx, sy := fx*total(px), fy*total(py)
@@ -139,10 +143,9 @@ func checkAbove(m aboveModel, n int, d int64, epsilon float64) (worst float64, e
 			for move := -d; move <= d; move++ {
 				rx, ry := row(base), row(base+move)
 				for a := range 2 {
-					nx, ny := make([]float64, len(px)), make([]float64, len(py))
-					for i := range px {
-						nx[i], ny[i] = px[i]*rx[a][i], py[i]*ry[a][i]
-					}
+					nx, ny := vectors[depth][0], vectors[depth][1]
+					products(nx, px, rx[a])
+					products(ny, py, ry[a])
 					visit(nx, ny, fx, fy, depth+1, above+a)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/internal/lab/stat"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 func TestRatioInterval(t *testing.T) {
@@ -55,7 +56,8 @@ func TestRatioIntervalHolds(t *testing.T) {
 }
 
 func TestRatioIntervalCoverage(t *testing.T) {
-	const beta, runs = 0.1, 30_000
+	const beta = 0.1
+	runs := daily.Rounds(12_000, 30_000)
 	sums, counts := laplace(100, "0.5"), laplace(1, "0.5")
 	a, b := sums.HalfWidth(beta/2), counts.HalfWidth(beta/2)
 	r := seeded(3)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/noise"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // roundedLaplace is the law of radial noise in one dimension, from its definition: the
@@ -176,7 +177,7 @@ func TestRadialReplay(t *testing.T) {
 }
 
 func TestRadialStatistical(t *testing.T) {
-	const n = 60_000
+	n := daily.Rounds(25_000, 60_000) // enough for what must be told apart below
 	m := drawAnswers(releaseWith(radial(9, 1, "1")), []int64{10}, []int64{13}, n)
 	if err := m.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)

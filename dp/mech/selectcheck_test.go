@@ -113,10 +113,11 @@ func noisyLaw(m *noisyMaxSelector, highest func(scores, z []int64) int) lawOf {
 	if m.form == GeometricNoise {
 		from = 0
 	}
-	p, sum := map[int64]float64{}, 0.0
+	var p []float64 // of from, from + 1, ...
+	sum := 0.0
 	for k := from; k <= to; k++ {
-		p[k] = math.Exp(-math.Abs(float64(k)) / b)
-		sum += p[k]
+		p = append(p, math.Exp(-math.Abs(float64(k))/b))
+		sum += p[len(p)-1]
 	}
 	return func(scores []int64) []float64 {
 		out, z := make([]float64, len(scores)), make([]int64, len(scores))
@@ -127,7 +128,7 @@ func noisyLaw(m *noisyMaxSelector, highest func(scores, z []int64) int) lawOf {
 				return
 			}
 			for z[i] = from; z[i] <= to; z[i]++ {
-				walk(i+1, weight*p[z[i]]/sum)
+				walk(i+1, weight*p[z[i]-from]/sum)
 			}
 		}
 		walk(0, 1)

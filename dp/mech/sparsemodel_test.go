@@ -36,6 +36,14 @@ func lapFrom(b float64, m int64) float64 {
 	return 1 - math.Exp(-float64(1-m)/b)/(1+q)
 }
 
+// products fills a vector with the products of two others.
+func products(into, x, y []float64) {
+	x, y = x[:len(into)], y[:len(into)]
+	for i := range into {
+		into[i] = x[i] * y[i]
+	}
+}
+
 // answer is the probability of an answer about a value that is d above its
 // threshold, given the threshold's noise.
 func (m sparseModel) answer(d, z int64, above bool) float64 {
@@ -133,6 +141,10 @@ func checkSparse(m sparseModel, c, n int, d int64, monotone bool, epsilon float6
 		left = 0
 	}
 	worst = math.Inf(-1)
+	vectors := make([][2][]float64, n) // of each depth, for all that is visited there one after another
+	for i := range vectors {
+		vectors[i] = [2][]float64{make([]float64, len(prior)), make([]float64, len(prior))}
+	}
 	var visit func(px, py []float64, depth, above, up, down int)
 	visit = func(px, py []float64, depth, above, up, down int) {
 		if depth > 0 {
@@ -160,10 +172,9 @@ func checkSparse(m sparseModel, c, n int, d int64, monotone bool, epsilon float6
 				}
 				rx, ry := row(base), row(base+move)
 				for a := range 2 {
-					nx, ny := make([]float64, len(px)), make([]float64, len(py))
-					for i := range px {
-						nx[i], ny[i] = px[i]*rx[a][i], py[i]*ry[a][i]
-					}
+					nx, ny := vectors[depth][0], vectors[depth][1]
+					products(nx, px, rx[a])
+					products(ny, py, ry[a])
 					visit(nx, ny, depth+1, above+a, u, w)
 				}
 			}
