@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/lab/enumerate"
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 var (
@@ -103,7 +104,7 @@ func TestNamesAreUnique(t *testing.T) {
 // A thousand runs of the honest code raise no alarm. With -soak each has as many samples
 // as it takes to see small errors.
 func TestHonestCodeRaisesNoAlarm(t *testing.T) {
-	runs, samples := 400, 100
+	runs, samples := daily.Rounds(100, 400), 100
 	if *soak {
 		runs, samples = 1000, 20_000
 	}

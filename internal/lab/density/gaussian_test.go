@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // integrationError is the relative error of integrals.
@@ -26,14 +27,14 @@ func integrate(t *testing.T, m *Mechanism, p *Pair, panels int, deviations float
 
 // searchEffort are how many random pairs, and at what radii.
 func searchEffort() (int, []float64) {
-	if *full {
+	if daily.Full() {
 		return 30, []float64{1, 100}
 	}
 	return 4, []float64{10}
 }
 
 func gaussianBends() []Bend {
-	if *full {
+	if daily.Full() {
 		return bends
 	}
 	return []Bend{Logistic(), Huber(0.5), Squares(1)}
@@ -44,7 +45,7 @@ func gaussianBends() []Bend {
 func TestApproximateObjective(t *testing.T) {
 	starts, radii := searchEffort()
 	deltas := []float64{1e-6}
-	if *full {
+	if daily.Full() {
 		deltas = []float64{1e-3, 1e-6, 1e-9}
 	}
 	for _, b := range gaussianBends() {
@@ -88,14 +89,14 @@ func TestConcentratedObjective(t *testing.T) {
 			for _, rho := range []float64{0.005, 2} {
 				least := leastConcentrated(t, w.problem(), amount(rho))
 				for _, lambda := range []float64{0, 1.05 * least, 100 * least} { // with much, noise alone is at its bound
-					if lambda == 0 && !*full {
+					if lambda == 0 && !daily.Full() {
 						continue
 					}
 					o := must(w.problem().Concentrated(amount(rho), lambda))
 					m := w.mechanism(o)
 					mu := w.problem().Gradient() / o.Scale
 					for g, group := range orders {
-						if g > 0 && !*full && (w.rows > 1 || rho > 1) {
+						if g > 0 && !daily.Full() && (w.rows > 1 || rho > 1) {
 							continue // wide integrals take long
 						}
 						last := group[len(group)-1]
@@ -193,7 +194,7 @@ func pairOfModel(p *Pair, classes [][]int, model int) *Pair {
 func TestSeveralModels(t *testing.T) {
 	const models = 3
 	tries := 8
-	if *full {
+	if daily.Full() {
 		tries = 200
 	}
 	closest := 0.0
@@ -248,7 +249,7 @@ func TestSeveralModels(t *testing.T) {
 // Two weights, by integration over the plane.
 func TestGaussianPlane(t *testing.T) {
 	tries := 3
-	if *full {
+	if daily.Full() {
 		tries = 60
 	}
 	var deltas, renyis float64

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/enumerate"
 	"github.com/discreet-dp/discreet/internal/lab/stat"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn/solve"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 const bigDigits = 600 // binary
@@ -69,7 +70,7 @@ func bigSlope(b Bend, z *big.Float, y float64) *big.Float {
 // float64 does not do. A weight that is one step off is seen.
 func TestExactly(t *testing.T) {
 	runs := 20
-	if *full {
+	if daily.Full() {
 		runs = 2000
 	}
 	d := detrand.New("exactly", 1)
@@ -167,7 +168,7 @@ func drawWeights(t *testing.T, m *Mechanism, data []Row, radius, step float64, n
 // that bends elsewhere.
 func TestProductionHasTheDensity(t *testing.T) {
 	n := 2000
-	if *full {
+	if daily.Full() {
 		n = 300_000
 	}
 	const radius = 2.0

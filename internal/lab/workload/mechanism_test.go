@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/internal/privacyloss"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // rho is at least the divergence of every order over that order, for every mechanism that has one.
@@ -128,14 +129,15 @@ func TestCalibrateGolden(t *testing.T) {
 
 // The noise keeps the budget, and a millionth less would not.
 func TestCalibrateTight(t *testing.T) {
-	for _, c := range []struct {
+	type use struct {
 		text  string
 		times int
-	}{
+	}
+	for _, c := range daily.Sample(t, []use{
 		{"laplace", 2}, {"laplace", 10}, {"laplace", 40}, {"laplace", 1000}, {"discrete-laplace", 50},
 		{"discrete-gaussian:sensitivity=3", 50},
 		{"randomized-response", 30}, {"gaussian", 40},
-	} {
+	}, 3) {
 		got := calibrate(1, 1e-6, Use{mechanism(t, c.text), c.times})
 		if got.Noise.Upper > got.Noise.Lower*(1+1e-6) {
 			t.Errorf("%s %d times: %s is only known to be within %v", c.text, c.times, got.Parameter, got.Noise)

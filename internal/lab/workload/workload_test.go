@@ -2,13 +2,14 @@ package workload
 
 import (
 	"errors"
-	"flag"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 func mechanism(t testing.TB, text string) Mechanism {
@@ -216,11 +217,6 @@ func TestMechanismRoundTrip(t *testing.T) {
 // TestMain lets rapid try fewer workloads than it would, unless a number is asked for. They are
 // others in every run.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	chosen := false
-	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
-	if !chosen {
-		flag.Set("rapid.checks", "40")
-	}
+	daily.Checks("25")
 	os.Exit(m.Run())
 }
