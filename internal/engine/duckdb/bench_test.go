@@ -61,7 +61,7 @@ func BenchmarkRun(b *testing.B) {
 // BenchmarkLook is what a question about a PostgreSQL database that has not changed waits for
 // before it runs: by itself, and among others who ask at once.
 func BenchmarkLook(b *testing.B) {
-	c := newClinic(b, "CREATE TABLE people (pid bigint, word text)", "GRANT SELECT ON people TO reader",
+	c := ownClinic(b, "CREATE TABLE people (pid bigint, word text)", "GRANT SELECT ON people TO reader",
 		"INSERT INTO people SELECT i, 'a' FROM generate_series(1, 1000) i", "SELECT pg_stat_force_next_flush()")
 	e := open(b, dataset(b, b.TempDir(), c.peopleOf("", "")))
 	defer e.Close()

@@ -23,9 +23,29 @@ type clinic struct {
 	database string
 }
 
+// newClinic makes a database of the one server of this binary. It goes with the test, and so do the
+// roles, which all databases of a server share.
 func newClinic(t testing.TB, statements ...string) *clinic {
 	t.Helper()
-	c := &clinic{t, testpg.Start(t), "postgres"}
+	server := testpg.Shared(t)
+	t.Cleanup(func() { server.Run(t, "postgres", "DROP DATABASE clinic WITH (FORCE)", dropRoles) })
+	server.Run(t, "postgres", "CREATE DATABASE clinic")
+	return (&clinic{t, server, "clinic"}).begin(statements)
+}
+
+const dropRoles = `DO $$ DECLARE r record; BEGIN
+  FOR r IN SELECT rolname FROM pg_roles WHERE rolname <> 'postgres' AND NOT starts_with(rolname, 'pg_') LOOP
+    EXECUTE format('DROP ROLE %I', r.rolname);
+  END LOOP; END $$`
+
+// ownClinic has a server of its own, for tests that stop it or change what all databases share.
+func ownClinic(t testing.TB, statements ...string) *clinic {
+	t.Helper()
+	return (&clinic{t, testpg.Start(t), "postgres"}).begin(statements)
+}
+
+func (c *clinic) begin(statements []string) *clinic {
+	c.t.Helper()
 	c.do(append([]string{"CREATE ROLE reader LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"}, statements...)...)
 	return c
 }
@@ -50,6 +70,7 @@ func (c *clinic) address(user string) string {
 func (c *clinic) in(encoding string, statements ...string) *clinic {
 	c.t.Helper()
 	other := &clinic{c.t, c.server, strings.ToLower(encoding)}
+	c.t.Cleanup(func() { c.server.Run(c.t, "postgres", "DROP DATABASE "+other.database+" WITH (FORCE)") })
 	c.do("CREATE DATABASE " + other.database + " TEMPLATE template0 LOCALE 'C' ENCODING '" + encoding + "'")
 	other.do(append([]string{"REVOKE CREATE ON SCHEMA public FROM PUBLIC"}, statements...)...)
 	return other
@@ -146,7 +167,7 @@ func TestCopiedTypes(t *testing.T) {
 // TestCopiedChanges: a change is seen with the next question, and is another version; a change that
 // is taken back is the one before.
 func TestCopiedChanges(t *testing.T) {
-	c := newClinic(t, "CREATE TABLE people (pid bigint, age integer)",
+	c := ownClinic(t, "CREATE TABLE people (pid bigint, age integer)",
 		"INSERT INTO people SELECT i, i % 90 FROM generate_series(1, 5000) i", "GRANT SELECT ON people TO reader")
 	ds := dataset(t, t.TempDir(), "source: "+c.source()+"\nunit: people.pid\ntables: {people: {unique: pid, columns: "+
 		"{pid: {type: integer}, age: {type: integer, bounds: [0, 120]}}}}\n")
@@ -239,7 +260,7 @@ func TestCopiedRefused(t *testing.T) {
 // TestCopiedCutOff: a copy that breaks off is an error whose text is the same whatever broke it,
 // and the copy before stays.
 func TestCopiedCutOff(t *testing.T) {
-	c := newClinic(t, "CREATE TABLE people (pid bigint, word text)", "GRANT SELECT ON people TO reader",
+	c := ownClinic(t, "CREATE TABLE people (pid bigint, word text)", "GRANT SELECT ON people TO reader",
 		"INSERT INTO people SELECT i, repeat('x', 150) FROM generate_series(1, 500000) i")
 	ds := dataset(t, t.TempDir(), c.peopleOf("", ""))
 	e, err := OpenWith(t.Context(), ds, Limits{Memory: MinMemory}) // with room for all only on disk

@@ -213,7 +213,7 @@ func TestCopiedMember(t *testing.T) {
 	c := newClinic(t, "CREATE TABLE people (pid bigint, word text)", "GRANT SELECT ON people TO reader", "ALTER ROLE reader NOINHERIT",
 		"CREATE TABLE other (x integer)", "CREATE ROLE boss SUPERUSER", "CREATE ROLE writer", "GRANT INSERT ON people TO writer",
 		"CREATE ROLE looker", "GRANT SELECT ON other TO looker", "CREATE ROLE maker", "GRANT CREATE ON SCHEMA public TO maker",
-		"CREATE ROLE builder", "GRANT CREATE ON DATABASE postgres TO builder", "CREATE ROLE plain")
+		"CREATE ROLE builder", "GRANT CREATE ON DATABASE clinic TO builder", "CREATE ROLE plain")
 	for role, want := range map[string]string{"boss": "a member of boss", "writer": "may change public.people",
 		"looker": "may read public.other", "maker": "may make tables in the schema public", "builder": "may make schemas", "plain": ""} {
 		c.do("GRANT " + role + " TO reader")
@@ -224,7 +224,7 @@ func TestCopiedMember(t *testing.T) {
 	}
 	// Settings of the role and of the database change nothing.
 	c.do("GRANT plain TO reader", "ALTER ROLE reader SET role = 'plain'", "ALTER ROLE reader SET statement_timeout = 1",
-		"ALTER DATABASE postgres SET search_path = evil", "INSERT INTO people SELECT i, 'a' FROM generate_series(1, 200000) i")
+		"ALTER DATABASE clinic SET search_path = evil", "INSERT INTO people SELECT i, 'a' FROM generate_series(1, 200000) i")
 	if told := whyNot(t, c.peopleOf("", "")); told != "" {
 		t.Error(told)
 	}
@@ -250,7 +250,7 @@ func TestCopiedRights(t *testing.T) {
 		{`GRANT SELECT ON other TO PUBLIC; GRANT desk TO reader`, `may read public.other`},
 		{`GRANT ALL ON SEQUENCE numbers TO reader`, `may change public.numbers`},
 		{`GRANT CREATE ON SCHEMA public TO desk; GRANT desk TO reader; ALTER ROLE reader CREATEDB`, `may make tables in the schema public`},
-		{`GRANT CREATE ON DATABASE postgres TO reader`, `may make schemas in postgres`},
+		{`GRANT CREATE ON DATABASE clinic TO reader`, `may make schemas in clinic`},
 		{`GRANT pg_write_all_data TO reader`, `is a member of pg_write_all_data`},
 	} {
 		c.do(x.grant)

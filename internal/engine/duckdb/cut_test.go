@@ -253,7 +253,7 @@ func openTurned(t *testing.T, r *rand.Rand) *Engine {
 // TestTurnedJoins: which side of a join is printed last is no part of what it means.
 func TestTurnedJoins(t *testing.T) {
 	asked := 0
-	for seed := range uint64(3) {
+	for _, seed := range seeds(t, 2, 5) {
 		r := rand.New(rand.NewPCG(seed, 77))
 		e := openTurned(t, r)
 		own := map[string]int64{}
@@ -265,7 +265,7 @@ func TestTurnedJoins(t *testing.T) {
 			func(string) int64 { return 0 }, // nothing is turned
 			func(name string) int64 { return 2000 - own[name] },
 		}
-		for range 120 {
+		for range rounds(45, 120) {
 			text := drawTurned(r)
 			st, err := planner.Prepare(e.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), e)})
 			if err != nil {
@@ -289,7 +289,7 @@ func TestTurnedJoins(t *testing.T) {
 			}
 		}
 	}
-	if asked < 100 {
+	if asked < rounds(30, 100) {
 		t.Errorf("only %d questions were asked", asked)
 	}
 }

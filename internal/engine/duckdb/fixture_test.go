@@ -3,7 +3,6 @@ package duckdb
 import (
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"math/big"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -145,27 +145,36 @@ func mutant(all []sqlgen.Statement, change func(string) string) ([]sqlgen.Statem
 	return out, changed
 }
 
-var full = flag.Bool("full", false, "ask all questions, also those that take long")
-
 // TestMain lets rapid try fewer tables than it would, unless all are asked for. They are others in
 // every run.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	chosen := *full
-	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
-	if !chosen {
-		flag.Set("rapid.checks", "20")
-	}
+	daily.Checks("6")
 	debug.SetGCPercent(400) // plans are made and dropped by the thousand
 	os.Exit(m.Run())
 }
 
 // rounds returns how many rounds a test has: fewer than all, unless all are asked for.
 func rounds[T int | uint64](fewer, all T) T {
-	if *full {
+	if daily.Full() {
 		return all
 	}
 	return fewer
+}
+
+// seeds returns from which seeds a test makes what it asks: some, others every day, or all.
+func seeds(t testing.TB, fewer, all int) []uint64 {
+	t.Helper()
+	out := make([]uint64, all)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return daily.Sample(t, out, fewer)
+}
+
+// turnOf returns at which of n turns what is asked by turns begins, which is another every day.
+func turnOf(t testing.TB, n int) int {
+	t.Helper()
+	return daily.Choices(t).Below(n)
 }
 
 // shape says who is a person in a random table.

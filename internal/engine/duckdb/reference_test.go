@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -224,7 +225,7 @@ func TestReference(t *testing.T) {
 		}
 	})
 	t.Logf("%d questions were compared, %d of them exactly; %d were refused", asked, certain, refused)
-	if !testing.Short() && (asked < rounds(600, 2000) || certain < asked/2) {
+	if !testing.Short() && (asked < rounds(180, 2000) || certain < asked/2) {
 		t.Error("too few questions for a test")
 	}
 }
@@ -401,9 +402,13 @@ func TestWideConstants(t *testing.T) {
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	e := open(t, dataset(t, folder, "source: t.duckdb"+hostileKeys))
 	accepted, refused := 0, 0
-	for _, n := range []string{"1e18", "1e19", "1e30", "1e35", "1e36", "1e37", "1e38", "1e39", "1e60", "1e250", "1e400", "1e-18",
+	turn := turnOf(t, 2)
+	for i, n := range []string{"1e18", "1e19", "1e30", "1e35", "1e36", "1e37", "1e38", "1e39", "1e60", "1e250", "1e400", "1e-18",
 		"1e-30", "1e-35", "1e-36", "1e-39", "1e-250"} {
-		for _, spelled := range []string{n, "'" + n + "'", "-" + n, "'-" + n + "'"} {
+		for k, spelled := range []string{n, "'" + n + "'", "-" + n, "'-" + n + "'"} {
+			if !daily.Full() && k%2 != (turn+i)%2 {
+				continue
+			}
 			for _, condition := range []string{
 				"i + N > 0", "i - N > 0", "i * N > 0", "i / N > 0", "i % N > 0", "N / i > 0", "N % i > 0", "j + N > 0", "j * N > 0",
 				"d + N > 0", "d * N > 0", "d / N > 0",
@@ -422,7 +427,7 @@ func TestWideConstants(t *testing.T) {
 			}
 		}
 	}
-	if accepted < 200 || refused < 200 {
+	if accepted < rounds(80, 200) || refused < rounds(80, 200) {
 		t.Errorf("%d accepted and %d refused: this tests little", accepted, refused)
 	}
 }

@@ -249,11 +249,7 @@ func shopQuestions() []string {
 // TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther
 // than its noise is calibrated to.
 func TestShopNeighbours(t *testing.T) {
-	seeds := rounds[uint64](2, 5)
-	if testing.Short() {
-		seeds = 1
-	}
-	for seed := range seeds {
+	for _, seed := range seeds(t, 1, 5) {
 		f := shops(t, seed)
 		for _, text := range shopQuestions() {
 			q := question(t, f.with, text)
@@ -267,6 +263,13 @@ func TestShopNeighbours(t *testing.T) {
 
 // TestPlantedShopNeighbours shows that the comparison finds engines that bound people wrongly.
 func TestPlantedShopNeighbours(t *testing.T) {
+	var opened []family // by their seeds
+	whole := t
+	defer func() {
+		for _, f := range opened {
+			f.close()
+		}
+	}()
 	unclamped := regexp.MustCompile(`CAST\(CASE WHEN coalesce\(m(\d), 0\) .*? END AS HUGEINT\)`)
 	replace := func(old, new string) func(string) string {
 		return func(text string) string { return regexp.MustCompile(old).ReplaceAllString(text, new) }
@@ -291,8 +294,10 @@ func TestPlantedShopNeighbours(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(12) {
-				f := shops(t, seed)
-				defer f.close()
+				if int(seed) == len(opened) {
+					opened = append(opened, shops(whole, seed))
+				}
+				f := opened[seed]
 				for _, text := range shopQuestions() {
 					if strings.Contains(name, "join") && !strings.Contains(text, "JOIN tags") {
 						continue
@@ -503,10 +508,10 @@ func drawShopQuestion(r *rand.Rand) string {
 // TestShopNeighboursOfRandomQuestions is TestShopNeighbours for questions that nobody thought of.
 func TestShopNeighboursOfRandomQuestions(t *testing.T) {
 	asked, refused := 0, map[string]int{}
-	for seed := range uint64(3) {
+	for _, seed := range seeds(t, 1, 9) {
 		f := shops(t, 100+seed)
 		r := rand.New(rand.NewPCG(seed, 7))
-		for range rounds(40, 120) {
+		for range rounds(25, 120) {
 			text := drawShopQuestion(r)
 			s, err := planner.Prepare(f.with.dataset, text, planner.Options{Public: engine.PublicTables(t.Context(), f.with)})
 			if err != nil {
@@ -522,7 +527,7 @@ func TestShopNeighboursOfRandomQuestions(t *testing.T) {
 		f.close()
 	}
 	t.Logf("%d questions were replayed; refused: %v", asked, refused)
-	if asked < rounds(80, 200) {
+	if asked < rounds(12, 200) {
 		t.Error("too few questions for a test")
 	}
 }

@@ -175,7 +175,7 @@ func TestPrintsNoText(t *testing.T) {
 		o := planner.Options{Public: memory.New(ds, db.Tables).Public()}
 		m := generate.NewMaker(ds, o)
 		printed := 0
-		for i := range rounds[uint64](400, 3000) {
+		for i := range rounds[uint64](150, 3000) {
 			d := generate.NewDice("marks", i)
 			text := m.Question(d)
 			if i%2 == 1 {
@@ -194,7 +194,7 @@ func TestPrintsNoText(t *testing.T) {
 				}
 			}
 		}
-		if printed < rounds(150, 500) {
+		if printed < rounds(50, 500) {
 			t.Errorf("only %d statements were printed", printed)
 		}
 	}

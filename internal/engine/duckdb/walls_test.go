@@ -2,6 +2,8 @@ package duckdb
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"math/big"
 	"reflect"
 	"slices"
@@ -11,10 +13,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -132,20 +136,42 @@ func (f family) outcome(t *testing.T, q *tree.Query) string {
 	return ""
 }
 
+// posed is an expression, or a question, and what a person is.
+type posed struct{ text, kind string }
+
+func posedOf(texts, kinds []string) (out []posed) {
+	for _, text := range texts {
+		for _, kind := range kinds {
+			out = append(out, posed{text, kind})
+		}
+	}
+	return out
+}
+
+func shuffled[T any](choices detrand.Choices, list []T) []T {
+	for i := range list {
+		k := i + choices.Below(len(list)-i)
+		list[i], list[k] = list[k], list[i]
+	}
+	return list
+}
+
 // builder makes a function of its arguments.
 type builder = func(args []tree.Expr, pos int32) (tree.Expr, error)
 
 // TestWrongIntervals plants intervals that are too small in every function, one at a time. Noise is
 // then calibrated to too little, and what is summed is clamped to just that.
 func TestWrongIntervals(t *testing.T) {
-	all := families(t)
+	all, choices := families(t), daily.Choices(t)
+	kinds := slices.Sorted(maps.Keys(all))
 	asked, planted, broken := 0, 0, 0
 	for _, name := range expr.Functions() {
 		// Tests reach into the row, so that nothing has to be there for them in what is shipped.
 		build := (*builder)(unsafe.Pointer(reflect.ValueOf(expr.Lookup(name)).Elem().FieldByName("build").UnsafeAddr()))
 		right := *build
 		used := 0
-		for how, shrink := range shrunk {
+		for _, how := range slices.Sorted(maps.Keys(shrunk)) {
+			shrink := shrunk[how]
 			*build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
 				e, err := right(args, pos)
 				if err == nil && breakType(e, shrink) {
@@ -153,20 +179,20 @@ func TestWrongIntervals(t *testing.T) {
 				}
 				return e, err
 			}
-			for i, x := range calling(name) {
-				for kind, f := range all {
-					if !*full && (i+len(how)+len(kind))%8 != 0 {
-						continue
-					}
-					p, err := prepareOne(f.with.dataset, "SELECT "+x+" FROM t")
-					if err != nil {
-						continue
-					}
-					asked++
-					used++
-					if bad := f.outcome(t, &p.Query); bad != "" {
-						t.Errorf("%s with %s, where a person is %s: SELECT %s FROM t: %s", name, how, kind, x, bad)
-					}
+			left := rounds(1, math.MaxInt) // for each mistake of each function
+			for _, c := range shuffled(choices, posedOf(calling(name), kinds)) {
+				f := all[c.kind]
+				p, err := prepareOne(f.with.dataset, "SELECT "+c.text+" FROM t")
+				if err != nil {
+					continue
+				}
+				asked++
+				used++
+				if bad := f.outcome(t, &p.Query); bad != "" {
+					t.Errorf("%s with %s, where a person is %s: SELECT %s FROM t: %s", name, how, c.kind, c.text, bad)
+				}
+				if left--; left == 0 {
+					break
 				}
 			}
 			*build = right
@@ -176,9 +202,52 @@ func TestWrongIntervals(t *testing.T) {
 		}
 	}
 	t.Logf("%d functions with %d mistakes each, %d questions on three neighbours, twice each", planted, len(shrunk), asked)
-	if planted < 20 || broken < asked/2 || asked < rounds(500, 5000) {
+	if planted < 20 || broken < asked/2 || asked < rounds(100, 5000) {
 		t.Errorf("only %d functions, %d intervals and %d questions: too few for a test", planted, broken, asked)
 	}
+}
+
+// failing is SQL that fails for some rows.
+var failing = map[string]string{
+	"overflows":            "9223372036854775807::BIGINT + CAST(hash(%s) %% 3 + 1 AS BIGINT)",
+	"casts wrongly":        "CAST('x' || hash(%s) AS BIGINT)",
+	"is out of its domain": "sqrt(-1 - CAST(hash(%s) %% 3 AS BIGINT))",
+	"has no such month":    "year(make_date(2024, CAST(13 + hash(%s) %% 3 AS INTEGER), 1))",
+	"is of another length": "len(CAST([hash(%s)] AS UBIGINT[2]))",
+}
+
+// printedCalls have every function that is printed.
+var printedCalls = []string{"abs(i)", "sign(i)", "round(d)", "trunc(d)", "floor(d)", "ceil(d)", "coalesce(i, 3)",
+	"nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "length(left(s, 20))", "strpos(left(s, 7), 'a')",
+	"length(lower(left(s, 5)))",
+	"length(upper(left(s, 5)))", "length(trim(left(s, 5)))", "length(ltrim(left(s, 5)))", "length(rtrim(left(s, 5)))",
+	"length(right(s, 4))", "length(concat(left(s, 3), 'abc'))", "length(left(s, 3) || 'abc')", "round(sqrt(i))",
+	"round(ln(i))", "round(log10(i))",
+	"round(exp(i))", "round(power(i, 2))", "extract(doy from y)", "extract(doy from date_trunc('month', y))",
+	"extract(doy from y + 3)", "y - DATE '2024-01-01'", "extract(doy from CAST(CAST(y AS timestamp) AS date))",
+	"extract(doy from y + INTERVAL '1 month')", "length(CAST(i AS text))", "CAST(left(s, 3) AS numeric(4,2))",
+	"least(greatest(CAST(s AS integer), 0), 9)", "extract(doy from CAST(s AS date))",
+	"extract(doy from CAST(s AS timestamp))", "CASE WHEN CAST(s AS boolean) THEN 1 ELSE 0 END"}
+
+// planned is a question, and what a person is.
+type planned struct {
+	posed
+	query *tree.Query
+}
+
+// plannedQuestions asks for what calls every function, in several places of a question.
+func plannedQuestions(all map[string]family) (out []planned) {
+	var texts []string
+	for _, x := range printedCalls {
+		texts = append(texts, "SELECT SUM("+x+") FROM t", "SELECT COUNT(*) FROM t WHERE "+x+" > 1",
+			"SELECT COUNT(*) FROM t GROUP BY CASE WHEN "+x+" > 1 THEN 'a' ELSE 'b' END")
+	}
+	for _, c := range posedOf(texts, slices.Sorted(maps.Keys(all))) {
+		if p, err := prepareOne(all[c.kind].with.dataset, c.text); err == nil {
+			out = append(out, planned{c, &p.Query})
+		}
+	}
+	return out
 }
 
 // TestWrongPrinters plants printers that fail for some rows, one function at a time: the question
@@ -187,62 +256,41 @@ func TestWrongPrinters(t *testing.T) {
 	types := map[tree.Kind]string{tree.Text: "VARCHAR", tree.Boolean: "BOOLEAN", tree.Real: "DOUBLE", tree.Number: "BIGINT",
 		tree.Date:      "BIGINT",
 		tree.Timestamp: "BIGINT"}
-	all := families(t)
-	asked, planted, turn := 0, 0, 0
+	all, choices := families(t), daily.Choices(t)
+	questions := plannedQuestions(all)
+	asked, planted := 0, 0
 	for _, fn := range expr.Nodes() {
 		printed := sqlDialect.Functions[fn]
-		for how, bad := range map[string]string{
-			"overflows":            "9223372036854775807::BIGINT + CAST(hash(%s) %% 3 + 1 AS BIGINT)",
-			"casts wrongly":        "CAST('x' || hash(%s) AS BIGINT)",
-			"is out of its domain": "sqrt(-1 - CAST(hash(%s) %% 3 AS BIGINT))",
-			"has no such month":    "year(make_date(2024, CAST(13 + hash(%s) %% 3 AS INTEGER), 1))",
-			"is of another length": "len(CAST([hash(%s)] AS UBIGINT[2]))",
-		} {
-			used := false
+		// Each function has some of the mistakes, and each mistake is in some of the functions.
+		for _, how := range shuffled(choices, slices.Sorted(maps.Keys(failing)))[:rounds(2, len(failing))] {
+			bad, used := failing[how], false
 			sqlDialect.Functions[fn] = func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 				text := printed(p, e)
 				used = true
 				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text),
 					types[e.Type().Kind], text)
 			}
-			for _, x := range []string{"abs(i)", "sign(i)", "round(d)", "trunc(d)", "floor(d)", "ceil(d)", "coalesce(i, 3)",
-				"nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "length(left(s, 20))", "strpos(left(s, 7), 'a')",
-				"length(lower(left(s, 5)))",
-				"length(upper(left(s, 5)))", "length(trim(left(s, 5)))", "length(ltrim(left(s, 5)))", "length(rtrim(left(s, 5)))",
-				"length(right(s, 4))", "length(concat(left(s, 3), 'abc'))", "length(left(s, 3) || 'abc')", "round(sqrt(i))",
-				"round(ln(i))", "round(log10(i))",
-				"round(exp(i))", "round(power(i, 2))", "extract(doy from y)", "extract(doy from date_trunc('month', y))",
-				"extract(doy from y + 3)", "y - DATE '2024-01-01'", "extract(doy from CAST(CAST(y AS timestamp) AS date))",
-				"extract(doy from y + INTERVAL '1 month')", "length(CAST(i AS text))", "CAST(left(s, 3) AS numeric(4,2))",
-				"least(greatest(CAST(s AS integer), 0), 9)", "extract(doy from CAST(s AS date))",
-				"extract(doy from CAST(s AS timestamp))", "CASE WHEN CAST(s AS boolean) THEN 1 ELSE 0 END"} {
-				for _, text := range []string{"SELECT SUM(" + x + ") FROM t", "SELECT COUNT(*) FROM t WHERE " + x + " > 1",
-					"SELECT COUNT(*) FROM t GROUP BY CASE WHEN " + x + " > 1 THEN 'a' ELSE 'b' END"} {
-					for kind, f := range all {
-						if turn++; !*full && turn%5 != 0 {
-							continue
-						}
-						p, err := prepareOne(f.with.dataset, text)
-						if err != nil {
-							continue
-						}
-						used = false
-						if f.with.now.Statements(&p.Query); !used {
-							continue
-						}
-						asked++
-						if bad := f.outcome(t, &p.Query); bad != "" {
-							t.Errorf("%s that %s, where a person is %s: %s: %s", fn, how, kind, text, bad)
-						}
-					}
+			left := rounds(1, math.MaxInt)
+			for _, c := range shuffled(choices, questions) {
+				f := all[c.kind]
+				used = false
+				if f.with.now.Statements(c.query); !used {
+					continue
+				}
+				asked++
+				if bad := f.outcome(t, c.query); bad != "" {
+					t.Errorf("%s that %s, where a person is %s: %s: %s", fn, how, c.kind, c.text, bad)
+				}
+				if left--; left == 0 {
+					break
 				}
 			}
 		}
 		sqlDialect.Functions[fn] = printed
 		planted++
 	}
-	t.Logf("%d functions with 5 mistakes each, %d questions on three neighbours, twice each", planted, asked)
-	if asked < rounds(400, 2000) {
+	t.Logf("%d functions with %d mistakes each, %d questions on three neighbours, twice each", planted, rounds(2, len(failing)), asked)
+	if asked < rounds(60, 2000) {
 		t.Errorf("only %d questions: too few for a test", asked)
 	}
 }
@@ -250,7 +298,8 @@ func TestWrongPrinters(t *testing.T) {
 // TestWrongTexts plants mistakes in the SQL of whole questions: what was printed to hold and does
 // not leaves the clamps, and these hold.
 func TestWrongTexts(t *testing.T) {
-	all := families(t)
+	all, turn := families(t), turnOf(t, 3)
+	kinds := slices.Sorted(maps.Keys(all))
 	for name, planted := range map[string][2]string{
 		"casts that fail":                 {"TRY_CAST(", "CAST("},
 		"numbers of 64 bits":              {" AS HUGEINT) * ", " AS BIGINT) * "},
@@ -263,7 +312,12 @@ func TestWrongTexts(t *testing.T) {
 			"round(d * 10)", "width_bucket(j, 0, 10, 4)", "i + 7 - g", "CAST(r AS numeric(6,3))"} {
 			for _, text := range []string{"SELECT SUM(" + x + ") FROM t", "SELECT SUM(i) FROM t WHERE (" + x + ") > 1",
 				"SELECT s, SUM(i) FROM t WHERE (" + x + ") > 1 GROUP BY s"} {
-				for kind, f := range all {
+				turn++
+				for k, kind := range kinds {
+					if !daily.Full() && turn%len(kinds) != k {
+						continue // one kind of people, by turns
+					}
+					f := all[kind]
 					p, err := prepareOne(f.with.dataset, text)
 					if err != nil {
 						continue

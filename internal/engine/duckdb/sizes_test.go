@@ -1,4 +1,4 @@
-package sqlengine_test
+package duckdb_test
 
 import (
 	"context"
@@ -182,7 +182,9 @@ func TestSizesDeclared(t *testing.T) {
 // estimates.
 func TestSizesDeclaredPostgres(t *testing.T) {
 	statements := append(sized(5000, 20, 60), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+testpg.Reader, "ANALYZE")
-	source := testpg.Shared(t).Database(t, "sizes", statements...)
+	server := testpg.Shared(t)
+	t.Cleanup(func() { server.Run(t, "postgres", "DROP DATABASE sizes WITH (FORCE)", "DROP ROLE "+testpg.Reader) })
+	source := server.Database(t, "sizes", statements...)
 	ds := dataset(t, t.TempDir(), fmt.Sprintf(sizedPolicy, source)+sizesDeclared)
 	got := readSizes(t, open(t, ds))
 	if !strings.Contains(got, "visits:{90000 map[code:12 who:9] map[code:70000] map[]}") || !strings.HasSuffix(got, "3000 1000} 5") {
