@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/neighbours"
 	"github.com/discreet-dp/discreet/internal/test/reference"
@@ -25,10 +26,15 @@ func TestHostile(t *testing.T) {
 	for _, a := range all {
 		families[a.Family] = append(families[a.Family], a)
 	}
+	worlds := map[*policy.Dataset]planner.Options{}
+	for _, ds := range generate.Worlds()[:2] {
+		made := generate.Make(generate.NewDice("public", 1), ds)
+		worlds[ds] = planner.Options{Public: reference.New(ds, made.Tables).Public()}
+	}
 	for name, attacks := range families {
 		t.Run(name, func(t *testing.T) {
 			for _, a := range attacks {
-				hostile(t, a.Verdict, a.Text)
+				hostile(t, worlds, a.Verdict, a.Text)
 			}
 		})
 	}
@@ -37,10 +43,9 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-func hostile(t *testing.T, verdict, text string) {
-	for _, ds := range generate.Worlds()[:2] {
-		made := generate.Make(generate.NewDice("public", 1), ds)
-		st, err := planner.Prepare(ds, text, planner.Options{Public: reference.New(ds, made.Tables).Public()})
+func hostile(t *testing.T, worlds map[*policy.Dataset]planner.Options, verdict, text string) {
+	for ds, o := range worlds {
+		st, err := planner.Prepare(ds, text, o)
 		var r *api.Refusal
 		switch {
 		case err != nil && !errors.As(err, &r):
@@ -57,7 +62,7 @@ func hostile(t *testing.T, verdict, text string) {
 		if err != nil || verdict == "public" { // of which no engine hears
 			continue
 		}
-		report, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Pairs: 30, Texts: []string{text}})
+		report, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Pairs: daily.Rounds(8, 30), Texts: []string{text}})
 		if err != nil {
 			t.Errorf("%s\n%v", text, err)
 		}
@@ -136,10 +141,7 @@ func TestHash(t *testing.T) {
 	}
 	seen := map[string]answer{}
 	again := 0
-	n := 1500
-	if testing.Short() {
-		n = 500
-	}
+	n := daily.Rounds(500, 1500)
 	for i := range n {
 		text := m.Question(generate.NewDice("hash", uint64(i)))
 		s, err := generate.Prepare(ds, text, o)

@@ -16,13 +16,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 var (
-	night            = flag.Int("night", 600, "how many questions the night asks of neighbours in both engines; 1000000 is a night")
+	night            = flag.Int("night", 0, "how many questions the night asks of neighbours in both engines; 0 for 160, or 600 with -full;\n1000000 is a night")
 	lasting          = flag.Duration("lasting", 0, "when the night ends at the latest; 0 for never")
 	at               = flag.String("at", "", "ask one question of a night again, as a finding names it: database/question")
 	maxNightFindings = flag.Int("findings", 5, "after how many findings the night ends")
@@ -168,7 +169,7 @@ func shape(text string) string {
 // told for free; or that the two engines do not agree about; or that has another exact result where
 // the same rows are stored or read in another way. A short one is run with the other tests.
 func TestNight(t *testing.T) {
-	s := newSearch(*seed)
+	s := newSearch(seedOf(t))
 	if *at != "" {
 		var n, i int
 		if _, err := fmt.Sscanf(*at, "%d/%d", &n, &i); err != nil {
@@ -183,7 +184,7 @@ func TestNight(t *testing.T) {
 		s.one(t.Context(), t, p, n, i)
 		return
 	}
-	questions := int64(*night)
+	questions := int64(chosen(night, 160, 600))
 	if testing.Short() {
 		questions = min(questions, 100)
 	}
@@ -195,6 +196,9 @@ func TestNight(t *testing.T) {
 			t.Context().Err() != nil
 	}
 	var next atomic.Int64
+	if *seed == 0 && !daily.Full() {
+		next.Store(int64(daily.Choices(t).Below(len(s.worlds)))) // in other worlds every day
+	}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
@@ -241,22 +245,23 @@ func TestNightPlanted(t *testing.T) {
 		}
 		return r, nil
 	}
+	s := newSearch(5)
+	p, closed, err := s.open(t.Context(), t, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed()
 	for class, instead := range map[string]func(*tree.Query) (*engine.Result, error){
 		"error":    func(*tree.Query) (*engine.Result, error) { return nil, errors.New("planted") },
 		"panic":    func(*tree.Query) (*engine.Result, error) { panic("planted") },
 		"distance": far,
 	} {
 		t.Run(class, func(t *testing.T) {
-			s := newSearch(5)
-			p, closed, err := s.open(t.Context(), t, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer closed()
+			p := *p
 			p.ducks[0] = broken{p.ducks[0], instead}
 			text, hits := "", 0
 			for i := 0; i < 200 && hits < 6; i++ {
-				made := s.question(p, 1, i)
+				made := s.question(&p, 1, i)
 				if v := p.ask(t.Context(), made); v.class != class {
 					continue
 				}

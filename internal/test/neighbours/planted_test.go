@@ -66,7 +66,8 @@ func TestPlantedBugs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := neighbours.Replay(t.Context(), c.world, neighbours.Options{Seed: 3, Pairs: 600, Planted: c.change, Texts: c.texts})
+			r, err := neighbours.Replay(t.Context(), c.world, neighbours.Options{Seed: 3, Pairs: 600, Planted: c.change, Texts: c.texts,
+				Findings: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +119,8 @@ func TestPlantedFullJoin(t *testing.T) {
 			}
 			return e, func() error { return nil }, nil
 		}
-		r, err := neighbours.Replay(t.Context(), generate.Worlds()[0], neighbours.Options{Open: open, Pairs: 1500, Texts: texts})
+		r, err := neighbours.Replay(t.Context(), generate.Worlds()[0], neighbours.Options{Open: open, Pairs: 1500, Texts: texts,
+			Findings: 1})
 		if err != nil || (len(r.Findings) > 0) != planted {
 			t.Errorf("planted %v: %d findings among %d pairs: %v", planted, len(r.Findings), r.Pairs, err)
 		}
@@ -151,7 +153,7 @@ func TestPlantedOrder(t *testing.T) {
 		e.Order = func(hash, person, what string) uint64 { return good(hash, string(rune(db.Rows()))+person, what) }
 		return e, func() error { return nil }, nil
 	}
-	r, err := neighbours.Replay(t.Context(), generate.Worlds()[0], neighbours.Options{Open: open, Pairs: 1500})
+	r, err := neighbours.Replay(t.Context(), generate.Worlds()[0], neighbours.Options{Open: open, Pairs: 1500, Findings: 1})
 	if err != nil || len(r.Findings) == 0 {
 		t.Errorf("not found among %d pairs: %v", r.Pairs, err)
 	}

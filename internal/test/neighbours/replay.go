@@ -1,6 +1,7 @@
 package neighbours
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -40,6 +41,8 @@ type Options struct {
 	// Planted, where it is not nil, changes the policy that an engine gets its queries by, and not
 	// the one that results are judged by. It is for showing that a bug would be found.
 	Planted func(*policy.Dataset)
+	// Findings is after how many it ends; 10. One is enough where something was planted.
+	Findings int
 }
 
 // Report is what came of a replay.
@@ -50,8 +53,6 @@ type Report struct {
 	Worst    float64 // how far, as a part of what is allowed
 	Findings []enumerate.Finding
 }
-
-const maxFindings = 10
 
 // Replay compares the results of questions on neighbouring databases of a dataset. Its error is the
 // engine's own.
@@ -65,13 +66,14 @@ func Replay(ctx context.Context, ds *policy.Dataset, o Options) (Report, error) 
 	if o.Questions == 0 {
 		o.Questions = 8
 	}
+	o.Findings = cmp.Or(o.Findings, 10)
 	var r Report
 	var maker *generate.Maker
 	if o.Texts == nil {
 		made := generate.Make(generate.NewDice("language", o.Seed), ds)
 		maker = generate.NewMaker(ds, planner.Options{Public: reference.New(ds, made.Tables).Public()})
 	}
-	for n := uint64(0); r.Pairs < o.Pairs && len(r.Findings) < maxFindings; n++ {
+	for n := uint64(0); r.Pairs < o.Pairs && len(r.Findings) < o.Findings; n++ {
 		if n > 20*uint64(o.Pairs) {
 			return r, fmt.Errorf("of %d questions only %d can be asked", r.Refused+r.Pairs, r.Pairs)
 		}
@@ -191,9 +193,10 @@ func copyChanged(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Datas
 // something else of a person.
 func Agree(ctx context.Context, ds *policy.Dataset, o Options) (Report, error) {
 	var r Report
+	o.Findings = cmp.Or(o.Findings, 10)
 	made := generate.Make(generate.NewDice("language", o.Seed), ds)
 	maker := generate.NewMaker(ds, planner.Options{Public: reference.New(ds, made.Tables).Public()})
-	for n := 0; r.Pairs < o.Pairs && len(r.Findings) < maxFindings; n++ {
+	for n := 0; r.Pairs < o.Pairs && len(r.Findings) < o.Findings; n++ {
 		d := generate.NewDice(fmt.Sprint("agree ", n), o.Seed)
 		db := generate.Make(d, ds)
 		e, closed, err := o.Open(ctx, db)

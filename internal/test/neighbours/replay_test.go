@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/neighbours"
 	"github.com/discreet-dp/discreet/internal/test/reference"
@@ -25,9 +26,25 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	pairs = flag.Int("pairs", 4_000, "how many pairs of neighbours are compared")
-	seed  = flag.Uint64("seed", 1, "which ones")
+	pairs = flag.Int("pairs", 0, "how many pairs of neighbours are compared; 0 for 700, or 4000 with -full")
+	seed  = flag.Uint64("seed", 0, "which ones; 0 for others every day, or 1 with -full")
 )
+
+// chosen returns a flag's number, or what is usual where it is 0.
+func chosen(n *int, few, many int) int {
+	if *n > 0 {
+		return *n
+	}
+	return daily.Rounds(few, many)
+}
+
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	if *seed == 0 && !daily.Full() {
+		return uint64(1 + daily.Choices(t).Below(1_000_000))
+	}
+	return max(1, *seed)
+}
 
 // openers are the engines that are put to the test.
 var openers = map[string]func(*testing.T) neighbours.Opener{
@@ -41,11 +58,11 @@ func TestNeighbours(t *testing.T) {
 		t.Run(ds.Name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			n := *pairs / len(worlds)
+			n := chosen(pairs, 700, 4000) / len(worlds)
 			if testing.Short() {
 				n = min(n, 200)
 			}
-			r, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Seed: *seed, Pairs: n})
+			r, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Seed: seedOf(t), Pairs: n})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +78,7 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-var duck = flag.Int("duckdb", 300, "how many pairs of neighbours are compared with DuckDB")
+var duck = flag.Int("duckdb", 0, "how many pairs of neighbours are compared with DuckDB; 0 for 100, or 300 with -full")
 
 func init() { openers["duckdb"] = inDuckDB }
 
@@ -83,7 +100,7 @@ func TestDuckDB(t *testing.T) {
 	for _, ds := range worlds {
 		t.Run(ds.Name, func(t *testing.T) {
 			r, err := neighbours.Replay(t.Context(), ds,
-				neighbours.Options{Open: inDuckDB(t), Seed: *seed, Pairs: *duck / len(worlds), Questions: 40})
+				neighbours.Options{Open: inDuckDB(t), Seed: seedOf(t), Pairs: chosen(duck, 100, 300) / len(worlds), Questions: 40})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +127,7 @@ func TestAgreement(t *testing.T) {
 		}
 		t.Run(ds.Name, func(t *testing.T) {
 			r, err := neighbours.Agree(t.Context(), ds,
-				neighbours.Options{Open: inDuckDB(t), Seed: *seed, Pairs: *duck / len(worlds), Questions: 40})
+				neighbours.Options{Open: inDuckDB(t), Seed: seedOf(t), Pairs: chosen(duck, 100, 300) / len(worlds), Questions: 40})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,8 +165,8 @@ func narrow() *policy.Dataset {
 // TestCuts: cutting a person before a join moves nothing further than claimed, on either engine.
 func TestCuts(t *testing.T) {
 	for name, open := range map[string]neighbours.Opener{"reference": neighbours.Reference, "duckdb": inDuckDB(t)} {
-		pairs := map[string]int{"reference": 280, "duckdb": 140}[name]
-		r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Seed: *seed, Pairs: pairs, Texts: joining})
+		pairs := map[string]int{"reference": daily.Rounds(140, 280), "duckdb": daily.Rounds(70, 140)}[name]
+		r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Seed: max(1, *seed), Pairs: pairs, Texts: joining})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +187,7 @@ func TestPlantedCut(t *testing.T) {
 		e.Order = func(hash, person, what string) uint64 { return good(hash, string(rune(db.Rows()))+person, what) }
 		return e, func() error { return nil }, nil
 	}
-	r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Pairs: 1500, Texts: joining})
+	r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Pairs: 1500, Texts: joining, Findings: 1})
 	if err != nil || len(r.Findings) == 0 {
 		t.Errorf("not found among %d pairs: %v", r.Pairs, err)
 	}

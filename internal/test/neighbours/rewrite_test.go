@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/reference"
 )
@@ -21,12 +22,13 @@ func TestRewritten(t *testing.T) {
 	e := reference.New(ds, generate.Make(generate.NewDice("rewritten", 1), ds).Tables)
 	o := planner.Options{Public: e.Public()}
 	m := generate.NewMaker(ds, o)
-	n, same, wrapped, refused := 1200, 0, 0, 0
-	if testing.Short() {
-		n = 400
+	n, same, wrapped, refused := daily.Rounds(400, 1200), 0, 0, 0
+	begin := 0
+	if !daily.Full() {
+		begin = daily.Choices(t).Below(1_000_000)
 	}
 	for i := range n {
-		d := generate.NewDice("rewritten", uint64(i))
+		d := generate.NewDice("rewritten", uint64(begin+i))
 		text := m.Question(d)
 		s, err := generate.Prepare(ds, text, o)
 		if err != nil || s.Free() {

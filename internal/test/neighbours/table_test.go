@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/neighbours"
 	"github.com/discreet-dp/discreet/internal/test/reference"
@@ -83,10 +84,10 @@ func judgeRows(ctx context.Context, engines [2]engine.Engine, judged, run *tree.
 func replayed(
 	t *testing.T, ds *policy.Dataset, open neighbours.Opener, databases int, planted func(*policy.Dataset),
 ) (asked, moved int, found []string) {
-	made := generate.Make(generate.NewDice("language", *seed), ds)
+	made := generate.Make(generate.NewDice("language", max(1, *seed)), ds)
 	maker := generate.NewMaker(ds, planner.Options{Public: reference.New(ds, made.Tables).Public()})
 	for n := range databases {
-		d := generate.NewDice(fmt.Sprint("tables ", n), *seed)
+		d := generate.NewDice(fmt.Sprint("tables ", n), max(1, *seed))
 		a := generate.Make(d, ds)
 		b, ok := a.Neighbour(d)
 		if !ok {
@@ -144,7 +145,7 @@ func changed(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Dataset {
 // them at most.
 func TestTables(t *testing.T) {
 	for name, open := range map[string]neighbours.Opener{"reference": neighbours.Reference, "duckdb": inDuckDB(t)} {
-		databases := map[string]int{"reference": 4, "duckdb": 2}[name]
+		databases := map[string]int{"reference": daily.Rounds(2, 4), "duckdb": daily.Rounds(1, 2)}[name]
 		for _, ds := range generate.Worlds() {
 			t.Run(name+"/"+ds.Name, func(t *testing.T) {
 				asked, moved, found := replayed(t, ds, open, databases, nil)
@@ -221,10 +222,10 @@ func generous() []*policy.Dataset {
 
 // agreed compares an engine with the reference where nobody is cut.
 func agreed(t *testing.T, ds *policy.Dataset, open neighbours.Opener, databases int) (asked, rows int, found []string) {
-	made := generate.Make(generate.NewDice("language", *seed), ds)
+	made := generate.Make(generate.NewDice("language", max(1, *seed)), ds)
 	maker := generate.NewMaker(ds, planner.Options{Public: reference.New(ds, made.Tables).Public()})
 	for n := range databases {
-		d := generate.NewDice(fmt.Sprint("agreed ", n), *seed)
+		d := generate.NewDice(fmt.Sprint("agreed ", n), max(1, *seed))
 		db := generate.Make(d, ds)
 		e, closed, err := open(t.Context(), db)
 		if err != nil {
