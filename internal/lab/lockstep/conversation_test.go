@@ -207,10 +207,7 @@ var conditions = []string{
 // comparison or an answer makes the difference.
 func TestStreamsOnNeighbours(t *testing.T) {
 	var all conversationTally
-	pairs := 4
-	if daily.Full() {
-		pairs = 40
-	}
+	pairs := daily.Rounds(2, 40)
 	for i, world := range []string{
 		streaming("patients.id", "add-remove", "{epsilon: 99}", ""),
 		streaming("patients.id", "substitute", "{epsilon: 99}", "predictor: weights"),
@@ -242,7 +239,7 @@ func TestStreamsOnNeighbours(t *testing.T) {
 		}
 	}
 	all.log(t)
-	if all.moved < 20 || all.ratio != 1 {
+	if all.moved < daily.Rounds(8, 20) || all.ratio != 1 {
 		t.Error("too little was seen")
 	}
 }
@@ -290,10 +287,7 @@ var scores = []string{
 // comparison or an answer makes the difference.
 func TestHoldoutsOnNeighbours(t *testing.T) {
 	var all conversationTally
-	pairs := 5
-	if daily.Full() {
-		pairs = 50
-	}
+	pairs := daily.Rounds(2, 50)
 	for i, world := range []string{
 		holding("patients.id", "add-remove", "{epsilon: 99}", 1),
 		holding("patients.id", "substitute", "{epsilon: 99}", 2),
@@ -325,7 +319,7 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 		}
 	}
 	all.log(t)
-	if all.moved < 20 || all.ratio != 1 {
+	if all.moved < daily.Rounds(8, 20) || all.ratio != 1 {
 		t.Error("too little was seen")
 	}
 }

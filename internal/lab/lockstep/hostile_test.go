@@ -65,17 +65,11 @@ func reportFindings(t *testing.T, where string, tallies []*tally, answers, moved
 // and with the same randomness: outcome, text, shape and charge are the same, and values are no
 // farther apart than their noise was made for.
 func TestHostile(t *testing.T) {
-	pairs := 2
-	if daily.Full() {
-		pairs = 4
-	}
-	if testing.Short() {
-		pairs = 1
-	}
+	pairs := daily.Sample(t, []int{0, 1, 2, 3}, 1)
 	for _, world := range generate.Worlds()[:2] { // the clinic, under both relations
 		ds := payable(world)
 		tallies := hostileQuestions(t, ds)
-		for i := range pairs {
+		for _, i := range pairs {
 			p := must(MakePair(t.Context(), ds, t.TempDir(), 5, i))
 			for _, y := range tallies {
 				y.try(t.Context(), nil, p, uint64(i))
@@ -84,7 +78,7 @@ func TestHostile(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		reportFindings(t, ds.Name, tallies, pairs*40, pairs*10)
+		reportFindings(t, ds.Name, tallies, len(pairs)*40, len(pairs)*daily.Rounds(4, 10))
 	}
 }
 
@@ -93,10 +87,7 @@ func TestHostileInStores(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
-	pairs := 1
-	if daily.Full() {
-		pairs = 10
-	}
+	pairs := daily.Rounds(1, 10)
 	for _, s := range storekinds.Stores()[1:] {
 		for _, world := range generate.Worlds()[:2] {
 			t.Run(s.Name+", "+world.Name, func(t *testing.T) {
@@ -255,7 +246,7 @@ func TestHostilePeople(t *testing.T) {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
 	server := testpg.Shared(t)
-	pairs := 0
+	pairs, turn := 0, daily.Choices(t).Below(6)
 	for _, who := range slices.Sorted(maps.Keys(hostilePeople)) { // so that each has the same questions every time
 		pairs++
 		t.Run(who, func(t *testing.T) {
@@ -274,14 +265,14 @@ func TestHostilePeople(t *testing.T) {
 			p.Name = who
 			var tallies []*tally
 			for i, q := range append(Corpus(p.A.Dataset), expressions...) {
-				if daily.Full() || i%3 == pairs%3 || strings.Contains(q, "events") {
+				if at := i + pairs + turn; daily.Full() || at%6 == 0 || at%2 == 0 && strings.Contains(q, "events") {
 					tallies = append(tallies, &tally{question: q})
 				}
 			}
 			for _, y := range tallies {
 				y.try(t.Context(), nil, p, 1)
 			}
-			moved := 5
+			moved := daily.Rounds(1, 5)
 			if who == "nobody" {
 				moved = 0
 			}

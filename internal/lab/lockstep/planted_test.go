@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/enumerate"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -346,7 +347,7 @@ func TestForgottenClamp(t *testing.T) {
 			return openUnclamped(ctx, ds).Run(ctx, q)
 		}}, l, r)
 	}
-	for i := range 3 {
+	for _, i := range daily.Sample(t, []int{0, 1, 2}, 1) {
 		s := all.of(t, folder, clinic(pure), i)
 		if s.search(t, forgetful, "times as far as the noise") {
 			t.Error("somebody moves an answer farther than its noise was made for")

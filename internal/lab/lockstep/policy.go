@@ -27,6 +27,8 @@ type Options struct {
 	Questions []string
 	// System is what is put to the test; nil means [OpenCurator].
 	System System
+
+	choose func([]string) []string // of the questions that are made up; nil means all
 }
 
 // Policy replays questions on made-up neighbours under the policy at path, and returns a finding
@@ -68,7 +70,11 @@ func auditorsDataset(ds *policy.Dataset) *policy.Dataset {
 func replayDataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]enumerate.Finding, error) {
 	audited := auditorsDataset(ds)
 	var tallies []*tally
-	for _, q := range append(Corpus(audited), o.Questions...) {
+	questions := Corpus(audited)
+	if o.choose != nil {
+		questions = o.choose(questions)
+	}
+	for _, q := range append(questions, o.Questions...) {
 		tallies = append(tallies, &tally{question: q})
 	}
 	for i := range o.Pairs {

@@ -39,7 +39,9 @@ func TestHonest(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			findings := must(Policy(ctx, writePolicy(t, datasets), Options{Seed: 1, Pairs: pairs}))
+			findings := must(Policy(ctx, writePolicy(t, datasets), Options{Seed: 1, Pairs: pairs, choose: func(all []string) []string {
+				return daily.Sample(t, all, 12)
+			}}))
 			replays, moved, far := 0, 0, 0
 			for _, f := range findings {
 				replays += f.Samples
@@ -57,7 +59,9 @@ func TestHonest(t *testing.T) {
 				}
 				t.Logf("%.3f %s: %s", f.Lower, f.Subject, f.Detail)
 			}
-			if replays < 45*pairs || moved < len(findings)*3/4 || far < len(findings)/4 {
+			// Of a few questions, fewer are moved on one day than on another.
+			if replays < daily.Rounds(8, 45)*pairs || moved < len(findings)*daily.Rounds(2, 3)/4 ||
+				far < len(findings)/daily.Rounds(12, 4) {
 				t.Errorf("%d replays; of %d questions %d were moved, and %d as far as can be", replays, len(findings), moved, far)
 			}
 			t.Logf("%d questions, %d replays in %v, %d moved, %d as far as can be", len(findings), replays, time.Since(start), moved, far)
