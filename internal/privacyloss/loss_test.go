@@ -11,9 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// fullFlag asks every question of the reference, and all of the extremes: a minute more.
-var fullFlag = flag.Bool("full", false, "ask all questions, also those that take long")
-
 // check is rapid's, with a number of draws that suits what each costs.
 func check(t *testing.T, draws int, f func(*rapid.T)) {
 	t.Helper()

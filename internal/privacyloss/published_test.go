@@ -1,11 +1,14 @@
 package privacyloss
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // TestPublished: figures of papers and of other accountants.
@@ -95,15 +98,16 @@ func TestGaussianByInversion(t *testing.T) {
 // two points of the lattice. Both ends of the bracket are of use all the same, alone and beside
 // another law; the wider direction is the guarantee.
 func TestNarrowUnderSampling(t *testing.T) {
-	for _, c := range []struct {
+	type sampled struct {
 		sigma, rate float64
 		times       int
 		delta       float64
 		least       float64 // of the lower end, as a share of the upper
-	}{
+	}
+	for _, c := range daily.Sample(t, []sampled{
 		{0.5, 1e-4, 1000, 1e-4, 0.999}, {0.5, 1e-4, 1000, 1e-5, 0.999}, {0.4, 1e-4, 1000, 1e-4, 0.9999}, {0.3, 1e-4, 1000, 1e-3, 0.9999},
 		{0.25, 1e-4, 100, 1e-3, 0.9999}, {0.6, 1e-4, 1000, 1e-4, 0.99}, {0.5, 1e-5, 100_000, 1e-5, 0.98}, {1, 1e-3, 10_000, 1e-5, 0.999},
-	} {
+	}, 3) {
 		gaussian := must(Gaussian(1 / c.sigma))
 		law := must(Sampled(gaussian, c.rate, Remove))
 		other := must(Sampled(gaussian, c.rate*2, Remove))
@@ -135,7 +139,7 @@ func TestExtremes(t *testing.T) {
 	both := func(l Law, rate float64) Sum {
 		return times(t, sampledLaw(t, l, rate, Remove), 3).plus(t, sampledLaw(t, l, rate, Add), 2)
 	}
-	for name, s := range map[string]Sum{
+	sums := map[string]Sum{
 		"Laplace 1e-9, 1e9 times":        times(t, lap(t, 1e-9), 1e9),
 		"Laplace 0.1, 1e9 times":         times(t, lap(t, 0.1), 1e9),
 		"Laplace, as often as can be":    times(t, lap(t, 1), maxTimes),
@@ -174,14 +178,16 @@ func TestExtremes(t *testing.T) {
 		"sampled Laplace, nearly whole":  both(lap(t, 1), 0.999999),
 		"sampled Laplace, 1e9 times":     times(t, sampledLaw(t, lap(t, 1), 1e-3, Remove), 1e9),
 		"sampled Laplace, small, often":  times(t, sampledLaw(t, lap(t, 0.01), 0.5, Remove), 1e7),
-	} {
+	}
+	for _, name := range daily.Sample(t, slices.Sorted(maps.Keys(sums)), 20) {
+		s := sums[name]
 		t.Run(name, func(t *testing.T) {
 			deltas := []float64{0.9, 1e-6, 1e-100}
-			slow := !*fullFlag && !strings.HasPrefix(name, "discrete Gaussian")
+			slow := !daily.Full() && !strings.HasPrefix(name, "discrete Gaussian")
 			if slow {
 				deltas = deltas[1:2]
 			}
-			if strings.HasPrefix(name, "sampled") && !*fullFlag && !strings.Contains(name, "1e9") {
+			if strings.HasPrefix(name, "sampled") && !daily.Full() && !strings.Contains(name, "1e9") {
 				t.Skip("takes seconds")
 			}
 			for _, delta := range deltas {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // reference holds values of testdata/reference.py.
@@ -101,7 +102,7 @@ func TestDeltaAgainstReference(t *testing.T) {
 		}
 		// Where the width is not next to nothing it took work.
 		if loose > 1e-5 {
-			if slow++; slow%6 != 0 && !*fullFlag {
+			if slow++; slow%6 != 0 && !daily.Full() {
 				continue
 			}
 		}

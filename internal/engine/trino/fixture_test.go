@@ -3,7 +3,6 @@ package trino
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/big"
@@ -23,12 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	chosen := daily.Full()
-	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
-	if !chosen {
-		flag.Set("rapid.checks", "8") // a statement takes a tenth of a second
-	}
+	daily.Checks("8") // a statement takes a tenth of a second
 	os.Exit(m.Run())
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/linear"
 	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 var (
@@ -327,12 +328,12 @@ func TestLarge(t *testing.T) {
 
 // Exact halving: over 1,000 random streams, alarms are never more than log2 of the candidates.
 func TestHalving(t *testing.T) {
-	streams := uint64(1000)
-	if testing.Short() {
-		streams = 50
+	streams := make([]uint64, 1000)
+	for i := range streams {
+		streams[i] = uint64(i)
 	}
 	alarms, most := 0, 0.0
-	for seed := range streams {
+	for _, seed := range daily.Sample(t, streams, 100) {
 		dice := detrand.New("halving", seed)
 		d := domain(t, 2+dice.Below(2), 2)
 		n := int64(4 + dice.Below(9))

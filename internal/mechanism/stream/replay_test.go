@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/session"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/linear"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/sessiontest"
 )
 
@@ -199,10 +200,7 @@ func (s *verdictCount) add(t *testing.T, where string, history, a, b []sessionte
 func TestReplayOnNeighbours(t *testing.T) {
 	seen := verdictCount{partings: map[sessiontest.Parting]int{}}
 	ways := map[byte]int{}
-	lives := uint64(3)
-	if testing.Short() {
-		lives = 2
-	}
+	lives := uint64(daily.Rounds(2, 3))
 	for i, c := range replayConfigs(t) {
 		for seed := range lives {
 			d := detrand.New("replay", seed*100+uint64(i))
@@ -239,7 +237,8 @@ func TestReplayOnNeighbours(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	if seen.moved < 500 || seen.partings[sessiontest.ByComparison] < 10 || seen.partings[sessiontest.ByRelease] < 100 || seen.ratio != 1 {
+	if seen.moved < daily.Rounds(300, 500) || seen.partings[sessiontest.ByComparison] < daily.Rounds(5, 10) ||
+		seen.partings[sessiontest.ByRelease] < 100 || seen.ratio != 1 {
 		t.Error("too little was seen")
 	}
 	for _, kind := range []byte{freeEntry, firedEntry, plainEntry, bonusEntry, openedEntry} {
@@ -375,7 +374,7 @@ func boundLoss(t *testing.T, n int, p prices, questions []uint64, change func(*S
 
 // A whole stream of one round, as a black box, loses no more than it charges, and not much less.
 func TestStreamStatistics(t *testing.T) {
-	n := 60_000
+	n := daily.Rounds(30_000, 60_000)
 	if testing.Short() {
 		n = 16_000
 	}
@@ -395,7 +394,7 @@ func TestStreamStatistics(t *testing.T) {
 
 // The same stream with a mistake loses more than it charges, and that is seen.
 func TestStreamStatisticsCatch(t *testing.T) {
-	const n = 30_000
+	n := daily.Rounds(15_000, 30_000)
 	_, p := tinyRound(t)
 	short := p
 	short.Each = 4 * dp.One

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/planner/verify"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/policy"
@@ -123,11 +124,8 @@ func checked(ds *policy.Dataset, public tree.Public, q *tree.Query) error {
 
 // TestHonest: nothing that package planner builds of honest questions is refused.
 func TestHonest(t *testing.T) {
-	random := 500
-	if testing.Short() {
-		random = 300
-	}
-	if *full {
+	random := 200
+	if daily.Full() {
 		random = 5000
 	}
 	asked, wrong := 0, 0

@@ -2,7 +2,6 @@ package verify_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -18,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/planner/verify"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/reference"
 	"github.com/discreet-dp/discreet/policy"
@@ -613,8 +613,6 @@ func holds(t tree.Type, v tree.Value) bool {
 	panic(fmt.Sprintf("a value that is %T", v))
 }
 
-var full = flag.Bool("full", false, "plant every mistake in every tree, and run every one that is not refused; some in DuckDB too")
-
 // known are mistakes that are not refused yet, and why. Each line is a hole.
 var known = map[string]string{}
 
@@ -631,17 +629,18 @@ var known = map[string]string{}
 // Of those that are refused some are run too: how many are shown to be dangerous says how much the
 // judge sees.
 func TestMutants(t *testing.T) {
-	random, all := 12, &survey{judge: newJudge(t), every: 4, runs: 12, tries: 3, scores: map[string]*score{}}
+	random, all := 8, &survey{judge: newJudge(t), every: 8, runs: 12, tries: 3, scores: map[string]*score{}}
+	all.next = daily.Choices(t).Below(all.every) // others every day
 	if testing.Short() {
 		random, all.every = 4, 12
 	}
-	if *full {
+	if daily.Full() {
 		random, all.every, all.runs, all.tries = 25, 1, math.MaxInt, 50
 	}
 	each(t, random, func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
 		all.count(t, specimen{ds, subject{q: q}, text, mutants(q), func() error { return checked(ds, public, q) }})
 	})
-	if *full {
+	if daily.Full() {
 		eachSharp(random/8, func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
 			all.count(t, specimen{ds, subject{q: q}, text, mutants(q), func() error { return checked(ds, public, q) }})
 		})
@@ -780,7 +779,7 @@ func (all *survey) one(score *score, s specimen, m mutant, runs bool) string {
 			return ""
 		}
 		v := all.judge.sentence(s.ds, s.subject)
-		if v.wrong == "" && *full && score.inDuckDB < 8 && v.tried {
+		if v.wrong == "" && daily.Full() && score.inDuckDB < 8 && v.tried {
 			v.wrong = all.judge.inDuckDB(s.ds, s.subject)
 			score.inDuckDB++
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	night            = flag.Int("night", 0, "how many questions the night asks of neighbours in both engines; 0 for 160, or 600 with -full;\n1000000 is a night")
+	night            = flag.Int("night", 0, "how many questions the night asks of neighbours in both engines; 0 for 160 (600 with -full)")
 	lasting          = flag.Duration("lasting", 0, "when the night ends at the latest; 0 for never")
 	at               = flag.String("at", "", "ask one question of a night again, as a finding names it: database/question")
 	maxNightFindings = flag.Int("findings", 5, "after how many findings the night ends")

@@ -166,7 +166,8 @@ func narrow() *policy.Dataset {
 func TestCuts(t *testing.T) {
 	for name, open := range map[string]neighbours.Opener{"reference": neighbours.Reference, "duckdb": inDuckDB(t)} {
 		pairs := map[string]int{"reference": daily.Rounds(140, 280), "duckdb": daily.Rounds(70, 140)}[name]
-		r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Seed: max(1, *seed), Pairs: pairs, Texts: joining})
+		r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Seed: max(1, *seed), Pairs: pairs,
+			Texts: joining})
 		if err != nil {
 			t.Fatal(err)
 		}
