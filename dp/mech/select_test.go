@@ -207,6 +207,37 @@ func TestSelectStatistical(t *testing.T) {
 	}
 }
 
+// What is drawn has the law that is claimed: of 20,000 draws no share is further than six deviations
+// from it.
+func TestSelectDraws(t *testing.T) {
+	const n = 20_000
+	scores := []int64{2, 1}
+	for _, m := range selectors(t, general, "1") {
+		law := lawOf(nil)
+		switch m := m.(type) {
+		case *exponentialSelector:
+			law = exponentialLaw(m)
+		case *flipSelector:
+			law = flipLaw(m)
+		case *noisyMaxSelector:
+			law = noisyLaw(m, firstHighest)
+		}
+		r, drawn := seeded(7), make([]float64, len(scores))
+		for range n {
+			i, err := r.Select(Seal(scores...), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn[i]++
+		}
+		for i, p := range law(scores) {
+			if off := math.Abs(drawn[i]/n - p); off > 6*math.Sqrt(p*(1-p)/n) {
+				t.Errorf("%s takes %d in %v of %d draws, and its law says %v", m.Name(), i, drawn[i]/n, n, p)
+			}
+		}
+	}
+}
+
 // The most extreme scores are no error and overflow nothing.
 func TestSelectRange(t *testing.T) {
 	for _, m := range selectors(t, general, "1") {
