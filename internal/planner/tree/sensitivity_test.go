@@ -116,6 +116,28 @@ func TestSensitivityIsExact(t *testing.T) {
 	})
 }
 
+// TestSensitivityOfPrivateKeys: where keys are private there can be as many groups as two people
+// need to share none, however few values the public keys beside them have.
+func TestSensitivityOfPrivateKeys(t *testing.T) {
+	worlds(func(w world) {
+		if w.groups != 2*w.maxGroups {
+			return
+		}
+		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
+			q, m := w.query(n)
+			private := tree.Key{Expr: q.Keys[0].Expr, Private: true}
+			for _, keys := range [][]tree.Key{{private}, {{Expr: private.Expr, Values: make([]policy.Value, 3)}, private}} {
+				q.Keys = keys
+				for _, norm := range []dp.Norm{dp.L1, dp.L2} {
+					if got, want := bound(q, m, norm), w.farthest(n, norm); got != want {
+						t.Errorf("%+v, %v: %v is %d, but the farthest neighbours are %d apart", w, n, norm, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func bound(q *tree.Query, m tree.Measure, norm dp.Norm) int64 {
 	if s := q.Sensitivity(m, norm); norm == dp.L1 {
 		return s.L1().Int64()
