@@ -3,6 +3,7 @@ package releaseclock
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,4 +45,32 @@ func TestDoneTooLateAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAloneIsAlone: who runs alone begins when nobody runs any more, also where somebody takes
+// longer than their public time.
+func TestAloneIsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j := busySchedule(1), &job{}
+		var beside atomic.Bool
+		over := s.add(j, time.Second)
+		go func() {
+			_, _ = s.runBeside(t.Context(), j, over, time.Second, func(context.Context) error {
+				beside.Store(true)
+				time.Sleep(3 * time.Second)
+				beside.Store(false)
+				return nil
+			})
+		}()
+		synctest.Wait()
+		err := s.runAlone(t.Context(), time.Second, func(context.Context) error {
+			if beside.Load() {
+				t.Error("somebody else runs")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -99,6 +99,10 @@ func TestTableIsSealed(t *testing.T) {
 				t.Errorf("%s shows %q", verb, text)
 			}
 		}
+		// Not even how many there are.
+		if a, b := fmt.Sprintf(verb, table), fmt.Sprintf(verb, *table); a != hiddenRows || b != hiddenRows {
+			t.Errorf("%s shows %q and %q", verb, a, b)
+		}
 	}
 	if _, err := json.Marshal(table); err == nil {
 		t.Error("a table was encoded")
