@@ -153,3 +153,20 @@ func BenchmarkRho(b *testing.B) {
 		_, _ = Rho(dp.One, 1099511)
 	}
 }
+
+// TestEpsilonIsRoundedUp: in units of account an epsilon is never below the one that it stands for,
+// nor by a unit above it.
+func TestEpsilonIsRoundedUp(t *testing.T) {
+	for _, rho := range []dp.Amount{1 << 20, dp.One / 1000, dp.One / 7, dp.One, 9 * dp.One} {
+		for _, delta := range []dp.Amount{2, dp.One / 1_000_000, dp.One / 3} {
+			got, err := Epsilon(rho, delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := max(0, tightEpsilon(rho.Float(), delta.Float()))
+			if off := got.Float() - want; off < 0 || off >= 0x1p-40 {
+				t.Errorf("rho %v, delta %v: %v is %v from %v", rho, delta, got, off, want)
+			}
+		}
+	}
+}

@@ -211,8 +211,7 @@ func TestSelectStatistical(t *testing.T) {
 // from it.
 func TestSelectDraws(t *testing.T) {
 	const n = 20_000
-	scores := []int64{2, 1}
-	for _, m := range selectors(t, general, "1") {
+	for _, m := range selectors(t, general, "4") {
 		law := lawOf(nil)
 		switch m := m.(type) {
 		case *exponentialSelector:
@@ -222,17 +221,19 @@ func TestSelectDraws(t *testing.T) {
 		case *noisyMaxSelector:
 			law = noisyLaw(m, firstHighest)
 		}
-		r, drawn := seeded(7), make([]float64, len(scores))
-		for range n {
-			i, err := r.Select(Seal(scores...), m)
-			if err != nil {
-				t.Fatal(err)
+		for _, scores := range [][]int64{{1, 1}, {2, 1}} {
+			r, drawn := seeded(7), make([]float64, len(scores))
+			for range n {
+				i, err := r.Select(Seal(scores...), m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				drawn[i]++
 			}
-			drawn[i]++
-		}
-		for i, p := range law(scores) {
-			if off := math.Abs(drawn[i]/n - p); off > 6*math.Sqrt(p*(1-p)/n) {
-				t.Errorf("%s takes %d in %v of %d draws, and its law says %v", m.Name(), i, drawn[i]/n, n, p)
+			for i, p := range law(scores) {
+				if off := math.Abs(drawn[i]/n - p); off > 6*math.Sqrt(p*(1-p)/n) {
+					t.Errorf("of %v %s takes %d in %v of %d draws, and its law says %v", scores, m.Name(), i, drawn[i]/n, n, p)
+				}
 			}
 		}
 	}

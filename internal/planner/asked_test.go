@@ -40,19 +40,40 @@ func TestAsksAboutPublicTables(t *testing.T) {
 		t.Fatal("no test data", err)
 	}
 	public := 0
+	look := func(ds *policy.Dataset, sql string) {
+		noted := notedTables{asked: map[string]bool{}}
+		_, _ = planner.Prepare(ds, sql, planner.Options{Public: noted})
+		for name := range noted.asked {
+			if public++; !ds.Tables[name].Public {
+				t.Errorf("%s: what the private table %s has decides about the plan", sql, name)
+			}
+		}
+	}
 	for _, file := range files {
 		for _, c := range readCases(t, file)[1:] {
 			sql, _, _ := strings.Cut(c, "----\n")
-			noted := notedTables{asked: map[string]bool{}}
-			_, _ = planner.Prepare(ds, strings.TrimSuffix(sql, "\n"), planner.Options{Public: noted})
-			for name := range noted.asked {
-				if public++; !ds.Tables[name].Public {
-					t.Errorf("%s: what the private table %s has decides about the plan", sql, name)
-				}
-			}
+			look(ds, strings.TrimSuffix(sql, "\n"))
 		}
 	}
 	if public < 50 {
 		t.Errorf("only %d questions ask about a public table, so this test looks at nothing", public)
+	}
+	moments := parsed(t, `
+datasets:
+  d:
+    engine: duckdb
+    source: d.duckdb
+    unit: people.id
+    budget: {epsilon: 1}
+    analysts: {ana: {}}
+    tables:
+      people:
+        unique: id
+        columns:
+          day:  {type: date, bounds: [2020-01-01, 2024-12-31]}
+          seen: {type: timestamp, bounds: ["2020-01-01 00:00:00", "2024-12-31 23:59:59.999999"]}
+`)
+	for _, key := range []string{"seen", "date_trunc('month', seen)", "day", "extract(year FROM seen)", "date_trunc('year', day)"} {
+		look(moments, "SELECT "+key+", COUNT(*) FROM people GROUP BY 1")
 	}
 }

@@ -160,6 +160,7 @@ func TestScoring(t *testing.T) {
 		{"SELECT zip FROM patients GROUP BY zip ORDER BY SUM(age) DESC LIMIT 1", 110, 110, true},
 		{"SELECT zip FROM patients GROUP BY zip ORDER BY SUM(age - 10) DESC LIMIT 1", 100, 110, false},
 		{"SELECT ward FROM visits GROUP BY ward ORDER BY COUNT(*) * 3 DESC LIMIT 1", 18, 18, true},
+		{"SELECT ward FROM visits GROUP BY ward ORDER BY COUNT(*) * 3 LIMIT 1", 18, 18, true},
 		{"SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 1", 110, 110, true},
 		{"SELECT age FROM patients GROUP BY age ORDER BY (age - 30) * COUNT(*) DESC LIMIT 1", 80, 80, false},
 	} {
