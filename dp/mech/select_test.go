@@ -207,8 +207,8 @@ func TestSelectStatistical(t *testing.T) {
 	}
 }
 
-// What is drawn has the law that is claimed: of 20,000 draws no share is further than six deviations
-// from it.
+// What is drawn has the law that is claimed: of 20,000 draws no share is further than six
+// deviations from it.
 func TestSelectDraws(t *testing.T) {
 	const n = 20_000
 	for _, m := range selectors(t, general, "4") {

@@ -6,8 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// TestWhose: every step of a path says whose a row is, so a policy that changes any of them protects
-// others.
+// TestWhose: every step of a path says whose a row is, so a policy that changes any of them
+// protects others.
 func TestWhose(t *testing.T) {
 	path := []policy.Step{{Column: "order_id", Table: "orders", Key: "id"}, {Column: "customer", Table: "people", Key: "id"}}
 	was := whose(&policy.Table{Path: path})
