@@ -103,6 +103,9 @@ type Dialect struct {
 	Part  func(name, time string) string
 	Shift func(time string, months, days, micros *big.Int) string
 
+	// Compare encloses a comparison, where parentheses are not enough.
+	Compare func(comparison string) string
+
 	// Describe is a statement that lists the columns of what follows FROM: names and types.
 	Describe func(from string) string
 	// Binary is a stored text that is compared by its bytes, whatever its collation.

@@ -388,7 +388,11 @@ func (p *ExprPrinter) compare(e *tree.Compare) string {
 			return fmt.Sprintf("(%s %s CAST(%d AS %s))", f.unclamped(at), op, n.Number.Int64(), p.Int64)
 		}
 	}
-	return "(" + p.Expr(e.L) + " " + string(e.Op) + " " + p.Expr(e.R) + ")"
+	text := p.Expr(e.L) + " " + string(e.Op) + " " + p.Expr(e.R)
+	if p.Compare != nil {
+		return p.Compare(text)
+	}
+	return "(" + text + ")"
 }
 
 // mirrored is each operation with its sides exchanged.

@@ -86,6 +86,7 @@ var sqlDialect = &sqlgen.Dialect{
 	},
 
 	Describe:      func(from string) string { return "DESCRIBE " + from },
+	Compare:       compare,
 	Binary:        func(name string) string { return name }, // it has no collations
 	Finite:        call("is_finite"),
 	ReadDate:      readDate,
@@ -241,6 +242,17 @@ func trim(where string) sqlgen.Function {
 	return func(p *sqlgen.ExprPrinter, e *tree.Call) string {
 		return "trim(" + where + " " + p.Expr(e.Args[1]) + " FROM " + p.Expr(e.Args[0]) + ")"
 	}
+}
+
+// compare keeps a comparison with a list in it apart from others. Trino makes x IN (x, y) of
+// x = x OR x = y, and in 476 that is false where there is a list in y. It is so row by row, and so
+// a wrong answer rather than one that depends on other rows. What is inside of TRY it leaves as it
+// is; a subquery does not stand there.
+func compare(text string) string {
+	if strings.Contains(text, "ARRAY[") && !strings.Contains(text, "SELECT") {
+		return "TRY(" + text + ")"
+	}
+	return "(" + text + ")"
 }
 
 // extremeOf is the greatest or the least of what is not NULL: Trino's own is NULL where one is.
