@@ -28,13 +28,15 @@ def platform_of(binary: Path) -> str:
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
-    """Runs go, unless DISCREET_BINARY names a binary that was built before."""
+    """Runs go, unless DISCREET_BINARY names a binary that was built before, for DISCREET_PLATFORM if for another machine than this."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
-        name = "discreet.exe" if sys.platform == "win32" else "discreet"
         given = os.environ.get("DISCREET_BINARY")
+        platform = os.environ.get("DISCREET_PLATFORM")  # as pip calls it, such as win_amd64
+        windows = platform.startswith("win") if platform else sys.platform == "win32"
+        name = "discreet.exe" if windows else "discreet"
         binary = Path(given) if given else Path(self.directory).absolute() / "bin" / name
         if not given:
             binary.parent.mkdir(parents=True, exist_ok=True)
@@ -44,5 +46,5 @@ class CustomBuildHook(BuildHookInterface[Any]):
                 check=True,
             )
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform_of(binary)}"
+        build_data["tag"] = f"py3-none-{platform or platform_of(binary)}"
         build_data["shared_scripts"] = {str(binary): name}
