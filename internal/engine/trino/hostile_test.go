@@ -265,7 +265,8 @@ func TestHostileValues(t *testing.T) {
 				names = append(names, c.Name)
 			}
 			// See compare in dialect.go.
-			names = append(names, "CAST(greatest(i / 2.0, CAST(d AS float8)) IN (least(e / j, i / 2.0), greatest(i / 2.0, CAST(d AS float8))) AS text)")
+			names = append(names, "CAST(greatest(i / 2.0, CAST(d AS float8)) IN "+
+				"(least(e / j, i / 2.0), greatest(i / 2.0, CAST(d AS float8))) AS text)")
 			asked := l.compare(t, e, rows, names)
 			first := firstSeed(t, 2, 60)
 			for seed := range rounds(2, 60) {
