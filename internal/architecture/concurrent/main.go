@@ -5,6 +5,7 @@
 package main
 
 import (
+	"errors"
 	"bytes"
 	"fmt"
 	"os"
@@ -24,7 +25,7 @@ func main() {
 
 func run(packages []string) error {
 	if len(packages) == 0 || strings.HasPrefix(packages[0], "-") {
-		return fmt.Errorf("name packages, as in: go run ./internal/architecture/concurrent ./internal/server/...")
+		return errors.New("name packages, such as ./internal/server/... for all below it")
 	}
 	c := exec.Command("go", append([]string{"list", "-f", "{{.ImportPath}} {{.Dir}}"}, packages...)...)
 	c.Stderr = os.Stderr
