@@ -103,7 +103,7 @@ type Dialect struct {
 	Part  func(name, time string) string
 	Shift func(time string, months, days, micros *big.Int) string
 
-	// Compare encloses a comparison, where parentheses are not enough.
+	// Compare encloses a comparison, where parentheses are not enough; else it is nil.
 	Compare func(comparison string) string
 
 	// Describe is a statement that lists the columns of what follows FROM: names and types.
