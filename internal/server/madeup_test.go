@@ -40,6 +40,17 @@ var ways = []struct {
 // ticking matches what is another question at another moment.
 var ticking = regexp.MustCompile(`now\(\)|CURRENT_TIMESTAMP`)
 
+// withoutChosen leaves the notices of an answer in which noise chose which groups are shown, and
+// so how many.
+func withoutChosen(said string) string {
+	if !strings.Contains(said, "was chosen by another noisy answer") {
+		return said
+	}
+	return strings.Join(notices.FindAllString(said, -1), "\n")
+}
+
+var notices = regexp.MustCompile(`(?m)^\{Severity:.*$`)
+
 // TestMadeUpQuestions sends made-up questions over the wire to neighbours, in every way
 // that there is to fetch an answer. What is said and charged is the same on both; and on each, all
 // ways fetch the same rows and only the first of them is paid for.
@@ -74,7 +85,7 @@ func TestMadeUpQuestions(t *testing.T) {
 		}
 	}
 	for i, said := range sides[0] {
-		if said != sides[1][i] {
+		if withoutChosen(said) != withoutChosen(sides[1][i]) {
 			t.Errorf("by %s %.300q\nsays\n%.1500s\nand without one person\n%.1500s", ways[i%len(ways)].name, texts[i/len(ways)], said,
 				sides[1][i])
 		}
