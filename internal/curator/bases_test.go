@@ -42,14 +42,20 @@ func TestLadder(t *testing.T) {
 				t.Errorf("%v: %v, before %v", err, curatortest.Numbers(got), curatortest.Numbers(want))
 			}
 		}
-		for _, c := range w.Charges()[1:3] {
-			if !strings.Contains(c.Mechanisms, "sharpening record") {
-				t.Errorf("%s", c.Mechanisms)
-			}
+		checkSharpened(w, 1, 3)
+	}
+}
+
+// checkSharpened checks that some charges sharpened earlier ones, and that a replay agrees.
+func checkSharpened(w *curatortest.World, from, to int) {
+	w.T.Helper()
+	for _, c := range w.Charges()[from:to] {
+		if !strings.Contains(c.Mechanisms, "sharpening record") {
+			w.T.Errorf("%s", c.Mechanisms)
 		}
-		if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
-			t.Error(differs, doubts)
-		}
+	}
+	if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
+		w.T.Error(differs, doubts)
 	}
 }
 
@@ -89,14 +95,7 @@ func TestLadderGaussian(t *testing.T) {
 			t.Errorf("less for more: %v, %+v", curatortest.Numbers(less), less.Receipt)
 		}
 	}
-	for _, c := range w.Charges()[1:4] {
-		if !strings.Contains(c.Mechanisms, "sharpening record") {
-			t.Errorf("%s", c.Mechanisms)
-		}
-	}
-	if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
-		t.Error(differs, doubts)
-	}
+	checkSharpened(w, 1, 4)
 }
 
 // What is explained is what is paid.

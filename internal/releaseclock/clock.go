@@ -241,7 +241,7 @@ func RunElsewhere(ctx context.Context, takes time.Duration, do func(context.Cont
 		}
 		return err
 	})
-	if stopped || err != nil && context.Cause(ctx) == ErrLate {
+	if stopped {
 		return ErrLate
 	}
 	return err
