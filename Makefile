@@ -1,6 +1,6 @@
 # What people do with this tree: make help.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test quick lint docs page planted night ci release
+.PHONY: help build demo test quick lint docs packages page planted night ci release
 
 help: ## list what there is to make
 	@sed -nE 's/^([a-z]+):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -21,7 +21,10 @@ lint: ## gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run
 
-docs: ## every package with its first sentence
+docs: ## the pages of docs as a site, in site/; needs Python
+	.ci/docs/build
+
+packages: ## every package with its first sentence
 	@go list -f '{{.ImportPath}}: {{.Doc}}' ./...
 
 page: ## the page in internal/server/web/dist, from its sources; needs npm
