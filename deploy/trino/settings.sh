@@ -49,6 +49,8 @@ settings() {
   fi
   ports[0]=$internal
   mkdir -p "$folder/warehouse"/{hive,iceberg,delta} "$folder/exchange"
+  # Every node looks at all tasks that it remembers, five times a second. By default it remembers them for a quarter of an hour, and a
+  # test run has thousands.
   common="node.environment=discreet
 node.bind-ip=127.0.0.1
 node.internal-address=127.0.0.1
@@ -58,6 +60,7 @@ internal-communication.shared-secret=$(random)
 catalog.management=dynamic
 query.min-expire-age=1m
 query.max-history=50
+task.info.max-age=30s
 ${retry:+retry-policy=TASK
 fault-tolerant-execution-task-memory=100MB
 fault-tolerant-execution-max-partition-count=8
