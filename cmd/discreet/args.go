@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -36,6 +38,20 @@ func respell(args []string) []string {
 		out = labcmd.AttachTimes(out)
 	}
 	return out
+}
+
+// grammar returns what kong fills in: the command that is named first and no other, since reading
+// the grammar of all takes longer than most commands do, or all where another word comes first and
+// where all are to be completed.
+func grammar(args []string) any {
+	all := reflect.TypeFor[cli]()
+	for i := range all.NumField() {
+		f := all.Field(i)
+		if name := cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)); name == args[0] && name != "completion" {
+			return reflect.New(reflect.StructOf([]reflect.StructField{f})).Interface()
+		}
+	}
+	return &cli{}
 }
 
 // isNegative reports whether a word begins as a negative number does, which no flag does.

@@ -80,15 +80,15 @@ func run(ctx context.Context, args []string, s console.Screen) (code int) {
 			code = int(n)
 		}
 	}()
-	var c cli
-	parser, err := kong.New(&c, kong.Name("discreet"), kong.Description(description), kong.UsageOnError(),
+	args = respell(args)
+	parser, err := kong.New(grammar(args), kong.Name("discreet"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(s.Out, s.Err), kong.Exit(func(n int) { panic(exit(n)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s), durations,
 		kong.Vars{"listen": ownercmd.DefaultListen, "http": ownercmd.DefaultHTTP})
 	if err != nil {
 		return console.Report(s, asJSON, err)
 	}
-	command, err := parser.Parse(respell(args))
+	command, err := parser.Parse(args)
 	if err != nil {
 		return console.Report(s, asJSON, console.Misuse(addHelp(err)))
 	}

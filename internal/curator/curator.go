@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/curator/answercache"
-	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
@@ -219,7 +218,7 @@ func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, e
 	if err != nil {
 		return nil, err
 	}
-	return answers.Describe(ctx, statement)
+	return c.planner.cache.around.Describe(ctx, statement)
 }
 
 // Remembered answers a question that needs nothing but what was kept by the moment that it names,

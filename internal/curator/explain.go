@@ -128,7 +128,7 @@ type emptyRequest struct {
 // follow from the text and the policy. Nothing is charged, run, recalled or kept, and the state of
 // the data is not looked at.
 func (e *emptyRequest) show(ctx context.Context) (*api.Answer, error) {
-	columns, err := answers.Describe(ctx, e.statement)
+	columns, err := e.c.planner.cache.around.Describe(ctx, e.statement)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (e *emptyRequest) show(ctx context.Context) (*api.Answer, error) {
 }
 
 func (r *emptyRequest) explain(ctx context.Context) (*api.Explanation, error) {
-	if _, err := answers.Describe(ctx, r.statement); err != nil {
+	if _, err := r.c.planner.cache.around.Describe(ctx, r.statement); err != nil {
 		return nil, err
 	}
 	e := &api.Explanation{Neighbours: r.c.dataset.Neighbours.String(), Confidence: r.settings.Level(), Known: true, Affordable: true,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
@@ -90,6 +91,7 @@ type planCache struct {
 	statements *lru.Map[statementKey, *planner.Statement]
 	prices     *lru.Map[priceKey, *pricing.Priced]
 	refused    *lru.Map[statementKey, api.Refusal] // of texts that took much work to plan
+	around     answers.Descriptions                // also of what is not kept
 }
 
 type statementKey struct {
@@ -125,7 +127,8 @@ const (
 
 func newPlanCache() planCache {
 	return planCache{lru.New[statementKey, *planner.Statement](maxCachedStatements),
-		lru.New[priceKey, *pricing.Priced](maxCachedStatements), lru.New[statementKey, api.Refusal](maxRefusedTextBytes)}
+		lru.New[priceKey, *pricing.Priced](maxCachedStatements), lru.New[statementKey, api.Refusal](maxRefusedTextBytes),
+		answers.NewDescriptions()}
 }
 
 // keep keeps a statement for whoever asks it next.

@@ -69,7 +69,7 @@ func (c *Curator) newRequest(ctx context.Context, q api.Question, see answercach
 	}
 	a := &request{Priced: p, other: other, c: c, shared: shared, question: q, horizon: see,
 		bill: bill{diverted: streamsession.Diversions{}}}
-	if a.outer, err = answers.CheckOuter(ctx, p.Statement); err != nil {
+	if a.outer, err = c.planner.cache.around.CheckOuter(ctx, p.Statement); err != nil {
 		return nil, err
 	}
 	if err := c.runner.checkPublic(ctx, p.Statement.Tables); err != nil {

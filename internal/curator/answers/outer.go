@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine/postquery"
+	"github.com/discreet-dp/discreet/internal/lru"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
@@ -34,9 +35,46 @@ type OuterQuery struct {
 	noisy   bool  // whether there is noise in any answer
 }
 
+// Descriptions are the columns that queries around answers were found to have. They follow from the
+// query and the columns of its tables alone, and to find them takes a DuckDB of its own: a client
+// that describes, explains and then asks a question would have that started each time.
+type Descriptions struct {
+	kept *lru.Map[string, []postquery.Column]
+}
+
+const maxDescribed = 1 << 20 // bytes of queries
+
+// NewDescriptions returns a memory of what is described; the zero value has none.
+func NewDescriptions() Descriptions {
+	return Descriptions{lru.New[string, []postquery.Column](maxDescribed)}
+}
+
+// columns returns the columns of a query over tables, whose rows are not looked at.
+func (d Descriptions) columns(ctx context.Context, sql string, tables []postquery.Table) ([]postquery.Column, error) {
+	if d.kept == nil {
+		return postquery.Describe(ctx, sql, tables)
+	}
+	key := fmt.Sprint(len(tables))
+	for _, t := range tables {
+		key += fmt.Sprintf(" %q %d", t.Name, len(t.Columns))
+		for _, c := range t.Columns {
+			key += fmt.Sprintf(" %q %d %d", c.Name, c.Kind, c.Decimals)
+		}
+	}
+	key += " " + sql
+	if columns, ok := d.kept.Get(key); ok {
+		return columns, nil
+	}
+	columns, err := postquery.Describe(ctx, sql, tables)
+	if err == nil {
+		d.kept.Put(key, columns, len(key))
+	}
+	return columns, err
+}
+
 // CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
 // where there is none.
-func CheckOuter(ctx context.Context, st *planner.Statement) (*OuterQuery, error) {
+func (d Descriptions) CheckOuter(ctx context.Context, st *planner.Statement) (*OuterQuery, error) {
 	if st.Outer == nil {
 		return nil, nil
 	}
@@ -87,7 +125,7 @@ func CheckOuter(ctx context.Context, st *planner.Statement) (*OuterQuery, error)
 	if o.sql, err = postquery.Check(around, all); err != nil {
 		return nil, err
 	}
-	columns, err := postquery.Describe(ctx, o.sql, o.tables)
+	columns, err := d.columns(ctx, o.sql, o.tables)
 	if err != nil {
 		return nil, err
 	}

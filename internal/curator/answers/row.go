@@ -236,11 +236,11 @@ func HalfWidthOfSum(m mech.Mechanism, n int, beta float64) int64 {
 }
 
 // Describe says which columns the answer to a statement has. It needs nothing that was released.
-func Describe(ctx context.Context, st *planner.Statement) ([]api.Column, error) {
+func (d Descriptions) Describe(ctx context.Context, st *planner.Statement) ([]api.Column, error) {
 	if st.Rows != nil {
 		return rowColumns(st.Rows), nil
 	}
-	around, err := CheckOuter(ctx, st)
+	around, err := d.CheckOuter(ctx, st)
 	if err != nil {
 		return nil, err
 	}

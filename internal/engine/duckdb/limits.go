@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -131,7 +132,7 @@ const (
 		"sum(strlen(upper(CAST(x * 31 AS VARCHAR)))) AS l " +
 		"FROM (SELECT range AS x FROM range(150000)) WHERE CAST(x AS VARCHAR) NOT LIKE '%99999%' GROUP BY k)"
 	usualTrialTime = 15 * time.Millisecond
-	trialRuns      = 15
+	trialRuns      = 15 // at most
 )
 
 // measureSpeed is how many times as slow this machine is as that one. What counts is what a
@@ -157,16 +158,28 @@ func bestTrial() (time.Duration, error) {
 	}
 	runtime.LockOSThread() // without threads of its own DuckDB works on ours
 	defer runtime.UnlockOSThread()
-	best := time.Duration(0)
+	var trials []time.Duration
 	for range trialRuns {
 		var n, l sql.NullFloat64
 		began := threadTime()
 		if err := db.QueryRow(trialSQL).Scan(&n, &l); err != nil {
 			return 0, err
 		}
-		if took := threadTime() - began; best == 0 || took < best {
-			best = took
+		trials = append(trials, threadTime()-began)
+		if settled(trials) {
+			break
 		}
 	}
-	return best, nil
+	return slices.Min(trials), nil
+}
+
+// settled reports whether the best of some runs is known: three of them took hardly longer.
+func settled(trials []time.Duration) bool {
+	best, near := slices.Min(trials), 0
+	for _, t := range trials {
+		if t <= best+best/25 {
+			near++
+		}
+	}
+	return near >= 3
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -376,12 +377,11 @@ func (m fileInProgress) finish() error {
 	if err := os.Chmod(m.part(), 0o600); err != nil {
 		return err
 	}
-	f, err := os.Open(m.part())
+	f, err := os.OpenFile(m.part(), os.O_RDWR, 0) // Windows asks for that to make it durable
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := f.Sync(); err != nil {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(m.part(), m.path)

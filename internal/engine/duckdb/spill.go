@@ -1,9 +1,11 @@
 package duckdb
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // Private rows may be spilled to disk while a large question runs: into a folder
@@ -21,24 +23,15 @@ type spill struct {
 func newSpill() (spill, error) {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), spillPattern))
 	for _, folder := range left {
-		if f, err := os.Open(filepath.Join(folder, "lock")); err == nil {
-			if tryLock(f) {
-				os.RemoveAll(folder)
-			}
-			f.Close()
+		if wasLeft(filepath.Join(folder, "lock")) {
+			os.RemoveAll(folder)
 		}
 	}
 	folder, err := os.MkdirTemp("", spillPattern)
 	if err != nil {
 		return spill{}, fmt.Errorf("make a folder for large questions: %w", err)
 	}
-	// Locked under another name first: a lock that is not held yet would be taken
-	// for one that was left behind.
-	lock, err := os.OpenFile(filepath.Join(folder, "new"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		tryLock(lock)
-		err = os.Rename(filepath.Join(folder, "new"), filepath.Join(folder, "lock"))
-	}
+	lock, err := makeLock(filepath.Join(folder, "lock"))
 	if err != nil {
 		os.RemoveAll(folder)
 		return spill{}, fmt.Errorf("make a folder for large questions: %w", err)
@@ -50,7 +43,8 @@ func (s spill) remove() error {
 	if s.folder == "" {
 		return nil
 	}
-	err := os.RemoveAll(s.folder)
-	s.lock.Close()
-	return err
+	if runtime.GOOS == "windows" { // where a file that is open cannot be removed
+		return errors.Join(s.lock.Close(), os.RemoveAll(s.folder))
+	}
+	return errors.Join(os.RemoveAll(s.folder), s.lock.Close())
 }

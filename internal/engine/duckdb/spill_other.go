@@ -4,5 +4,9 @@ package duckdb
 
 import "os"
 
-// tryLock never finds a folder that was left behind, where there is no flock.
-func tryLock(*os.File) bool { return false }
+// wasLeft reports whether the process that held a lock has ended: Windows removes no file that is
+// open.
+func wasLeft(path string) bool { return os.Remove(path) == nil }
+
+// makeLock makes a file that stays as long as it is open.
+func makeLock(path string) (*os.File, error) { return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) }

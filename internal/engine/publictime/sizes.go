@@ -20,7 +20,7 @@
 //
 // The constants are nanoseconds of one thread. They were chosen so that questions of the corpora,
 // probes that do one thing, questions with switches and made-up ones take about a third to a half
-// of their time, as processor time (docs/researcher.md says how).
+// of their time, as processor time (docs/time.md says how they are tested).
 package publictime
 
 import (

@@ -23,7 +23,7 @@ const (
 	moment  = "timestamp(6)"
 )
 
-// sqlDialect is Trino's SQL. What its TRY catches, and what it does not, is in docs/trino.md.
+// sqlDialect is Trino's SQL. What its TRY catches, and what it does not, is in README.md.
 var sqlDialect = &sqlgen.Dialect{
 	Types: sqlgen.Types{Int64: bigint, Int128: decimal, Float64: double, Text: varchar, Bool: "boolean", Day: "date", Moment: moment},
 	// Trino numbers parameters by their place in the text, where a printer writes some of them

@@ -14,7 +14,7 @@ import (
 // How people are cut to what counts, so that a cluster does it well. Rows are exchanged once, by
 // person: what is grouped by a person and a group, and then by the person, stays where it is. Of a
 // person there is a list of no more than what is kept, however much they have. A window would sort
-// all of it, and take twice as long; docs/scale.md has the figures.
+// all of it, and take two to three times as long. docs/scale.md has figures of the lists.
 
 // byPerson are settings of statements that group by person. Hardly two rows of a file are of one
 // person and group, so that to aggregate them before they are exchanged is in vain; and the more

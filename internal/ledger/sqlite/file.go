@@ -94,9 +94,9 @@ func checkHeader(path string) (uint32, error) {
 	return marker, nil
 }
 
-// syncFile puts a file, or the names in a folder, on stable storage.
+// syncFile puts a file on stable storage. It is opened for writing, because Windows asks for that.
 func syncFile(path string) error {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,11 @@ func syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	return syncFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // create makes a new ledger with its first record. It is made under another name and gets its own

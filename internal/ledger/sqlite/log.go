@@ -64,7 +64,7 @@ func readLog(path string) (_ *log, err error) {
 		return nil, fmt.Errorf("the log of the ledger cannot be read: %w", err)
 	}
 	g.size = info.Size()
-	if where, err := g.scan(bufio.NewReaderSize(g.file, 1<<20)); err != nil {
+	if where, err := g.scan(bufio.NewReaderSize(g.file, int(min(g.size, 1<<20)))); err != nil {
 		return nil, fmt.Errorf("the log of the ledger %s cannot be read: %w", path, err)
 	} else if where != "" {
 		return nil, &ledger.CorruptError{Path: path, Where: "its log, " + path + "-wal, " + where}

@@ -49,7 +49,7 @@ func readRecords(c *conn, from uint64) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		free := make(chan []row, maxBatches+3)
 		for range cap(free) {
-			free <- make([]row, 0, batchRows)
+			free <- nil // made where there are rows for it: most ledgers have few
 		}
 		rows, decoded, stop := make(chan batch, maxBatches), make(chan batch, maxBatches), make(chan struct{})
 		go func() {
@@ -57,6 +57,9 @@ func readRecords(c *conn, from uint64) iter.Seq[batch] {
 			scan(c, from, func() ([]row, bool) {
 				select {
 				case b := <-free:
+					if b == nil {
+						b = make([]row, 0, batchRows)
+					}
 					return b, true
 				case <-stop:
 					return nil, false

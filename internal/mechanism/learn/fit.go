@@ -273,6 +273,9 @@ func (p *Plan) calibrateEvaluation() error {
 	return nil
 }
 
+// evaluationBeta is how often the bar of an estimate may miss.
+const evaluationBeta = 0.05
+
 // evaluate counts what the model gets wrong and right, and releases both with noise.
 func (p *Plan) evaluate(t *collected, m *Model, r *mech.Releaser) *Evaluation {
 	most, count := p.task.mistakes()
@@ -284,14 +287,9 @@ func (p *Plan) evaluate(t *collected, m *Model, r *mech.Releaser) *Evaluation {
 	})
 	noisy := r.Release(mech.Seal(wrong, right), p.evaluation)
 	e := &Evaluation{Wrong: noisy[0], Right: noisy[1], Steps: most}
-	const beta = 0.05
-	total, err := mech.HalfWidthOfSum(beta/2, mech.Term{Mechanism: p.evaluation, Count: 2, Weight: 1})
-	if err != nil {
-		total = math.MaxInt64
-	}
 	share, half := mech.RatioInterval(
-		mech.Noisy{Value: e.Wrong, HalfWidth: p.evaluation.HalfWidth(beta / 2)},
-		mech.Noisy{Value: addSaturated(e.Wrong, e.Right), HalfWidth: total}, 0, 1)
+		mech.Noisy{Value: e.Wrong, HalfWidth: p.evaluation.HalfWidth(evaluationBeta / 2)},
+		mech.Noisy{Value: addSaturated(e.Wrong, e.Right), HalfWidth: p.evaluationTotal()}, 0, 1)
 	e.Error, e.Low, e.High = share, math.Max(0, share-half), math.Min(1, share+half)
 	if p.Encoding.Classes() == 0 {
 		unit := p.Encoding.Target.Half() * p.Encoding.Target.Unit()

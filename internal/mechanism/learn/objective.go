@@ -158,7 +158,7 @@ func (p Problem) jacobianRho(lambda float64) float64 {
 		a := 1 + x/k
 		low := k * k / 2 * (1 + 1/(1-x))
 		high := j/a + c/(a*(a-1))
-		best = math.Min(best, math.Max(low, high))
+		best = min(best, max(low, high))
 	}
 	return best * roundingSlack
 }

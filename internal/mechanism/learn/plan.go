@@ -29,6 +29,9 @@ type Plan struct {
 	regularisers []float64
 	selector     mech.Selector  // which chooses among candidates, or nil
 	evaluation   mech.Mechanism // of an estimate of the accuracy, or nil
+	// evaluationTotal is the half width of the sum of both counts, which takes longer than a small
+	// training and is the same for all of them.
+	evaluationTotal func() int64
 }
 
 // Radius is what rows are clipped to.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
@@ -65,6 +66,13 @@ func Prepare(e *Encoding, s Spec, g Group) (*Plan, error) {
 			return nil, err
 		}
 		p.Cost = p.Cost.Add(p.evaluation.Cost())
+		p.evaluationTotal = sync.OnceValue(func() int64 {
+			total, err := mech.HalfWidthOfSum(evaluationBeta/2, mech.Term{Mechanism: p.evaluation, Count: 2, Weight: 1})
+			if err != nil {
+				return math.MaxInt64
+			}
+			return total
+		})
 	}
 	return p, nil
 }

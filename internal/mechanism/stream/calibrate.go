@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/lru"
 	"github.com/discreet-dp/discreet/internal/numeric"
 )
 
@@ -41,6 +42,23 @@ import (
 // the package never spends more on so many questions, and a price that does not grow with a budget
 // that is not used is at most 1.2 of the cache's.
 func calibrate(c Config) (prices, error) {
+	// A pure function that takes a hundredth of a second, of which a server with many streams asks
+	// the same again. What the domain decides is the predictor.
+	key := c
+	key.Domain, key.Predictor = nil, c.predictor()
+	if p, ok := calibrated.Get(key); ok {
+		return p, nil
+	}
+	p, err := calibrateAnew(c)
+	if err == nil {
+		calibrated.Put(key, p, 1)
+	}
+	return p, err
+}
+
+var calibrated = lru.New[Config, prices](64)
+
+func calibrateAnew(c Config) (prices, error) {
 	w := c.errorSteps()
 	// The exact-match cache: every one of Queries answers may go wrong with probability
 	// beta/Queries.

@@ -21,8 +21,11 @@ type Parsed struct {
 	words      []Word
 }
 
-// parses counts the texts that the grammar has read, for the test that a question is read once.
 var parses atomic.Int64
+
+// Parses returns how many texts the grammar has read in this process, for the test that a question
+// is read once.
+func Parses() int64 { return parses.Load() }
 
 // Parse reads a text of statements. It is the one guard and the one parser for whatever comes from
 // outside, by whichever way. Its errors are an *Excess, or the parser's own.

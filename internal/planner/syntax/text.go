@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -257,14 +258,15 @@ func eachMessage(m protoreflect.Message, f func(*pg.Node) bool) {
 		return
 	}
 	visit := func(d protoreflect.FieldDescriptor) {
-		switch v := m.Get(d); {
+		switch {
 		case d.Message() == nil || d.IsMap():
 		case d.IsList():
-			for i := range v.List().Len() {
-				eachMessage(v.List().Get(i).Message(), f)
+			list := m.Get(d).List()
+			for i := range list.Len() {
+				eachMessage(list.Get(i).Message(), f)
 			}
 		default:
-			eachMessage(v.Message(), f)
+			eachMessage(m.Get(d).Message(), f)
 		}
 	}
 	// In the order of the grammar. Range has another one in every build, and what is found first is
@@ -275,12 +277,30 @@ func eachMessage(m protoreflect.Message, f func(*pg.Node) bool) {
 		}
 		return
 	}
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		if d := fields.Get(i); m.Has(d) {
+	for _, d := range fieldsBelow(m.Descriptor()) {
+		if m.Has(d) {
 			visit(d)
 		}
 	}
+}
+
+// below has the fields of messages of the grammar that have messages in them. Most have none: to
+// look at the others of each node took longer than all else that is done to most texts.
+var below sync.Map // of []protoreflect.FieldDescriptor, by protoreflect.MessageDescriptor
+
+// fieldsBelow returns these fields, in the order of the grammar.
+func fieldsBelow(m protoreflect.MessageDescriptor) []protoreflect.FieldDescriptor {
+	if found, ok := below.Load(m); ok {
+		return found.([]protoreflect.FieldDescriptor)
+	}
+	var out []protoreflect.FieldDescriptor
+	for i := range m.Fields().Len() {
+		if d := m.Fields().Get(i); d.Message() != nil && !d.IsMap() {
+			out = append(out, d)
+		}
+	}
+	below.Store(m, out)
+	return out
 }
 
 // TypeName returns the name of the type of a cast, or nothing.

@@ -45,12 +45,16 @@ func format(b *strings.Builder, e Expr, outer int) {
 	}
 	switch e := e.(type) {
 	case *Column:
-		if e.Index < outer {
-			fmt.Fprintf(b, "%d", e.Index)
-		} else {
-			fmt.Fprintf(b, "inside %d", e.Index-outer)
+		index := e.Index
+		if index >= outer {
+			b.WriteString("inside ")
+			index -= outer
 		}
-		fmt.Fprintf(b, ":%s:%v", e.Field.format(), e.Field.Type)
+		b.WriteString(strconv.Itoa(index))
+		b.WriteByte(':')
+		b.WriteString(e.Field.format())
+		b.WriteByte(':')
+		b.WriteString(e.Field.Type.String())
 		if c := e.Field.Source; (e.Field.Type.Kind == Date || e.Field.Type.Kind == Timestamp) && c != nil && c.Bounds != nil {
 			fmt.Fprintf(b, "[%s..%s]", c.Show(c.Bounds.LoSteps), c.Show(c.Bounds.HiSteps))
 		}

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/policy"
@@ -64,11 +65,11 @@ func (f Field) Raw() bool { return f.Type.Kind == Identity }
 func (f Field) format() string {
 	switch {
 	case f.Source != nil && f.Public != "":
-		return fmt.Sprintf("%q.%q", f.Public, f.Source.Name)
+		return strconv.Quote(f.Public) + "." + strconv.Quote(f.Source.Name)
 	case f.Source != nil:
-		return fmt.Sprintf("%q", f.Source.Name)
+		return strconv.Quote(f.Source.Name)
 	}
-	return fmt.Sprintf("%q", f.Identity)
+	return strconv.Quote(f.Identity)
 }
 
 // Derived returns a column that says who or what a row is about, where an expression is computed

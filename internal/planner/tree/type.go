@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"time"
@@ -86,7 +85,7 @@ var One = big.NewRat(1, 1)
 
 func (t Type) String() string {
 	if t.Kind == Number {
-		return fmt.Sprintf("number[%v..%v by %v]", t.Lo, t.Hi, t.Step.RatString())
+		return "number[" + t.Lo.String() + ".." + t.Hi.String() + " by " + t.Step.RatString() + "]"
 	}
 	return t.Kind.String()
 }

@@ -322,8 +322,11 @@ func checkAgain(ctx context.Context) error {
 		return nil
 	}
 	err := check(ctx)
-	if err != nil && !errors.Is(err, ErrRevoked) {
-		return ErrUnchecked
+	switch {
+	case err == nil || errors.Is(err, ErrRevoked):
+		return err
+	case ctx.Err() != nil:
+		return ErrWithdrawn // the users can be read: nobody waits for it any more
 	}
-	return err
+	return ErrUnchecked
 }

@@ -181,6 +181,7 @@ func (o *objectStore) setResult(p *portal, r *result, shown []column) error {
 type heldMemory struct {
 	share *clientlimits.Share // all of it
 	kept  int                 // of them, bytes of what is kept: statements, portals, views
+	most  int                 // bytes that may be kept
 }
 
 // borrow counts bytes that a message takes while it is heard. What is small is not counted: who
@@ -204,7 +205,7 @@ func (m *heldMemory) giveBack(n int) {
 // keep counts bytes, more or fewer, of what the session keeps: statements, portals and
 // temporary views.
 func (m *heldMemory) keep(more int) error {
-	if more > 0 && m.kept+more > maxKeptBytes {
+	if more > 0 && m.kept+more > m.most {
 		return failure(outOfMemory, "the session keeps as much as it can").
 			withHint("DEALLOCATE statements, close cursors, or end the transaction")
 	}

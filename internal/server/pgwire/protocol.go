@@ -32,7 +32,7 @@ type protocol struct {
 
 func newProtocol(s *Server, who identity, out *clientWriter, running *execution) *protocol {
 	dispatcher := s.options.Dispatcher
-	held := &heldMemory{share: s.options.Held.Share(who.user.Name, maxHeldBytes)}
+	held := &heldMemory{share: s.options.Held.Share(who.user.Name, maxHeldBytes), most: s.maxKept}
 	objects := &objectStore{memory: held, statements: map[string]*statement{}, portals: map[string]*portal{}}
 	blocks := &transactions{settings: out.settings, objects: objects, out: out}
 	tables := pgcatalog.New(dispatcher.DB().Policy(), who.dataset.Name, pgcatalog.Session{

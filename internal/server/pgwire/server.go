@@ -45,6 +45,7 @@ type Server struct {
 
 	writeTimeout   time.Duration // for a client to take what is sent
 	messageTimeout time.Duration // for the rest of a message
+	maxKept        int           // bytes that a session keeps
 
 	mu        sync.Mutex
 	ending    bool
@@ -80,7 +81,7 @@ func New(o Options) *Server {
 	return &Server{
 		options: o, base: base, stopStatements: cut, connections: newConnectionCounts(o), questions: o.Dispatcher,
 		executions:   newExecutions(),
-		writeTimeout: defaultWriteTimeout, messageTimeout: defaultMessageTimeout,
+		writeTimeout: defaultWriteTimeout, messageTimeout: defaultMessageTimeout, maxKept: maxKeptBytes,
 		listeners: map[net.Listener]bool{}, live: map[*connection]bool{},
 	}
 }

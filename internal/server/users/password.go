@@ -229,7 +229,7 @@ func (s *Store) LockedOut() uint64 { return s.attempts.lockedOut.Load() }
 // scramRounds is how often SCRAM hashes a password. Clients do the work, at every login (some 20 to
 // 60 ms), and pgjdbc and node-postgres refuse more than 100,000 since 2026. PostgreSQL's own 4,096
 // makes a stolen file 16 times cheaper to guess against.
-const scramRounds = 65_536
+var scramRounds = 65_536
 
 // keyMaker makes what is stored of names and passwords.
 type keyMaker struct {

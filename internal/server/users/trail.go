@@ -259,6 +259,9 @@ func (t *trail) pairs() map[pair]time.Time {
 			out[pairOf(a)] = unstamp(at)
 		}
 	}
+	if rows.Err() != nil {
+		return nil
+	}
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 // Policy is what a browser may load for the page: what is here, and nothing else. There are no
@@ -33,7 +34,7 @@ var kinds = map[string]string{
 // Handler puts the page before a handler, which has every other address. Where the page was left
 // out of the binary it is the handler.
 func Handler(next http.Handler) http.Handler {
-	files, err := load(Files())
+	files, err := page()
 	if !Built || err != nil { // what is in the binary can be read
 		return next
 	}
@@ -63,6 +64,9 @@ func at(p string) string {
 	}
 	return ""
 }
+
+// page is what is in the binary, packed once.
+var page = sync.OnceValues(func() (map[string]*file, error) { return load(Files()) })
 
 func load(from fs.FS) (map[string]*file, error) {
 	out := map[string]*file{}

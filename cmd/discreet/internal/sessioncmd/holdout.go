@@ -175,9 +175,8 @@ func (h *holdoutFlags) info(db *discreet.DB) (api.HoldoutInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
-		//lint:ignore ST1005 the colon is that of a key
-		return api.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into " +
-			"the policy, under holdouts:"))
+		return api.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner adds one to the policy, " +
+			"under the key holdouts"))
 	case h.Holdout == "":
 		return api.HoldoutInfo{}, console.Misuse(fmt.Errorf("the dataset has several holdouts; write --holdout with one of %s", names))
 	}

@@ -27,7 +27,7 @@ type StreamCmd struct {
 
 func (StreamCmd) Help() string {
 	return `A stream answers very many counting questions on one budget: it predicts each from the answers that were released, tests
-the prediction on the data, and pays only where it is wrong. The policy declares streams; see docs/policy.md.
+the prediction on the data, and pays only where it is wrong. The policy declares streams; see docs/policy-tables.md.
 
   discreet stream --policy clinic.yaml --workload questions.txt
   discreet stream ask --policy clinic.yaml --as ana "sex = 'F' AND age >= 30"
@@ -94,7 +94,7 @@ func (f streamFlags) find(db *discreet.DB) ([]api.StreamInfo, error) {
 	switch {
 	case len(all) == 0:
 		return nil, console.Misuse(errors.New("there is no stream in the policy; add one under 'streams:' of a " +
-			"dataset, as docs/policy.md shows"))
+			"dataset, as docs/policy-tables.md shows"))
 	case len(out) == 0:
 		return nil, console.Misuse(fmt.Errorf("there is no stream %q; name one of %s", f.Stream, streamNames(all)))
 	}
