@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // site is a server with a made-up hospital, in this process.
@@ -44,9 +45,9 @@ func open(t testing.TB, name, budget string, people int, edit func(string) strin
 	}
 	config := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"), HTTP: "127.0.0.1:0",
 		Rate: 1_000_000}
+	userstest.Write(t, config.Users, map[string]users.Role{"ana": users.Analyst}, "")
 	store, err := users.Open(config.Users)
 	must(t, err)
-	must(t, errorOf(store.Add(ctx, "ana", users.Analyst, "")))
 	token, _, err := store.NewToken(ctx, "ana", "test", time.Time{})
 	must(t, err)
 	store.Close()

@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // The layout is a promise to auditors: these bytes may never change. The hash can be
@@ -18,18 +19,18 @@ import (
 func TestGolden(t *testing.T) {
 	when := time.Date(2026, 5, 4, 3, 2, 1, 500, time.UTC)
 	for _, c := range []struct {
-		record     Record
+		record     ledger.Record
 		body, hash string
 	}{
 		{
-			Record{Kind: KindLedger, Time: when, Identity: "ABC"},
+			ledger.Record{Kind: ledger.KindLedger, Time: when, Identity: "ABC"},
 			"6:ledger,1:0,28:2026-05-04T03:02:01.0000005Z,1:2,3:ABC,", "2aa05fed9dbd3604cdacead243e480a590ca5ef6f712804ae8eaaed868f21c4d",
 		},
 		{
-			Record{
-				Kind: KindCharge, Sequence: 1, Time: when, Previous: "00", Request: "r", Analyst: "ana", Dataset: "hospital",
+			ledger.Record{
+				Kind: ledger.KindCharge, Sequence: 1, Time: when, Previous: "00", Request: "r", Analyst: "ana", Dataset: "hospital",
 				Query: "q", Mechanisms: "laplace, x2", Window: 9, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 7, Delta: 0},
-				Balances: []Balance{{Account: "ü", Limit: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3},
+				Balances: []ledger.Balance{{Account: "ü", Limit: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3},
 					Granted: dp.Cost{Epsilon: 7, Rho: 8, Delta: 9}, Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}},
 			},
 			"6:charge,1:1,28:2026-05-04T03:02:01.0000005Z,1:r,3:ana,8:hospital,0:,1:q,11:laplace, " +
@@ -37,50 +38,51 @@ func TestGolden(t *testing.T) {
 			"6e6a8a5bfb814783a58d0b87c101cb0ffc0fc120890d3950657418d6ab9f3fce",
 		},
 		{
-			Record{Kind: KindAnswer, Sequence: 2, Time: when, Previous: "00", Charge: 1, Key: "k", AnswerHash: "h"},
+			ledger.Record{Kind: ledger.KindAnswer, Sequence: 2, Time: when, Previous: "00", Charge: 1, Key: "k", AnswerHash: "h"},
 			"6:answer,1:2,28:2026-05-04T03:02:01.0000005Z,1:1,1:k,1:h,2:00,",
 			"2cb9d31b2914a69ba38db2a96018b6ea41c0ce391eb8475cf617fe021f713cd5",
 		},
 		{
-			Record{Kind: KindVersion, Sequence: 3, Time: when, Previous: "00", Dataset: "d", DataVersion: "v"},
+			ledger.Record{Kind: ledger.KindVersion, Sequence: 3, Time: when, Previous: "00", Dataset: "d", DataVersion: "v"},
 			"7:version,1:3,28:2026-05-04T03:02:01.0000005Z,1:d,1:v,2:00,",
 			"0a8391ec4a65b038dae79a4b84906456a304766a31223f6ab03fb28f8ef22bf3",
 		},
 		{
-			Record{Kind: KindRenewal, Sequence: 4, Time: when, Previous: "00", Dataset: "d", Window: 2, Reason: "why"},
+			ledger.Record{Kind: ledger.KindRenewal, Sequence: 4, Time: when, Previous: "00", Dataset: "d", Window: 2, Reason: "why"},
 			"7:renewal,1:4,28:2026-05-04T03:02:01.0000005Z,1:d,1:2,3:why,2:00,",
 			"bbfb81010a5e82b1224692d5ca67efb3ea25f4bb7df6e64a373a6e3d848aa73c",
 		},
 		{
-			Record{Kind: KindOwner, Sequence: 5, Time: when, Previous: "00", PublicKey: "k", Reason: "why", Signature: "s"},
+			ledger.Record{Kind: ledger.KindOwner, Sequence: 5, Time: when, Previous: "00", PublicKey: "k", Reason: "why", Signature: "s"},
 			"5:owner,1:5,28:2026-05-04T03:02:01.0000005Z,1:k,3:why,2:00,1:s,",
 			"0cdd3339a64ac5898b124942fb642d92206a6e34b99cf29a7731d3f86eb05743",
 		},
 		{
-			Record{Kind: KindTopUp, Sequence: 6, Time: when, Previous: "00", Accounts: []string{"a", "b"},
+			ledger.Record{Kind: ledger.KindTopUp, Sequence: 6, Time: when, Previous: "00", Accounts: []string{"a", "b"},
 				Cost: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}, Reason: "why", PublicKey: "k", Signature: "s"},
 			"5:topup,1:6,28:2026-05-04T03:02:01.0000005Z,1:2,1:a,1:b,1:1,1:2,1:3,3:why,1:k,2:00,1:s,",
 			"759fed90b6a3749233ef39b5283494d7c50ca71d0aec52884d9c0c8ee178e73a",
 		},
 		{
-			Record{Kind: KindRecovery, Sequence: 7, Time: when, Previous: "00", AnchorSequence: 9, AnchorHash: "h", Reason: "why",
-				PublicKey: "k", Balances: []Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
+			ledger.Record{Kind: ledger.KindRecovery, Sequence: 7, Time: when, Previous: "00",
+				AnchorSequence: 9, AnchorHash: "h", Reason: "why",
+				PublicKey: "k", Balances: []ledger.Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
 			"8:recovery,1:7,28:2026-05-04T03:02:01.0000005Z,1:9,1:h,3:why,1:k,1:1,1:a,1:0,1:0,1:0,1:0,1:0,1:0,1:4,1:5,1:6,2:00,",
 			"aadadb71fd93cf9fde784f389c18c2005c4667be17432ac60f414fb9b8f7d54a",
 		},
 		{
-			Record{Kind: KindNote, Sequence: 8, Time: when, Previous: "00", Session: "d/s", AnswerHash: "h"},
+			ledger.Record{Kind: ledger.KindNote, Sequence: 8, Time: when, Previous: "00", Session: "d/s", AnswerHash: "h"},
 			"4:note,1:8,28:2026-05-04T03:02:01.0000005Z,3:d/s,1:h,2:00,",
 			"6cfa30886244e3bac71fde72d202f0e43768849a4e0b0d3f9e4b15cc85097492",
 		},
 		{
-			Record{Kind: KindIncident, Sequence: 9, Time: when, Previous: "00", Charge: 3, Analyst: "ana", Dataset: "d",
-				Failure: FailedMemory, ByAnalyst: 1, ByDataset: 3},
+			ledger.Record{Kind: ledger.KindIncident, Sequence: 9, Time: when, Previous: "00", Charge: 3, Analyst: "ana", Dataset: "d",
+				Failure: ledger.FailedMemory, ByAnalyst: 1, ByDataset: 3},
 			"8:incident,1:9,28:2026-05-04T03:02:01.0000005Z,1:3,3:ana,1:d,6:memory,1:1,1:3,2:00,",
 			"f4ab9ae7c4d0e5fe93f22e839d882312c299362a5ccd12f62b7c54902d384473",
 		},
 		{
-			Record{Kind: KindRelease, Sequence: 10, Time: when, Previous: "00", Dataset: "d", Analyst: "ana", Reason: "why",
+			ledger.Record{Kind: ledger.KindRelease, Sequence: 10, Time: when, Previous: "00", Dataset: "d", Analyst: "ana", Reason: "why",
 				PublicKey: "k", Signature: "s"},
 			"7:release,2:10,28:2026-05-04T03:02:01.0000005Z,1:d,3:ana,3:why,1:k,2:00,1:s,",
 			"4686e18fbb99ad26ecf7561291bd1a1e3dd8b848ab877683084dd8dc40df2b28",
@@ -89,7 +91,7 @@ func TestGolden(t *testing.T) {
 		if got := c.record.Encode(); got != c.body {
 			t.Errorf("got  %s\nwant %s", got, c.body)
 		}
-		if got := Hash(c.body); got != c.hash {
+		if got := ledger.Hash(c.body); got != c.hash {
 			t.Errorf("%s: got hash %s; want %s", c.record.Kind, got, c.hash)
 		}
 	}
@@ -102,31 +104,33 @@ var (
 		return dp.Cost{Epsilon: dp.Amount(amounts.Draw(t, "epsilon")), Rho: dp.Amount(amounts.Draw(t, "rho")),
 			Delta: dp.Amount(amounts.Draw(t, "delta"))}
 	})
-	balances = rapid.Custom(func(t *rapid.T) Balance {
-		return Balance{Account: texts.Draw(t, "account"), Limit: costs.Draw(t, "limit"), Granted: costs.Draw(t, "granted"),
+	balances = rapid.Custom(func(t *rapid.T) ledger.Balance {
+		return ledger.Balance{Account: texts.Draw(t, "account"), Limit: costs.Draw(t, "limit"), Granted: costs.Draw(t, "granted"),
 			Spent: costs.Draw(t, "spent")}
 	})
-	records = rapid.Custom(func(t *rapid.T) Record {
+	kinds = []ledger.Kind{
+		ledger.KindLedger, ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindRenewal, ledger.KindOwner,
+		ledger.KindTopUp, ledger.KindRecovery, ledger.KindNote, ledger.KindIncident, ledger.KindRelease,
+	}
+	records = rapid.Custom(func(t *rapid.T) ledger.Record {
 		text := func() string { return texts.Draw(t, "text") }
-		r :=
-			Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp,
-				KindRecovery, KindNote, KindIncident, KindRelease}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
+		r := ledger.Record{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
 		r.Time = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
 		switch r.Kind {
-		case KindLedger:
+		case ledger.KindLedger:
 			r.Identity = text()
 			return r
-		case KindCharge:
+		case ledger.KindCharge:
 			r.Request, r.Analyst, r.Dataset, r.DataVersion, r.Query, r.Mechanisms = text(), text(), text(), text(), text(), text()
 			r.Cost = costs.Draw(t, "cost")
 			r.Window = amounts.Draw(t, "window")
 			r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")
-		case KindAnswer:
+		case ledger.KindAnswer:
 			r.Charge, r.Key, r.AnswerHash = amounts.Draw(t, "charge"), text(), text()
-		case KindNote:
+		case ledger.KindNote:
 			r.Session, r.AnswerHash = text(), text()
-		case KindIncident:
-			r.Charge, r.Analyst, r.Dataset, r.Failure = amounts.Draw(t, "charge"), text(), text(), Failure(text())
+		case ledger.KindIncident:
+			r.Charge, r.Analyst, r.Dataset, r.Failure = amounts.Draw(t, "charge"), text(), text(), ledger.Failure(text())
 			r.ByAnalyst, r.ByDataset = amounts.Draw(t, "by analyst"), amounts.Draw(t, "by dataset")
 		}
 		drawEntry(t, &r, text)
@@ -140,11 +144,11 @@ var (
 func TestDecodeIsTheInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := records.Draw(t, "record")
-		var got Record
+		var got ledger.Record
 		if err := got.Decode(want.Encode()); err != nil {
 			t.Fatalf("%v: %s", err, want.Encode())
 		}
-		got.scratch = nil
+		got = *got.Clone() // without what reading keeps for the next record
 		if len(got.Accounts) == 0 {
 			got.Accounts = want.Accounts
 		}
@@ -170,7 +174,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("6:ledger,1:0,22:2026-01-01T00:00:00.0Z,1:2,3:ABC,")
 	f.Add("999999999:")
 	f.Fuzz(func(t *testing.T, body string) {
-		var r Record
+		var r ledger.Record
 		if r.Decode(body) == nil && r.Encode() != body {
 			t.Errorf("%q is also written %q", body, r.Encode())
 		}
@@ -188,7 +192,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"6:ledger,20:18446744073709551616,20:2026-01-01T00:00:00Z,1:2,3:ABC,", // 2^64
 		"6:answer,1:1,20:2026-01-01T00:00:00Z,1:1,1:k,1:h,",                   // no previous hash
 	} {
-		var r Record
+		var r ledger.Record
 		if r.Decode(body) == nil {
 			t.Errorf("%q was taken", body)
 		}
@@ -196,30 +200,30 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 // drawEntry fills what the kinds of entries have.
-func drawEntry(t *rapid.T, r *Record, text func() string) {
+func drawEntry(t *rapid.T, r *ledger.Record, text func() string) {
 	switch r.Kind {
-	case KindVersion:
+	case ledger.KindVersion:
 		r.Dataset, r.DataVersion = text(), text()
-	case KindRenewal:
+	case ledger.KindRenewal:
 		r.Dataset, r.Window, r.Reason = text(), amounts.Draw(t, "window"), text()
-	case KindOwner:
+	case ledger.KindOwner:
 		r.PublicKey, r.Reason, r.Signature = text(), text(), text()
-	case KindTopUp:
+	case ledger.KindTopUp:
 		r.Accounts = rapid.SliceOfN(texts, 0, 4).Draw(t, "accounts")
 		r.Cost, r.Reason, r.PublicKey, r.Signature = costs.Draw(t, "amount"), text(), text(), text()
-	case KindRelease:
+	case ledger.KindRelease:
 		r.Dataset, r.Analyst, r.Reason, r.PublicKey, r.Signature = text(), text(), text(), text(), text()
-	case KindRecovery:
+	case ledger.KindRecovery:
 		r.AnchorSequence, r.AnchorHash, r.Reason, r.PublicKey = amounts.Draw(t, "anchor"), text(), text(), text()
 		r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")
 	}
 }
 
 // charged is the receipt of a charge of rho in one account.
-func charged(spent, cost, limit dp.Amount) Receipt {
-	return Receipt{
+func charged(spent, cost, limit dp.Amount) ledger.Receipt {
+	return ledger.Receipt{
 		Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: cost, Delta: 0},
-		Balances: []Balance{{
+		Balances: []ledger.Balance{{
 			Account: "a", Limit: dp.Cost{Epsilon: dp.Unbounded, Rho: limit, Delta: 0},
 			Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: spent, Delta: 0},
 		}},
@@ -236,7 +240,7 @@ func TestAlerts(t *testing.T) {
 			at[a.Percent] = spent
 		}
 	}
-	if !slices.Equal(got, Thresholds) || at[50] != 50 || at[80] != 80 || at[95] != 95 {
+	if !slices.Equal(got, ledger.Thresholds) || at[50] != 50 || at[80] != 80 || at[95] != 95 {
 		t.Errorf("got %v at %v", got, at)
 	}
 	if all := charged(100, 100, 100).Alerts(); len(all) != 1 || all[0].Percent != 95 {
@@ -262,7 +266,7 @@ func TestPart(t *testing.T) {
 		{dp.Cost{Epsilon: 2, Rho: 1}, dp.Cost{Epsilon: 4, Rho: 4}, 0.25}, // one of the two is enough
 		{dp.Cost{Epsilon: dp.Unbounded, Rho: 3}, dp.Cost{Epsilon: 4, Rho: 4}, 0.75},
 	} {
-		if got := (Balance{Limit: c.limit, Spent: c.spent}).Part(); got != c.want {
+		if got := (ledger.Balance{Limit: c.limit, Spent: c.spent}).Part(); got != c.want {
 			t.Errorf("%v of %v is %v; want %v", c.spent, c.limit, got, c.want)
 		}
 	}
@@ -276,18 +280,19 @@ func TestAnchorJSON(t *testing.T) {
 			rapid.Map(rapid.Uint64(), func(n uint64) dp.Amount { return dp.Amount(n) })).Draw(t, "amount")
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		a := Anchor{Identity: rapid.String().Draw(t, "identity"), Sequence: rapid.Uint64().Draw(t, "sequence"), Hash: Hash("x"),
+		a := ledger.Anchor{Identity: rapid.String().Draw(t, "identity"), Sequence: rapid.Uint64().Draw(t, "sequence"),
+			Hash: ledger.Hash("x"),
 			Time: time.Unix(1, 2).UTC()}
 		for range rapid.IntRange(1, 3).Draw(t, "accounts") {
-			a.Most = append(a.Most, Ceiling{rapid.String().Draw(t, "account"),
+			a.Most = append(a.Most, ledger.Ceiling{rapid.String().Draw(t, "account"),
 				dp.Cost{Epsilon: amount.Draw(t, "epsilon"), Rho: amount.Draw(t, "rho"), Delta: amount.Draw(t, "delta")}})
-			a.Trail = append(a.Trail, Position{rapid.Uint64().Draw(t, "at"), Hash("y")})
+			a.Trail = append(a.Trail, ledger.Position{rapid.Uint64().Draw(t, "at"), ledger.Hash("y")})
 		}
 		text, err := json.Marshal(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b Anchor
+		var b ledger.Anchor
 		if err := json.Unmarshal(text, &b); err != nil || !reflect.DeepEqual(a, b) {
 			t.Fatalf("%v: %+v came back as %+v", err, a, b)
 		}

@@ -185,7 +185,7 @@ func TestSharedLedgerByCommand(t *testing.T) {
 	policy := teamed(t, "{epsilon: 1, renewal: {every: month, windows: 3}, per_query: {default: 0.1, max: 0.5}}")
 	address := inDatabase(t, policy, "two_servers")
 	file := beside(policy, "before.users") // from when there was one server
-	password := command("user", "add", "ana", "--users", file, "--json").wants(t, 0).decode(t)["password"].(string)
+	password := comes(t, file, "ana")
 	command("user", "copy", beside(policy, "none.users"), address).wants(t, 2, "there are no users yet")
 	command("user", "copy", file, address).wants(t, 0, "copied and compared: 1 user, 0 tokens, 0 saved, 0 lines of the trail",
 		"go on with one")

@@ -46,7 +46,7 @@ func askable(t *testing.T, tick string, budgets ...string) (*serverGroup, map[st
 		must(t, hospital.New(200, uint64(i+1)).Write(filepath.Join(a.dir, name, "data")))
 		policy := write(t, filepath.Join(a.dir, name, "policy.yaml"), "datasets:\n"+hospital.Dataset("hospital", "data", budget)+
 			"    release: {tick: "+tick+"}\n")
-		command("user", "add", "ana", "-p", policy).wants(t, 0)
+		comes(t, filepath.Join(a.dir, name, "policy.users"), "ana")
 		token := command("user", "token", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["token"].(string)
 		write(t, filepath.Join(a.dir, name+".token"), token+"\n")
 		at[name] = port(t)

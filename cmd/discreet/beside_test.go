@@ -19,7 +19,7 @@ func TestOwnerBesideServer(t *testing.T) {
 	t.Parallel()
 	policy := teamed(t, "{epsilon: 1, renewal: {every: month, windows: 3}, per_query: {default: 0.1, max: 0.5}}")
 	file := beside(policy, "policy.ledger")
-	password := command("user", "add", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["password"].(string)
+	password := comes(t, beside(policy, "policy.users"), "ana")
 	server := starts(t, nil, "-p", policy, "--listen", "127.0.0.1:0", "--http", "")
 	at := server.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
 	by := fmt.Sprintf("postgresql://ana:%s@%s/hospital?sslmode=disable", url.QueryEscape(password), at)

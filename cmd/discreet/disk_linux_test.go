@@ -25,7 +25,7 @@ func TestFullDisk(t *testing.T) {
 	must(t, os.Symlink(filepath.Join(dir, "policy.ledger"), beside(policy, "policy.ledger")))
 	filler := write(t, filepath.Join(dir, "filler"), strings.Repeat("x", 40_000))
 	asks(policy, people).wants(t, 0)
-	fill(t, policy, func(text string) result { return asks(policy, text) })
+	fill(t, policy, "age, sex", func(text string) result { return asks(policy, text) })
 	asks(policy, people).wants(t, 0, "free")
 	must(t, os.Remove(filler))
 	asks(policy, "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")

@@ -23,11 +23,11 @@ func limitFiles() {
 	}
 }
 
-// fill asks until the disk is full, and checks what is left then.
-func fill(t *testing.T, policy string, ask func(text string) result) {
+// fill asks about so many groups until the disk is full, and checks what is left then.
+func fill(t *testing.T, policy, groups string, ask func(text string) result) {
 	t.Helper()
 	question := func(i int) string {
-		return fmt.Sprintf("SELECT age, COUNT(*) FROM patients WHERE age <> %d GROUP BY age", i)
+		return fmt.Sprintf("SELECT "+groups+", COUNT(*) FROM patients WHERE age <> %d GROUP BY "+groups, i)
 	}
 	for i := range 200 {
 		before := spent(t, policy)
@@ -59,7 +59,7 @@ func TestFileSizeLimit(t *testing.T) {
 	must(t, err)
 	limit := fmt.Sprintf("DISCREET_TEST_FSIZE=%d", info.Size()+20_000)
 	ask := func(text string) result { return processed(t, limit, "query", "-p", policy, "--as", "ana", text) }
-	fill(t, policy, ask)
+	fill(t, policy, "age", ask)
 	asks(policy, people).wants(t, 0, "free")
 	asks(policy, "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
 }

@@ -111,26 +111,34 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
-// TestLanguageByExample asks every question of docs/sql.md of a small shop. What the page shows as
-// an answer is answered, and what it shows as a refusal is refused in the same words.
+// TestLanguageByExample asks every question of docs/sql.md and docs/sql-private.md of a small shop.
+// What a page shows as an answer, or without one, is answered, and what it shows as a refusal is
+// refused in the same words. A block may have several statements.
 func TestLanguageByExample(t *testing.T) {
-	text := contents(t, filepath.Join("..", "..", "docs", "sql.md"))
 	dir := t.TempDir()
 	command("demo", "shop", filepath.Join(dir, "shop"), "--scale", "0.001").wants(t, 0)
 	policy := filepath.Join(dir, "shop", "shop.yaml")
 	var answered, refused []string // statements, and what is said of them
 	var says []string
-	for _, block := range strings.Split(text, "```sql\n")[1:] {
-		sql, rest, _ := strings.Cut(block, "```\n")
-		shown, _, _ := strings.Cut(strings.TrimPrefix(rest, "```\n"), "```")
-		sql = strings.TrimSuffix(strings.TrimSpace(sql), ";") + ";\n"
-		if strings.Contains(shown, "split: ") {
-			sql = "EXPLAIN " + sql
-		}
-		if first, _, _ := strings.Cut(shown, "\n"); strings.HasPrefix(first, "refused: ") {
-			refused, says = append(refused, sql), append(says, first)
-		} else {
-			answered = append(answered, sql)
+	for _, name := range []string{"sql.md", "sql-private.md"} {
+		for _, block := range strings.Split(contents(t, filepath.Join("..", "..", "docs", name)), "```sql\n")[1:] {
+			sql, rest, _ := strings.Cut(block, "```\n")
+			shown, follows := strings.CutPrefix(rest, "```\n")
+			if shown, _, _ = strings.Cut(shown, "```"); !follows {
+				shown = ""
+			}
+			first, _, _ := strings.Cut(shown, "\n")
+			for _, sql := range strings.SplitAfter(strings.TrimSuffix(strings.TrimSpace(sql), ";")+";\n", ";\n") {
+				switch {
+				case sql == "":
+				case strings.HasPrefix(first, "refused: "):
+					refused, says = append(refused, sql), append(says, first)
+				case strings.Contains(shown, "split: "):
+					answered = append(answered, "EXPLAIN "+sql)
+				default:
+					answered = append(answered, sql)
+				}
+			}
 		}
 	}
 	// What is answered goes on to its end, and what is refused does not end a dialogue.

@@ -25,6 +25,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -330,6 +332,13 @@ func (s *scribe) save() string {
 		s.t.Fatal(err)
 	}
 	return s.path
+}
+
+// comes writes a file of users with an analyst who can come in, and returns the password. What
+// user add makes of one takes longer to check, as it should.
+func comes(t testing.TB, path, name string) string {
+	t.Helper()
+	return userstest.Write(t, path, map[string]users.Role{name: users.Analyst}, "")[name]
 }
 
 // today is when the tests of forecasts are.

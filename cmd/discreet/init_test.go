@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
@@ -69,13 +69,14 @@ func TestWalk(t *testing.T) {
 func TestInit(t *testing.T) {
 	dir := files(t)
 	patients := filepath.Join(dir, "patients.csv")
+	short := write(t, filepath.Join(t.TempDir(), "patients.csv"), "pid,age\n1,30\n2,40\n") // to guess the types of
 	draft := command("init", patients).wants(t, 0, "datasets:\n  patients:", "unit: row")
 	if strings.Contains(draft.out, "HIV") || strings.Contains(draft.out, "1003A") {
 		t.Error("a draft shows data")
 	}
-	command("init", "--json", patients).wants(t, 0, `"policy": "# A policy for Discreet`)
+	command("init", "--json", short).wants(t, 0, `"policy": "# A policy for Discreet`)
 	command("init", "--trust-data-bounds", patients).wants(t, 0, "READ OFF THE DATA", "bounds_from: data")
-	command("init", "--dataset", "clinic", "--analyst", "eva", "--epsilon", "3", "--delta", "0", patients).wants(t, 0, "  clinic:",
+	command("init", "--dataset", "clinic", "--analyst", "eva", "--epsilon", "3", "--delta", "0", short).wants(t, 0, "  clinic:",
 		"eva: {share: 1}", "epsilon: 3")
 
 	for _, c := range []struct {
@@ -90,20 +91,20 @@ func TestInit(t *testing.T) {
 		{[]string{write(t, filepath.Join(dir, "bad.parquet"), "PAR1 but not really")}, 1, "cannot read the schema of"},
 		{[]string{write(t, filepath.Join(dir, "bad.duckdb"), "no database")}, 1, "is not a DuckDB file"},
 		{nil, 2, `expected "<files>`},
-		{[]string{"--unit", "patients.no", patients}, 2, "is no column of these tables"},
-		{[]string{"--epsilon", "abc", patients}, 2, "not an amount of privacy"},
-		{[]string{"--dataset", "a b", patients}, 2, "a b"},
-		{[]string{patients, patients}, 2, "would both be the table"},
+		{[]string{"--unit", "patients.no", short}, 2, "is no column of these tables"},
+		{[]string{"--epsilon", "abc", short}, 2, "not an amount of privacy"},
+		{[]string{"--dataset", "a b", short}, 2, "a b"},
+		{[]string{short, short}, 2, "would both be the table"},
 	} {
 		command(append([]string{"init"}, c.args...)...).wants(t, c.code, c.says)
 	}
 	// What is there is not overwritten.
 	policy := write(t, filepath.Join(dir, "mine.yaml"), "mine")
-	command("init", "-o", policy, patients).wants(t, 2, "exists already")
+	command("init", "-o", policy, short).wants(t, 2, "exists already")
 	if text, _ := os.ReadFile(policy); string(text) != "mine" {
 		t.Error("the owner's file is gone")
 	}
-	command("init", "-o", filepath.Join(dir, "no", "such", "p.yaml"), patients).wants(t, 1, "no such file or directory")
+	command("init", "-o", filepath.Join(dir, "no", "such", "p.yaml"), short).wants(t, 1, "no such file or directory")
 
 	spaced := filepath.Join(dir, "my patients.csv")
 	must(t, os.Rename(patients, spaced))
@@ -210,8 +211,6 @@ func TestWalkPostgres(t *testing.T) {
 	command("init", u.String()).wants(t, 1, "cannot be reached")
 }
 
-var clusters = flag.Bool("full", false, "also what starts a Trino cluster of its own")
-
 // clinicOnTrino makes tables for the one user who may read them and nothing else.
 func clinicOnTrino(t *testing.T, c *testtrino.Cluster) (user, address string) {
 	t.Helper()
@@ -309,7 +308,7 @@ func TestInitTrinoMisused(t *testing.T) {
 
 // TestSecureTrino: passwords, at a cluster that wants them.
 func TestSecureTrino(t *testing.T) {
-	if !*clusters {
+	if !daily.Full() {
 		t.Skip("it starts a cluster: -full; internal/source/trinotables has the same for the handle")
 	}
 	c := testtrino.Own(t, "--secure", "--workers=0")

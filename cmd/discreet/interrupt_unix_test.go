@@ -88,7 +88,7 @@ func interrupted(t *testing.T, policy string) result {
 
 // Ctrl-C while the engine runs: the charge is there, and stays.
 func TestInterrupt(t *testing.T) {
-	rows := 2_000_000
+	rows := 500_000
 	policy := events(t, rows)
 	r := interrupted(t, policy)
 	for ; r.code == 0 && rows < eventsMost; r = interrupted(t, policy) { // it was faster

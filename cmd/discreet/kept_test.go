@@ -18,8 +18,8 @@ import (
 // TestFilesOfEarlierVersions opens what each version wrote: a ledger with every kind of record, its
 // anchor, users, a prepared table and a model, and a ledger with users in PostgreSQL. What was
 // spent is what it was, what was paid for is answered again, free, and new questions are charged on
-// top. Of a version that is to be released TestKeepFiles makes such files; docs/upgrade.md says
-// when.
+// top. Of a version that is to be released TestKeepFiles makes such files; README.md in
+// internal/version says when.
 func TestFilesOfEarlierVersions(t *testing.T) {
 	all, err := filepath.Glob("testdata/versions/*.tar.gz")
 	must(t, err)

@@ -175,7 +175,7 @@ func TestServe(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	free := []string{"--listen", "127.0.0.1:0", "--http", ""}
 	command(append([]string{"serve", "-p", policy}, free...)...).wants(t, 2, "discreet user add", "policy.users")
-	command("user", "add", "ana", "-p", policy).wants(t, 0)
+	comes(t, beside(policy, "policy.users"), "ana")
 	r := starts(t, nil, append([]string{"-p", policy, "--log-format", "json"}, free...)...)
 	address := r.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
 	conn, err := net.Dial("tcp", address)
@@ -197,7 +197,7 @@ func TestServe(t *testing.T) {
 // What is wrong with the command line is said before anything is opened.
 func TestServeRefuses(t *testing.T) {
 	policy := deploy(t, tenQuestions)
-	command("user", "add", "ana", "-p", policy).wants(t, 0)
+	comes(t, beside(policy, "policy.users"), "ana")
 	for _, c := range []struct {
 		args string
 		code int
@@ -232,7 +232,7 @@ func TestServeSecondSignal(t *testing.T) {
 	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	change(t, policy, func(s string) string { return s + "    release: {tick: 8s}\n" })
-	command("user", "add", "ana", "-p", policy).wants(t, 0)
+	comes(t, beside(policy, "policy.users"), "ana")
 	secret := command("user", "token", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["token"].(string)
 	r := starts(t, nil, "-p", policy, "--listen", "", "--http", "127.0.0.1:0", "--shutdown-timeout", "1h")
 	conn, err := net.Dial("tcp", r.out.find(t, `HTTP on (\S+)`))

@@ -99,7 +99,8 @@ func TestStreamRehearse(t *testing.T) {
 	}
 	// Under a delta it is rho that is counted.
 	replace(t, policy, "{epsilon: 4,", "{epsilon: 4, delta: 1e-6,")
-	command("stream", "-p", policy, "-w", questions, "--ascii").wants(t, 0, "cost:  rho ", "\nrho\n").lacks(t, "\nepsilon\n")
+	command("stream", "-p", policy, "-w", questions, "--limit", "7", "--ascii").wants(t, 0, "cost:  rho ", "\nrho\n").
+		lacks(t, "\nepsilon\n")
 	if r["claim"] != "epsilon" {
 		t.Errorf("the claim is %v", r["claim"])
 	}
@@ -238,7 +239,7 @@ func TestStreamWithoutBudget(t *testing.T) {
 	replace(t, policy, "budget: 0.001\n", "budget: 0.05\n")
 	first := command("stream", "ask", "-p", policy, "--as", "ana", "sex = 'F'").wants(t, 0, "epsilon 0.0")
 	gone, before := 0, spent(t, policy).Charges
-	for _, q := range hospital.Workload(15, 3) {
+	for _, q := range hospital.Workload(9, 3) {
 		r := command("stream", "ask", "-p", policy, "--as", "ana", q)
 		switch {
 		case r.code == 2:

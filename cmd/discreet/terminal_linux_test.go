@@ -136,7 +136,7 @@ func TestDumbTerminal(t *testing.T) {
 
 // Ctrl-C while the engine runs ends the question and not the session.
 func TestTerminalInterrupt(t *testing.T) {
-	for rows := 2_000_000; ; rows *= 5 {
+	for rows := 500_000; ; rows *= 5 {
 		policy := events(t, rows)
 		w := onTerminal(t, []string{"XDG_STATE_HOME=" + t.TempDir()}, "query", "-p", policy, "--as", "ana")
 		w.sees("events (1 left)> ")

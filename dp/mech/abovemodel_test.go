@@ -125,28 +125,33 @@ func checkAbove(m aboveModel, n int, d int64, epsilon float64) (worst float64, e
 		return sum
 	}
 	worst = math.Inf(-1)
+	compare := func(sx, sy float64) { worst = max(worst, math.Log(sx/(sy+left)), math.Log(sy/(sx+left))) }
+	compare(total(prior), total(prior))
 	vectors := make([][2][]float64, n) // of each depth, for all that is visited there one after another
-	for i := range vectors {
+	for i := range vectors[:n-1] {
 		vectors[i] = [2][]float64{make([]float64, len(prior)), make([]float64, len(prior))}
 	}
+	// The probability of what was answered is that of the rounds that are over, fx, times what px
+	// adds up to.
 	var visit func(px, py []float64, fx, fy float64, depth, above int)
 	visit = func(px, py []float64, fx, fy float64, depth, above int) {
-		sx, sy := fx*total(px), fy*total(py)
-		worst = max(worst, math.Log(sx/(sy+left)), math.Log(sy/(sx+left)))
-		if depth == n || above == max(1, m.above) {
-			return
-		}
 		if m.redo > 0 && depth > 0 && depth%m.redo == 0 {
-			fx, fy, px, py = sx, sy, prior, prior
+			fx, fy, px, py = fx*total(px), fy*total(py), prior, prior
 		}
 		for _, base := range []int64{-2 * d, 0, d} {
-			for move := -d; move <= d; move++ {
-				rx, ry := row(base), row(base+move)
-				for a := range 2 {
-					nx, ny := vectors[depth][0], vectors[depth][1]
-					products(nx, px, rx[a])
-					products(ny, py, ry[a])
-					visit(nx, ny, fx, fy, depth+1, above+a)
+			for a := range 2 {
+				nx, ny := vectors[depth][0], vectors[depth][1]
+				last := depth+1 == n || above+a == max(1, m.above)
+				if last {
+					nx, ny = nil, nil // only their sums are looked at
+				}
+				sx := fx * products(nx, px, row(base)[a])
+				for move := -d; move <= d; move++ {
+					sy := fy * products(ny, py, row(base + move)[a])
+					compare(sx, sy)
+					if !last {
+						visit(nx, ny, fx, fy, depth+1, above+a)
+					}
 				}
 			}
 		}

@@ -194,13 +194,29 @@ const lossError = 1e-6
 // counts returns how often each event happens in n answers.
 func counts(f releaseFunc, r *Releaser, x []int64, all []event, n int) []int {
 	hits := make([]int, len(all))
-	for range n {
-		z := f(r, x)
+	look := func(z []int64, times int) {
 		for i, e := range all {
 			if e.in(z) {
-				hits[i]++
+				hits[i] += times
 			}
 		}
+	}
+	// Few answers are different, and each is looked at once. Those too long to be a key are rare.
+	type short struct {
+		n int
+		z [3]int64
+	}
+	seen := map[short]int{}
+	for range n {
+		z := f(r, x)
+		if k := (short{n: len(z)}); copy(k.z[:], z) == len(z) {
+			seen[k]++
+			continue
+		}
+		look(z, 1)
+	}
+	for k, times := range seen {
+		look(k.z[:k.n], times)
 	}
 	return hits
 }

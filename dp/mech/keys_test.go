@@ -291,11 +291,11 @@ func TestKeysReplayAndStatistics(t *testing.T) {
 			}
 		}
 		for _, pair := range [][2][]int64{{{0, 0}, {1, 1}}, {{k.tau, 0}, {k.tau + 1, 1}}, {{3, 4}, {4, 5}}} {
-			if err := checkHockeyStick(f, pair[0], pair[1], 30000, map[float64]float64{1: k.Cost().Delta.Float()}); err != nil &&
-				name == "threshold" {
+			m := drawAnswers(f, pair[0], pair[1], 30000)
+			if err := m.check(map[float64]float64{1: k.Cost().Delta.Float()}); err != nil && name == "threshold" {
 				t.Errorf("%s: %v", name, err)
 			}
-			if err := checkHockeyStick(f, pair[0], pair[1], 30000, map[float64]float64{1: s.Cost().Delta.Float()}); err != nil {
+			if err := m.check(map[float64]float64{1: s.Cost().Delta.Float()}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 func TestLaplaceExact(t *testing.T) {
@@ -118,7 +119,7 @@ func TestMain(m *testing.M) {
 
 func TestLaplaceStatistical(t *testing.T) {
 	// The claim is pure: delta is 0 at epsilon. Just below it, it is not.
-	m := drawAnswers(releaseWith(laplace(3, "1")), []int64{10}, []int64{13}, draws)
+	m := drawAnswers(releaseWith(laplace(3, "1")), []int64{10}, []int64{13}, daily.Rounds(draws/4, draws))
 	if err := m.check(map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
@@ -126,7 +127,7 @@ func TestLaplaceStatistical(t *testing.T) {
 		t.Error("the test cannot tell epsilon 1 from 0.95: it would see nothing")
 	}
 	f, claims := releaseWith(laplace(3, "1")), map[float64]float64{1: 0}
-	if err := checkHockeyStick(f, []int64{10, 10}, []int64{12, 9}, draws/4, claims); err != nil {
+	if err := checkHockeyStick(f, []int64{10, 10}, []int64{12, 9}, daily.Rounds(draws/10, draws/4), claims); err != nil {
 		t.Error(err)
 	}
 }
@@ -225,7 +226,7 @@ func TestGaussianStatistical(t *testing.T) {
 	for _, e := range []float64{0, 0.5, 1, 2, 3} {
 		claims[e] = hockeyStick(gaussianLogs(m.Parameter()), 3, e)
 	}
-	answered := drawAnswers(releaseWith(m), []int64{10}, []int64{13}, draws)
+	answered := drawAnswers(releaseWith(m), []int64{10}, []int64{13}, daily.Rounds(draws/2, draws))
 	if err := answered.check(claims); err != nil {
 		t.Error(err)
 	}

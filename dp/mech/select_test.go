@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/lab/utility"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 var (
@@ -185,7 +186,7 @@ func TestSelectReplay(t *testing.T) {
 
 // The scores are {0, 0, 1} and a neighbour; every event of the index is tried.
 func TestSelectStatistical(t *testing.T) {
-	for _, m := range selectors(t, general, "1") {
+	for _, m := range daily.Sample(t, selectors(t, general, "1"), 2) {
 		f := releaseFunc(chooseWith(m))
 		if err := checkHockeyStick(f, []int64{0, 0, 1}, []int64{1, -1, 0}, draws/20, map[float64]float64{1: 0}); err != nil {
 			t.Errorf("%s: %v", m.Name(), err)
@@ -199,7 +200,7 @@ func TestSelectStatistical(t *testing.T) {
 	if err := flipped.check(map[float64]float64{0.9: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.9: it would see nothing")
 	}
-	for _, m := range selectors(t, monotone, "1") {
+	for _, m := range daily.Sample(t, selectors(t, monotone, "1"), 2) {
 		f := releaseFunc(chooseWith(m))
 		if err := checkHockeyStick(f, []int64{0, 0, 0}, []int64{1, 0, 0}, draws/20, map[float64]float64{1: 0}); err != nil {
 			t.Errorf("%s: %v", m.Name(), err)
@@ -399,7 +400,7 @@ func TestTopKExact(t *testing.T) {
 
 // Ordered pairs of three, each a number from -1 to 5.
 func TestTopKStatistical(t *testing.T) {
-	for _, m := range selectors(t, general, "0.5") {
+	for _, m := range daily.Sample(t, selectors(t, general, "0.5"), 2) {
 		top := must(NewTopK(2, m))
 		f := func(r *Releaser, x []int64) []int64 {
 			i := must(r.SelectTop(Seal(x...), top))

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // wordReader is a stream of chosen 64-bit words, and then of a byte that is neither all zeros
@@ -119,6 +120,9 @@ func noisyLaw(m *noisyMaxSelector, highest func(scores, z []int64) int) lawOf {
 		p = append(p, math.Exp(-math.Abs(float64(k))/b))
 		sum += p[len(p)-1]
 	}
+	for i := range p {
+		p[i] /= sum
+	}
 	return func(scores []int64) []float64 {
 		out, z := make([]float64, len(scores)), make([]int64, len(scores))
 		var walk func(i int, weight float64)
@@ -128,7 +132,7 @@ func noisyLaw(m *noisyMaxSelector, highest func(scores, z []int64) int) lawOf {
 				return
 			}
 			for z[i] = from; z[i] <= to; z[i]++ {
-				walk(i+1, weight*p[z[i]-from]/sum)
+				walk(i+1, weight*p[z[i]-from])
 			}
 		}
 		walk(0, 1)
@@ -259,7 +263,8 @@ func checkSelectReplay(f chooser, x, y []int64) error {
 // The gap is kept as often as it says, where all but one candidate lie just beyond
 // it, which is the worst case; a gap of half the size is not.
 func TestGap(t *testing.T) {
-	const runs, n, beta = 20_000, 50, 0.1
+	const n, beta = 50, 0.1
+	runs := daily.Rounds(6_000, 20_000)
 	half := must(dp.Parse("0.5"))
 	scoring := Scoring{Sensitivity: 1}
 	for _, make := range []func() (Selector, error){
@@ -283,11 +288,11 @@ func TestGap(t *testing.T) {
 					bad++
 				}
 			}
-			return float64(bad) / runs
+			return float64(bad) / float64(runs)
 		}
 		g := m.Gap(n, beta)
 		// Three standard deviations above what is promised.
-		if p := missed(g + 1); p > beta+3*math.Sqrt(beta/runs) {
+		if p := missed(g + 1); p > beta+3*math.Sqrt(beta/float64(runs)) {
 			t.Errorf("%s: more than %d below the best with probability %v, not %v", m.Name(), g, p, beta)
 		}
 		if p := missed(g / 3); p < beta {

@@ -52,6 +52,19 @@ func distributions(t *testing.T) []distribution {
 	return ds
 }
 
+// drawn returns n draws, which one test leaves to the next: each is held against two laws.
+func drawn(d distribution, n int) []int64 {
+	if draws, ok := leftDraws.LoadAndDelete(d.name); ok {
+		return draws.([]int64)
+	}
+	draws := make([]int64, n)
+	d.fill(NewSource(), draws)
+	leftDraws.Store(d.name, draws)
+	return draws
+}
+
+var leftDraws sync.Map
+
 // limit is a bound on chi-square with so many degrees of freedom (Laurent, Massart 2000, Lemma 1).
 func limit(free int) float64 {
 	return float64(free) + 2*math.Sqrt(float64(free)*falseAlarmExponent) + 2*falseAlarmExponent
@@ -63,8 +76,7 @@ func TestChiSquare(t *testing.T) {
 	for _, d := range distributions(t) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			draws := make([]int64, n)
-			d.fill(NewSource(), draws)
+			draws := drawn(d, n)
 			// Bins begin at ..., -w, 0, w, ... up to where 100 draws are expected.
 			w := math.Max(1, math.Floor(d.scale/8))
 			edges := []float64{}
@@ -117,7 +129,8 @@ func TestChiSquare(t *testing.T) {
 
 // TestLowBits: the low bits of wide noise are uniform.
 func TestLowBits(t *testing.T) {
-	const n, bins = 1_000_000, 64
+	const bins = 64
+	n := rounds(300_000, 1_000_000)
 	for _, d := range distributions(t) {
 		if d.scale < 1e6 {
 			continue
@@ -146,8 +159,7 @@ func TestMoments(t *testing.T) {
 	for _, d := range distributions(t) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			draws := make([]int64, n)
-			d.fill(NewSource(), draws)
+			draws := drawn(d, n)
 			sum, squares, fourths := 0.0, 0.0, 0.0
 			for _, k := range draws {
 				x := float64(k)

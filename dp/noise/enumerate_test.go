@@ -2,9 +2,11 @@ package noise
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"math/big"
+	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
@@ -28,8 +30,17 @@ type measure struct {
 	keep   map[[2]uint64]float64
 }
 
+var blocksOf sync.Map // what blocks weigh, by all of a lattice
+
 func newMeasure(l *lattice) *measure {
 	m := &measure{l: l, keep: map[[2]uint64]float64{}}
+	// Several samplers stand on one lattice, which is the same where all of it is.
+	key := fmt.Sprint(l.power, l.num, l.den, l.shift, l.step, l.table)
+	if blocks, ok := blocksOf.Load(key); ok {
+		m.blocks = blocks.([]float64)
+		return m
+	}
+	defer func() { blocksOf.Store(key, m.blocks) }()
 	at := func(v uint64) uint64 { return sourceChoices{sourceOf(v << (64 - fineBits))}.block(l) }
 	ends := []uint64{0} // ends[h] is where block h begins
 	guess := guessedEnds(l)

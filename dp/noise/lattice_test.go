@@ -142,7 +142,7 @@ func TestAcceptAgreesWithExact(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			slow := 0
-			for range 2000 {
+			for range rounds(700, 2000) {
 				h := rng.Uint64N(uint64(len(l.table.bound)))
 				if rng.IntN(10) == 0 {
 					h = rng.Uint64N(1 << 20) // from the tail
@@ -169,7 +169,7 @@ func TestAcceptAgreesWithExact(t *testing.T) {
 					}
 				}
 			}
-			if slow < 1000 {
+			if slow < rounds(300, 1000) {
 				t.Errorf("only %d decisions were refined", slow)
 			}
 		})
@@ -179,7 +179,7 @@ func TestAcceptAgreesWithExact(t *testing.T) {
 // TestExpNegBound compares the fast exponential with the enclosure.
 func TestExpNegBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 20000 {
+	for range rounds(8000, 20_000) {
 		checkExpNeg(t, fixed{rng.Uint64N(66), rng.Uint64()})
 		checkExpNeg(t, fixed{0, rng.Uint64() >> rng.UintN(64)})
 	}

@@ -136,7 +136,7 @@ func checkRadial(draw func(*Source, int) *Reals, samples int) error {
 }
 
 func TestRadialDraws(t *testing.T) {
-	if err := checkRadial(NewRadial, rounds(15_000, 40_000)); err != nil {
+	if err := checkRadial(NewRadial, rounds(8_000, 40_000)); err != nil {
 		t.Error(err)
 	}
 }

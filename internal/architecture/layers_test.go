@@ -40,7 +40,7 @@ var narrow = map[string]string{
 	// released and no more; what solves sees rows and neither noise nor a budget.
 	"internal/mechanism/session": "dp dp/account",
 	"internal/mechanism/stream": "api dp dp/mech internal/mechanism/session internal/mechanism/stream/histogram " +
-		"internal/mechanism/stream/linear internal/mechanism/stream/predict internal/numeric",
+		"internal/mechanism/stream/linear internal/mechanism/stream/predict internal/lru internal/numeric",
 	"internal/mechanism/stream/linear":    "",
 	"internal/mechanism/stream/histogram": "internal/mechanism/stream/linear internal/sealed",
 	"internal/mechanism/stream/predict":   "internal/mechanism/stream/linear",
@@ -117,7 +117,7 @@ var narrow = map[string]string{
 		"internal/session/sessionhost internal/session/sparsesession internal/session/streamsession internal/session/training ledger " +
 		"policy",
 	"internal/curator/pricing": "api dp dp/mech internal/numeric internal/planner internal/planner/tree policy",
-	"internal/curator/answers": "api dp dp/mech internal/curator/pricing internal/engine/postquery internal/planner " +
+	"internal/curator/answers": "api dp dp/mech internal/curator/pricing internal/engine/postquery internal/lru internal/planner " +
 		"internal/planner/expr internal/planner/tree policy",
 	"internal/curator/budgets": "api dp dp/account internal/curator/pricing ledger policy",
 	"internal/curator/answercache": "api dp dp/mech internal/curator/answers internal/curator/pricing internal/lru " +

@@ -56,7 +56,8 @@ func retiredIn(text string) []string {
 			out = append(out, w+": say "+instead)
 		}
 	}
-	if !strings.ContainsAny(text, " /\n") { // a name
+	// A name, or a comment that has nothing of what each alternative of the expression begins with.
+	if said := strings.TrimLeft(text, "/"); !strings.Contains(said, "/") && !strings.Contains(strings.ToLower(said), "package") {
 		return out
 	}
 	for _, m := range retiredPackages.FindAllString(text, -1) {
@@ -64,6 +65,9 @@ func retiredIn(text string) []string {
 	}
 	return out
 }
+
+// fineNames are names that were looked at, in whatever file.
+var fineNames = map[string]bool{}
 
 // retiredInGo looks at the names that a file declares, and at its comments.
 func retiredInGo(name string, src any) ([]string, error) {
@@ -83,12 +87,11 @@ func retiredInGo(name string, src any) ([]string, error) {
 			say(c.Pos(), retiredIn(c.Text))
 		}
 	}
-	fine := map[string]bool{} // names that were looked at
 	ast.Inspect(file, func(n ast.Node) bool {
 		// A field of the owner's socket keeps its name: earlier versions read it in messages.
-		if id, ok := n.(*ast.Ident); ok && !fine[id.Name] && !(id.Name == "Door" && file.Name.Name == "ownersocket") {
+		if id, ok := n.(*ast.Ident); ok && !fineNames[id.Name] && !(id.Name == "Door" && file.Name.Name == "ownersocket") {
 			found := retiredIn(id.Name)
-			fine[id.Name] = len(found) == 0
+			fineNames[id.Name] = len(found) == 0
 			say(id.Pos(), found)
 		}
 		return true

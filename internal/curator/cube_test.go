@@ -97,6 +97,7 @@ func TestCubeIsItsSets(t *testing.T) {
 				}
 			}
 		}
+		w.Leave()
 	}
 }
 
@@ -167,6 +168,7 @@ func TestNoCube(t *testing.T) {
 				t.Errorf("%s: together", c.text)
 			}
 		}
+		w.Leave()
 	}
 }
 

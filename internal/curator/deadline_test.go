@@ -94,6 +94,7 @@ func TestTooLong(t *testing.T) {
 // of the data and of the lockout: what it was when the work was done would decide what becomes of
 // it.
 func TestFailsAtTheEnd(t *testing.T) {
+	t.Parallel() // it waits
 	const each = 100 * time.Millisecond
 	h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
 	looks := map[string]time.Duration{"several": 4, "a model": 2}
@@ -157,6 +158,7 @@ func (e working) Fetch(ctx context.Context, t *tree.Table, into engine.Collector
 // On a cluster a question that is late because it worked is an incident, and one that waited is
 // none, whatever kind of question it is.
 func TestLateOnCluster(t *testing.T) {
+	t.Parallel() // it waits
 	const takes = 100 * time.Millisecond
 	for _, worked := range []time.Duration{takes / 10, takes} {
 		h, s := curatortest.NewHoldouts(t, curatortest.Plenty, nil), curatortest.NewStreams(t, curatortest.Plenty, "")
@@ -178,6 +180,8 @@ func TestLateOnCluster(t *testing.T) {
 				t.Errorf("%s has waited: %v, %q", name, err, added)
 			}
 		}
+		h.Leave()
+		s.Leave()
 	}
 }
 
@@ -330,6 +334,7 @@ func TestPacedUnderLockout(t *testing.T) {
 			if p.Settled() {
 				t.Errorf("%s that fails with %v leaves when its last write is done", name, broken)
 			}
+			w.Leave()
 		}
 		if told[0] != told[1] {
 			t.Errorf("%s: %q", name, told)

@@ -134,9 +134,9 @@ func TestIncidentInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
 	}
-	for _, cause := range []error{nil, api.ErrTimeLimit} {
-		w := newSlowWorld(t)
-		r := w.Record()
+	w := newSlowWorld(t)
+	r := w.Record()
+	for i, cause := range []error{nil, api.ErrTimeLimit} {
 		waiting, cancel := context.WithCancelCause(ctx)
 		r.Before["run"] = func() error {
 			time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
@@ -144,7 +144,7 @@ func TestIncidentInterrupted(t *testing.T) {
 		}
 		const slow = "SELECT COUNT(*) FROM people WHERE s LIKE '%0%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%' OR s LIKE " +
 			"'%1%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%'"
-		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != sessionhost.ErrRun {
+		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: fmt.Sprint("slow ", i)}); err != sessionhost.ErrRun {
 			t.Fatal(err)
 		}
 		if cause == nil {

@@ -90,6 +90,7 @@ func TestLockedOutChain(t *testing.T) {
 			t.Error(differs)
 		}
 		chains, nexts = append(chains, chain(w)), append(nexts, next)
+		w.Leave()
 	}
 	if len(slices.Compact(slices.Clone(chains))) != 1 || len(slices.Compact(slices.Clone(nexts))) != 1 {
 		t.Errorf("somebody else's next receipts are %v:\n%s", nexts, strings.Join(chains, "\n"))

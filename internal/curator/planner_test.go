@@ -237,7 +237,8 @@ func TestExpensiveTexts(t *testing.T) {
 	}
 	d, texts := newPlanners(t, searchedPolicy), expensive()
 	names := slices.Sorted(maps.Keys(texts))
-	everywhere := daily.Sample(t, names, 6)
+	names = daily.Sample(t, names, len(names)/3)
+	everywhere := daily.Sample(t, names, 2)
 	for _, name := range names {
 		text, entries := texts[name], []string{"explain"} // which does all that others do, and prices it
 		if len(text) > 64<<10 {
@@ -265,11 +266,11 @@ func TestExpensiveTexts(t *testing.T) {
 // What is refused after much work is refused once for all who ask it in a while, in the same words,
 // unless a part of the work was somebody else's.
 func TestRefusedForWork(t *testing.T) {
-	for _, name := range []string{"NOT in NOT", "padded and liked"} {
+	for _, name := range daily.Sample(t, []string{"NOT in NOT", "padded and liked"}, 1) {
 		d := newPlanners(t, searchedPolicy)
 		q := api.Question{Analyst: "ana", SQL: expensive()[name]}
 		another := meter.With(ctx)
-		meter.Of(another).Work(1, meter.MostTime/2)
+		meter.Of(another).Work(1, meter.MostTime*7/8)
 		if _, err := d.Explain(another, q); err == nil || d.CachedRefusals() != 0 {
 			t.Fatal(err)
 		}

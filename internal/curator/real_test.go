@@ -95,7 +95,7 @@ func TestMeansWhatPostgreSQLMeans(t *testing.T) {
 			}
 			continue
 		}
-		around, err := answers.CheckOuter(t.Context(), p.Statement)
+		around, err := answers.Descriptions{}.CheckOuter(t.Context(), p.Statement)
 		if err != nil {
 			t.Errorf("%s: %v", x.sql, err)
 			continue

@@ -539,5 +539,6 @@ func TestSharpenedOnServers(t *testing.T) {
 		if sharpened != 1 || answered != len(charges) {
 			t.Errorf("sharpened %d times; %d charges have %d answers", sharpened, len(charges), answered)
 		}
+		w.Leave()
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // Two names for one new question that race on two servers: each name has one answer, at each of
@@ -26,8 +27,8 @@ func TestNamesOfOneQuestion(t *testing.T) {
 	w := curatortest.New(t, curatortest.Plenty)
 	servers := []*curator.Curator{w.Curator, curator.New(w.Dataset, w.Data, w.Ledger, curatortest.Seeded(2))}
 	var told dp.Cost
-	const questions, replies = 120, 4
-	for n := range questions {
+	const replies = 4
+	for n := range daily.Rounds(60, 240) {
 		// Half of them are made of others' groups, too.
 		text := curatortest.ByAge(n)
 		if n%2 == 1 {

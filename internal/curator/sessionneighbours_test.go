@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -104,11 +105,12 @@ func TestStreamNeighbours(t *testing.T) {
 	pure, gaussian := curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Plenty), curatortest.Crowd,
 		"        alpha: 0.05\n"),
 		curatortest.WithStream(hospital.Dataset("hospital", "data", curatortest.Rich), curatortest.Crowd, "        alpha: 0.05\n")
-	for _, c := range []struct {
+	type neighbours struct {
 		name    string
 		dataset string
 		x, y    *hospital.Hospital
-	}{
+	}
+	for _, c := range daily.Sample(t, []neighbours{
 		{"laplace", pure, calm, calm.Without(hospital.Target)},
 		{"gaussian", gaussian, calm, calm.Without(hospital.Target)},
 		{"restless", pure, wild, wild.Without(hospital.Target)},
@@ -116,8 +118,9 @@ func TestStreamNeighbours(t *testing.T) {
 		{"substitute gaussian", curatortest.Substitute(gaussian), wild, calm},
 		{"rows", curatortest.WithStream(rowDataset(curatortest.Plenty), curatortest.Crowd, "        alpha: 0.05\n"), wild,
 			wild.Without(hospital.Target)},
-	} {
-		n, err := judgeStream(newPair(t, c.dataset, c.x, c.y))
+	}, 2) {
+		p := newPair(t, c.dataset, c.x, c.y)
+		n, err := judgeStream(p)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -125,6 +128,7 @@ func TestStreamNeighbours(t *testing.T) {
 		if n < 4 {
 			t.Errorf("%s: only %d questions were compared", c.name, n)
 		}
+		p.leave()
 	}
 }
 
@@ -255,15 +259,16 @@ func lessons() (out []api.TrainingQuestion) {
 func TestTrainingNeighbours(t *testing.T) {
 	calm, wild := hospital.New(60, 1), restless(60, 1)
 	both, gaussian := hospital.Dataset("hospital", "data", curatortest.Plenty), hospital.Dataset("hospital", "data", curatortest.Rich)
-	for _, c := range []struct {
+	type neighbours struct {
 		name, dataset string
 		x, y          *hospital.Hospital
-	}{
+	}
+	for _, c := range daily.Sample(t, []neighbours{
 		{"pure", both, wild, wild.Without(hospital.Target)},
 		{"concentrated", gaussian, calm, calm.Without(hospital.Target)},
 		{"substitute", curatortest.Substitute(gaussian), wild, calm},
 		{"nobody", both, &hospital.Hospital{Patients: calm.Patients[:1], Visits: nil}, &hospital.Hospital{}},
-	} {
+	}, 2) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t, c.dataset, c.x, c.y)
 			answered, moved := 0, 0
@@ -345,6 +350,7 @@ func TestTrainingNeighboursSeePlantedBugs(t *testing.T) {
 		if err := compareTrainings(a, b); err == nil || !curatortest.ContainsAll(err.Error(), c.want) {
 			t.Errorf("%s: got %v", c.name, err)
 		}
+		p.leave()
 	}
 	// A price that follows the data.
 	p := newPair(t, hospital.Dataset("hospital", "data", curatortest.Plenty), h, h.Without(hospital.Target))

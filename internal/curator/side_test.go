@@ -55,6 +55,7 @@ func TestEitherSide(t *testing.T) {
 		if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
 			t.Error(differs, doubts)
 		}
+		w.Leave()
 	}
 }
 
@@ -91,6 +92,7 @@ func TestEitherSwitch(t *testing.T) {
 		if differs, doubts := w.Replayed(); len(differs)+len(doubts) > 0 {
 			t.Error(differs, doubts)
 		}
+		w.Leave()
 	}
 }
 

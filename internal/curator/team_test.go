@@ -120,6 +120,7 @@ func TestAccountsOfATeam(t *testing.T) {
 				t.Errorf("%s: %+v is not of window %d", c.budget, a, window)
 			}
 		}
+		w.Leave()
 	}
 }
 

@@ -270,13 +270,13 @@ var heavyData = sync.OnceValues(func() (string, error) {
 	}
 	_, err =
 		db.Exec(
-			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000);
+			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(300000);
 		CREATE TABLE calls AS SELECT pid // 4 AS pid, s FROM people`)
 	return path, errors.Join(err, db.Close())
 })
 
 // TestInterrupted stops a question while DuckDB computes it: DuckDB looks up between groups of
-// 122,880 rows, and there are six. A question that is not stopped would be answered. The charge
+// 122,880 rows, and there are three. A question that is not stopped would be answered. The charge
 // stays, others can ask, and the same request gets its answer without paying again.
 func TestInterrupted(t *testing.T) {
 	if testing.Short() {

@@ -159,5 +159,6 @@ func TestPolicyProtectsOthersThanAsked(t *testing.T) {
 		if again := w.MustAsk(c.question); curatortest.Numbers(again) != curatortest.Numbers(first) || !again.Receipt.Free {
 			t.Errorf("put back, %s is %+v, and was %+v", c.name, again, first)
 		}
+		w.Leave()
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sealed"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/neighbours"
 	"github.com/discreet-dp/discreet/internal/test/reference"
@@ -133,7 +134,7 @@ func TestOnceGroups(t *testing.T) {
 				}
 			}
 			for name, wrong := range planted {
-				if found[name] > 2 {
+				if found[name] > 0 {
 					continue
 				}
 				again, _ := generate.Prepare(db.Dataset, text, options)
@@ -145,10 +146,19 @@ func TestOnceGroups(t *testing.T) {
 			}
 		}
 	}
-	for w, ds := range generate.Worlds() {
-		maker := generate.NewMaker(ds, planner.Options{Public: reference.New(ds, nil).Public()})
-		for seed := range 8 {
-			d := generate.NewDice(fmt.Sprint("once ", w), uint64(seed))
+	worlds := generate.Worlds()
+	var makers []*generate.Maker
+	for _, ds := range worlds {
+		makers = append(makers, generate.NewMaker(ds, planner.Options{Public: reference.New(ds, nil).Public()}))
+	}
+	const least, seeds = 40, 8
+	for i := range seeds { // beginning with another one every day, until everything was found
+		if !daily.Full() && i >= 2 && len(found) == len(planted) && claimed >= least {
+			break
+		}
+		for w, ds := range worlds {
+			maker := makers[w]
+			d := generate.NewDice(fmt.Sprint("once ", w), uint64((daily.Turn(seeds)+i)%seeds))
 			db := generate.Make(d, ds)
 			for range 12 {
 				try(t, db, maker.Question(d))
@@ -160,7 +170,7 @@ func TestOnceGroups(t *testing.T) {
 			}
 		}
 	}
-	if claimed < 100 {
+	if claimed < daily.Rounds(least, 100) {
 		t.Errorf("only %d questions have keys that are functions of the person", claimed)
 	}
 	for name := range planted {

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/golden"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -245,7 +246,8 @@ func TestQualifiedNames(t *testing.T) {
 	}
 	asked, changed := 0, 0
 	for _, file := range files {
-		for _, c := range readCases(t, file)[1:] {
+		cases := readCases(t, file)[1:]
+		for _, c := range daily.Sample(t, cases, (len(cases)+2)/3) {
 			text, _, _ := strings.Cut(c, "----\n")
 			plain := rewritten(text, func(*pg.Node) {})
 			want := outcome(ds, plain)
@@ -262,7 +264,7 @@ func TestQualifiedNames(t *testing.T) {
 			}
 		}
 	}
-	if asked < 200 || changed < asked*9/10 {
+	if asked < daily.Rounds(60, 200) || changed < asked*daily.Rounds(8, 9)/10 {
 		t.Errorf("%d questions, and %d of them with names to change", asked, changed)
 	}
 }

@@ -9,11 +9,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // check is rapid's, with a number of draws that suits what each costs.
 func check(t *testing.T, draws int, f func(*rapid.T)) {
 	t.Helper()
+	draws = daily.Rounds((draws+3)/4, draws) // others in every run
 	if err := flag.Set("rapid.checks", strconv.Itoa(draws)); err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func TestNarrowUnderSampling(t *testing.T) {
 	for _, c := range daily.Sample(t, []sampled{
 		{0.5, 1e-4, 1000, 1e-4, 0.999}, {0.5, 1e-4, 1000, 1e-5, 0.999}, {0.4, 1e-4, 1000, 1e-4, 0.9999}, {0.3, 1e-4, 1000, 1e-3, 0.9999},
 		{0.25, 1e-4, 100, 1e-3, 0.9999}, {0.6, 1e-4, 1000, 1e-4, 0.99}, {0.5, 1e-5, 100_000, 1e-5, 0.98}, {1, 1e-3, 10_000, 1e-5, 0.999},
-	}, 3) {
+	}, 1) {
 		gaussian := must(Gaussian(1 / c.sigma))
 		law := must(Sampled(gaussian, c.rate, Remove))
 		other := must(Sampled(gaussian, c.rate*2, Remove))
@@ -179,7 +179,7 @@ func TestExtremes(t *testing.T) {
 		"sampled Laplace, 1e9 times":     times(t, sampledLaw(t, lap(t, 1), 1e-3, Remove), 1e9),
 		"sampled Laplace, small, often":  times(t, sampledLaw(t, lap(t, 0.01), 0.5, Remove), 1e7),
 	}
-	for _, name := range daily.Sample(t, slices.Sorted(maps.Keys(sums)), 20) {
+	for _, name := range daily.Sample(t, slices.Sorted(maps.Keys(sums)), 7) {
 		s := sums[name]
 		t.Run(name, func(t *testing.T) {
 			deltas := []float64{0.9, 1e-6, 1e-100}

@@ -79,7 +79,7 @@ func exactly(t *testing.T, text string) *big.Float {
 // TestDeltaAgainstReference: every bracket holds the number, and is narrow where
 // nothing is enclosed or cut off.
 func TestDeltaAgainstReference(t *testing.T) {
-	slow := 0
+	slow := daily.Choices(t).Below(24) // one of so many, others every day
 	for _, r := range load(t).Deltas {
 		var s Sum
 		loose := 3e-6 // of the width
@@ -102,7 +102,7 @@ func TestDeltaAgainstReference(t *testing.T) {
 		}
 		// Where the width is not next to nothing it took work.
 		if loose > 1e-5 {
-			if slow++; slow%6 != 0 && !daily.Full() {
+			if slow++; slow%24 != 0 && !daily.Full() {
 				continue
 			}
 		}
@@ -269,20 +269,21 @@ func TestAgainstSlowAccountant(t *testing.T) {
 		}
 	}
 	const step = 4e-3
-	for _, c := range []struct {
+	type compared struct {
 		name     string
 		one, two func(l float64) float64
 		reach    float64 // of one of them
 		sum      Sum
 		squares  int // how often the two together are doubled
-	}{
+	}
+	for _, c := range daily.Sample(t, []compared{
 		{"Laplace", laplace(0.25), laplace(0.25), 0.25, times(t, lap(t, 0.25), 8), 2},
 		{"Laplace and Gaussian", laplace(0.5), normal(0.3), 2.5, times(t, lap(t, 0.5), 2).plus(t, gauss(t, 0.3), 2), 1},
 		{"sampled, removed", removed(1, 0.1), removed(1, 0.1), 4, times(t, sampledLaw(t, gauss(t, 1), 0.1, Remove), 4), 1},
 		{"sampled, added", added(1, 0.1), added(1, 0.1), 4, times(t, sampledLaw(t, gauss(t, 1), 0.1, Add), 4), 1},
 		{"sampled and not", removed(1, 0.1), laplace(0.4), 4,
 			times(t, sampledLaw(t, gauss(t, 1), 0.1, Remove), 2).plus(t, lap(t, 0.4), 2), 1},
-	} {
+	}, 2) {
 		var ends [2]*slow
 		for i, up := range []bool{false, true} {
 			s := newSlow(c.one, -c.reach, c.reach, step, up).times(newSlow(c.two, -c.reach, c.reach, step, up))

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // beginning is a server whose data is not open yet, and ana, who asks it.
@@ -24,7 +26,7 @@ type beginning struct {
 
 func begins(t *testing.T, c Config) *beginning {
 	t.Helper()
-	password := passwordOf(t, c)
+	password := userstest.Password("ana")
 	s, err := Begin(t.Context(), c)
 	must(t, err)
 	serve(t, s)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // inn is a server on a hospital, and who may ask it.
@@ -66,7 +67,10 @@ func TestJDBC(t *testing.T) {
 	if modules, err := exec.Command(java, "--list-modules").Output(); err != nil || !strings.Contains(string(modules), "jdk.compiler") {
 		t.Skip("this Java cannot compile: install default-jdk-headless")
 	}
+	before := userstest.Rounds
+	userstest.Rounds = 4096 // it takes no fewer
 	g := host(t)
+	userstest.Rounds = before
 	said(t, "testdata/jdbc.txt", exec.Command(java, "-cp", driver, "testdata/Client.java",
 		fmt.Sprintf("jdbc:postgresql://127.0.0.1:%d/hospital", g.port), "ana", g.password))
 }

@@ -40,7 +40,7 @@ func TestHostile(t *testing.T) {
 		t.Skip("the memory of a process is read from /proc")
 	}
 	p := startProcess(t)
-	alone, beside, after := time.Second, 3*time.Second, time.Second
+	alone, beside, after := time.Second, 2*time.Second, time.Second
 	if *soak > 0 {
 		alone, beside, after = max(*soak/3, 15*time.Second), *soak, 20*time.Second
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // listeners are a server with ana's password, which clients reach from an address.
@@ -21,7 +23,7 @@ type listeners struct {
 func newListeners(t *testing.T) *listeners {
 	t.Helper()
 	c := world(t, "")
-	password := passwordOf(t, c)
+	password := userstest.Password("ana")
 	return &listeners{t, opened(t, c), password}
 }
 

@@ -31,6 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -169,16 +170,19 @@ func besiege(t *testing.T) (*Server, *siege) {
 	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
 		Rate: 1_000_000, Connections: 5000, Version: "test"}
 	must(t, os.WriteFile(c.Policy, []byte("datasets:\n"+text), 0o600))
+	everybody := map[string]users.Role{}
+	for i := range crowdUsers {
+		everybody[fmt.Sprintf("u%d", i)] = users.Analyst
+	}
+	passwords := userstest.Write(t, c.Users, everybody, "")
 	store, err := users.Open(c.Users)
 	must(t, err)
 	defer store.Close()
 	for i := range crowdUsers {
 		name := fmt.Sprintf("u%d", i)
-		password, err := store.Add(t.Context(), name, users.Analyst, "")
-		must(t, err)
 		token, _, err := store.NewToken(t.Context(), name, "", time.Time{})
 		must(t, err)
-		s.Passwords, s.Tokens = append(s.Passwords, password), append(s.Tokens, token)
+		s.Passwords, s.Tokens = append(s.Passwords, passwords[name]), append(s.Tokens, token)
 	}
 	t.Cleanup(func() { verified(t, filepath.Join(dir, "policy.ledger")) }) // after the server has ended
 	server := opened(t, c)

@@ -79,6 +79,7 @@ func TestPlaintext(t *testing.T) {
 }
 
 func TestLedgerIsHeld(t *testing.T) {
+	t.Parallel() // it waits
 	c := world(t, "")
 	db, err := discreet.Open(t.Context(), c.Policy)
 	must(t, err)

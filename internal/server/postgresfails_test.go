@@ -49,7 +49,7 @@ var mishaps = []struct {
 	{"two come, one of them to one neighbour alone", []string{"INSERT INTO patients (pid, age) VALUES (2002, 3)"}, false,
 		[]string{"INSERT INTO patients (pid, age, cost, admitted) VALUES (2003, 9223372036854775807, 'NaN', 'infinity')",
 			"INSERT INTO visits (pid, cost, ward, day) SELECT 2003, '-Infinity', repeat('w', 2000000), '5874897-12-31' FROM " +
-				"generate_series(1, 20)", "INSERT INTO labs (person, value) SELECT 2003, i FROM generate_series(1, 5000) i"}},
+				"generate_series(1, 4)", "INSERT INTO labs (person, value) SELECT 2003, i FROM generate_series(1, 5000) i"}},
 	{"a third comes", []string{"INSERT INTO patients (pid, age) VALUES (2004, 3)"}, false,
 		[]string{"DELETE FROM labs WHERE person = 2003"}},
 }

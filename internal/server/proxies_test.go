@@ -23,9 +23,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite"
+
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
-// The proxies of deploy/proxies, with the very files that docs/server.md shows, in front of a
+// The proxies of deploy/proxies, with the very files that docs/proxies.md shows, in front of a
 // server. Where a program is missing its test is skipped, unless DISCREET_NEED_TOOLS has its name,
 // or all. Programs and modules are those of Debian; see .ci/tools.
 
@@ -49,7 +51,7 @@ func newStage(t *testing.T, trust string) *stage {
 	s := &stage{dir: t.TempDir(), roots: x509.NewCertPool(), front: map[string]int{}}
 	c.Certificate, c.Key, c.TrustProxy = filepath.Join(s.dir, "tls.crt"), filepath.Join(s.dir, "tls.key"), trust
 	s.roots.AppendCertsFromPEM(issueFor(t, "db.example", s.dir))
-	s.password, s.config = passwordOf(t, c), c
+	s.password, s.config = userstest.Password("ana"), c
 	s.Server = opened(t, c)
 	return s
 }

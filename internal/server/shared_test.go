@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 // lines is a log that several may write.
@@ -51,12 +52,14 @@ func sharing(t *testing.T, pg *testpg.Server, log io.Writer) (both [2]*Server, s
 	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "discreet user add") {
 		t.Fatalf("a server without users: %v", err)
 	}
-	store, err := users.Open(users.Beside(pg.URL()))
-	must(t, err)
-	t.Cleanup(func() { store.Close() })
-	if _, err := store.Add(t.Context(), "ana", users.Analyst, "correct horse battery"); err != nil {
+	file, database := filepath.Join(dir, "users"), users.Beside(pg.URL())
+	userstest.Write(t, file, map[string]users.Role{"ana": users.Analyst}, "correct horse battery")
+	if _, err := users.Copy(t.Context(), file, database); err != nil {
 		t.Fatal(err)
 	}
+	store, err := users.Open(database)
+	must(t, err)
+	t.Cleanup(func() { store.Close() })
 	for i := range both {
 		both[i] = opened(t, c)
 	}

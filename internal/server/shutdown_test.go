@@ -35,6 +35,7 @@ func asks(t *testing.T, s *Server) <-chan error {
 
 // What was paid for is answered; who comes meanwhile is not, and is told so.
 func TestShutdown(t *testing.T) {
+	t.Parallel() // it waits
 	s, err := Open(t.Context(), world(t, "    release: {tick: 1s}\n"))
 	must(t, err)
 	served := make(chan error, 1)

@@ -50,8 +50,10 @@ func (r *reading) unread(t *testing.T, requests int, head map[string]string) net
 // TestStreamsOfStrangers sends a hundred requests on each of many connections, without a name and
 // without reading an answer: there is room for some of them, and whoever comes later finds it.
 func TestStreamsOfStrangers(t *testing.T) {
-	const connections = 40 // with 100 requests each: twice as many as may be
-	r := newReading(t, time.Minute)
+	const connections = 10 // with 100 requests each: twice as many as may be
+	c := world(t, "")
+	c.Connections = 250
+	r := newReadingOf(t, c, time.Minute)
 	for _, path := range []string{"/", "/healthz", "/v1/nothing"} {
 		before := inUse()
 		var all []net.Conn

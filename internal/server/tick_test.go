@@ -25,6 +25,7 @@ func TestTickOfOneOwn(t *testing.T) {
 // TestTickByDefault: where the policy says nothing, answers leave on a tick that is chosen by the
 // size of the data; the owner can set it, and turn it off.
 func TestTickByDefault(t *testing.T) {
+	t.Parallel() // it waits
 	for release, want := range map[string]time.Duration{
 		"    # release:\n": 100 * time.Millisecond, "    release: tick\n": 100 * time.Millisecond,
 		"    release: {tick: 150ms}\n": 150 * time.Millisecond, "    release: immediate\n": 0,

@@ -57,17 +57,6 @@ func tokenOf(t testing.TB, c Config) string {
 	return token
 }
 
-// passwordOf gives ana another password.
-func passwordOf(t testing.TB, c Config) string {
-	t.Helper()
-	store, err := users.Open(c.Users)
-	must(t, err)
-	defer store.Close()
-	password, err := store.SetPassword(t.Context(), "ana", "")
-	must(t, err)
-	return password
-}
-
 // addAna lets ana in, with a password and a token.
 func addAna(t testing.TB, c Config) (password, token string) {
 	t.Helper()

@@ -9,6 +9,8 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 func person(n int64) string {
@@ -71,7 +73,7 @@ func TestOneHeavyPerson(t *testing.T) {
 	}
 	rows = append(rows, row{person(8), 4, []int64{0, 1, 0}})
 	want := fmt.Sprint(naive(s, rows, false))
-	for _, memory := range []int64{0, 1 << 20} {
+	for _, memory := range daily.Sample(t, []int64{0, 1 << 20}, 1) {
 		s.Memory, s.Unordered = memory, true
 		batches := source(s, rows, false, 2048, 2)
 		got, err := Run(context.Background(), s, func(take func(*Batch) error) error {
@@ -254,7 +256,7 @@ func TestPasses(t *testing.T) {
 	wide := Measure{Kind: Sum, Lo: clipped(-1, 50), Hi: clipped(1, 50), Reach: 1 << 45}
 	slim := Measure{Kind: Sum, Lo: big.NewInt(-50), Hi: big.NewInt(50), Reach: 100}
 	for _, text := range []bool{false, true} {
-		for _, measures := range [][]Measure{{slim}, {slim, wide, {Kind: People}}, {wide}} {
+		for _, measures := range daily.Sample(t, [][]Measure{{slim}, {slim, wide, {Kind: People}}, {wide}}, 1) {
 			s := Spec{Groups: 30, MaxGroups: 4, Measures: measures, Memory: 1 << 18}
 			var rows []row
 			for i := range 30_000 {

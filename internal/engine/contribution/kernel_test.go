@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // TestSortSix tries all inputs of zeros and ones, which is enough for a network of comparisons.
@@ -53,7 +55,7 @@ func TestChoiceBetweenTies(t *testing.T) {
 
 // TestManyGroups has as many groups as fit beside a person, and more.
 func TestManyGroups(t *testing.T) {
-	for _, groups := range []int{partCount - 1, partCount, partCount + 1, 5 * partCount} {
+	for _, groups := range daily.Sample(t, []int{partCount - 1, partCount, partCount + 1, 5 * partCount}, 2) {
 		s := Spec{Groups: groups, MaxGroups: 4, Measures: []Measure{{Kind: Rows, Lo: new(big.Int), Hi: big.NewInt(2)},
 			{Kind: Sum, Lo: big.NewInt(-9), Hi: big.NewInt(9), Reach: 100}}}
 		var rows []row
@@ -123,7 +125,7 @@ func TestSpill(t *testing.T) {
 
 // TestHandful compares with the definition where people keep few groups of many.
 func TestHandful(t *testing.T) {
-	for _, groups := range []int{minManyGroups - 1, minManyGroups, 1000} {
+	for _, groups := range daily.Sample(t, []int{minManyGroups - 1, minManyGroups, 1000}, 1) {
 		rows := manyRows(groups)
 		for most := 1; most <= maxFewGroups+2; most++ {
 			for first := range slimMeasures {

@@ -37,7 +37,7 @@ func TestBothShapes(t *testing.T) {
 		s.kind = policy.Many // others have one way
 		e, rows := drawTable(rt, t, t.TempDir(), s, 60)
 		defer e.Close()
-		for range rounds(4, 12) {
+		for range rounds(2, 12) {
 			text := drawQuestion(rt)
 			p, err := prepareOne(e.dataset, text)
 			if err != nil {
@@ -71,7 +71,7 @@ func TestBothShapes(t *testing.T) {
 		}
 	})
 	t.Logf("%d questions, %d of them exactly", asked, certain)
-	if !testing.Short() && certain < rounds(6, 100) {
+	if !testing.Short() && certain < rounds(1, 100) {
 		t.Error("too few questions for a test")
 	}
 }
@@ -107,7 +107,7 @@ var people = []struct{ typ, one, other string }{
 // TestWhoIsWho has two people with three rows each and a row about nobody, of which two a person
 // count, in every type that a person can have.
 func TestWhoIsWho(t *testing.T) {
-	for i, p := range people {
+	for i, p := range daily.Sample(t, people, 9) {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "d.duckdb")
 		owner(t, path, "CREATE TABLE t (u "+p.typ+")", fmt.Sprintf("INSERT INTO t VALUES ('%s'), ('%s'), (NULL), ('%s'), ('%s'), ('%s'), "+
@@ -192,7 +192,7 @@ tables:
 func TestOrderIsSeen(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "d.duckdb")
-	rows := "SELECT hash(i) % 5000 AS u, 'k' || (hash(i * 31) % 40) AS k, CAST(hash(i + 7) % 100 AS INTEGER) AS v FROM range(400000) r(i)"
+	rows := "SELECT hash(i) % 5000 AS u, 'k' || (hash(i * 31) % 40) AS k, CAST(hash(i + 7) % 100 AS INTEGER) AS v FROM range(200000) r(i)"
 	owner(t, path, "CREATE TABLE shuffled AS "+rows, "CREATE TABLE clustered AS "+rows+" ORDER BY u")
 	var names []string
 	for i := range 40 {
@@ -234,13 +234,13 @@ func bothOf(p *tree.Plan) (*tree.Query, []int) { return &p.Query, everyMeasure(&
 // read as often with that person as without.
 func TestOrderOfOne(t *testing.T) {
 	const mine = "INSERT INTO t SELECT -1, 'mine' UNION ALL SELECT 2000000, 'mine'"
-	for _, c := range []struct{ order, question string }{
+	for _, c := range daily.Sample(t, []struct{ order, question string }{
 		{"", "SELECT COUNT(*) FROM t WHERE k = 'mine' OR k = 'theirs'"},
 		{"", "SELECT k, COUNT(*) FROM t GROUP BY k"},
 		{" ORDER BY u", "SELECT COUNT(*) FROM t JOIN p ON t.k = p.k"},
 		{" ORDER BY u", "SELECT COUNT(*) FROM t LEFT JOIN p ON t.k = p.k"},
 		{" ORDER BY u", "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM p WHERE p.k = t.k)"},
-	} {
+	}, 2) {
 		for _, target := range []string{"SELECT 1", "INSERT INTO t SELECT 37, 'theirs'"} {
 			folder := t.TempDir()
 			owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT CAST(hash(i) % 1000000 AS BIGINT) AS u, 'a' AS k FROM "+
@@ -306,7 +306,7 @@ func TestSidesArePublic(t *testing.T) {
 			}
 		}
 	}
-	for want, got := range map[string][][]string{"a": plans(3_000, 100_000)[:6], "b": plans(100_000, 3_000)[:6]} {
+	for want, got := range map[string][][]string{"a": plans(3_000, 40_000)[:6], "b": plans(40_000, 3_000)[:6]} {
 		for i, tables := range got {
 			if last := tables[len(tables)-1]; last != want {
 				t.Errorf("%s: %s is put into the hash table, and %s is smaller", questions[i], last, want)
@@ -337,7 +337,7 @@ func (n planNode) scans() (out []string) {
 func TestOneRowOutOfOrder(t *testing.T) {
 	turn := turnOf(t, 2)
 	const one = "INSERT INTO t SELECT u, k FROM t WHERE u = "
-	for i, c := range []struct{ name, more string }{
+	for i, c := range daily.Sample(t, []struct{ name, more string }{
 		{"in order", "SELECT 1"},
 		{"one row behind", one + "37 LIMIT 1"},
 		{"one beyond all", "INSERT INTO t SELECT 999999999, 'a' UNION ALL SELECT 12, 'a'"},
@@ -346,7 +346,7 @@ func TestOneRowOutOfOrder(t *testing.T) {
 		{"one in front", "CREATE OR REPLACE TABLE t AS SELECT 299990 AS u, 'a' AS k UNION ALL FROM t"},
 		{"one in between", "CREATE OR REPLACE TABLE t AS SELECT * EXCLUDE i FROM (SELECT *, rowid AS i FROM t UNION ALL " +
 			"SELECT 3, 'a', 150000) ORDER BY i"},
-	} {
+	}, 2) {
 		for k, unit := range []string{"u", "lpad(CAST(u AS VARCHAR), 12, '0')"} {
 			if !daily.Full() && (i+k+turn)%2 != 0 {
 				continue // numbers or texts, by turns
@@ -393,7 +393,7 @@ func TestFewPass(t *testing.T) {
 		"range(2000000) r(i)")
 	ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {v: "+
 		"{type: integer, bounds: [0, 1000]}}\n")
-	for _, threads := range []int{1, 2, 4} {
+	for _, threads := range daily.Sample(t, []int{1, 2, 4}, 1) {
 		e := must(OpenWith(t.Context(), ds, Limits{Threads: threads}))(t)
 		for _, text := range []string{"SELECT COUNT(*) FROM t WHERE v % 100 = 3", "SELECT COUNT(*) FROM t WHERE v % 10 < 9"} {
 			b := must(e.now.newBounded(bothOf(prepare(t, ds, text))))(t)
@@ -412,14 +412,14 @@ func TestFewPass(t *testing.T) {
 func TestPassesArePublic(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT CAST(hash(i) % 100000 AS BIGINT) AS u, CAST(hash(i + 7) % 1000 "+
-		"AS INTEGER) AS v, 'k' || (hash(i * 31) % 10) AS k FROM range(1000000) r(i)")
+		"AS INTEGER) AS v, 'k' || (hash(i * 31) % 10) AS k FROM range(500000) r(i)")
 	ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 6\n    columns: {v: "+
 		"{type: integer, bounds: [0, 1000]}, k: {type: text, keys: [k0, k1, k2, k3, k4, k5, k6, k7, k8, k9]}}\n")
 	e := open(t, ds)
-	for _, memory := range []int64{6 << 20, 12 << 20, 64 << 20} {
+	for _, memory := range append([]int64{3 << 20}, daily.Sample(t, []int64{6 << 20, 32 << 20}, 1)...) {
 		e.now.memory = memory
 		seen := map[int][]int{}
-		for _, most := range []int{10, 300, 600, 800, 1000} {
+		for _, most := range append([]int{10, 1000}, daily.Sample(t, []int{300, 600, 800}, 1)...) {
 			b, err := e.now.newBounded(bothOf(prepare(t, ds, fmt.Sprintf("SELECT k, COUNT(*), SUM(v) FROM t WHERE v <= %d GROUP BY k",
 				most))))
 			if err != nil {
@@ -430,7 +430,7 @@ func TestPassesArePublic(t *testing.T) {
 			seen[passes] = append(seen[passes], most)
 			b.close()
 		}
-		if len(seen) > 1 || memory < 12<<20 && seen[1] != nil {
+		if len(seen) > 1 || memory < 6<<20 && seen[1] != nil {
 			t.Errorf("%d bytes: read so often, by what passes: %v", memory, seen)
 		}
 		t.Logf("%d bytes: %v", memory, seen)

@@ -89,7 +89,7 @@ func TestQuotedLinesInLargeFiles(t *testing.T) {
 	b.WriteString("i,s\n")
 	rows := int64(0)
 	for ; b.Len() < 40<<20; rows++ {
-		fmt.Fprintf(&b, "%d,\"%s\nb,%d,\"\"q\"\"\n\"\n", rows, strings.Repeat("x", 200), rows)
+		fmt.Fprintf(&b, "%d,\"%s\nb,%d,\"\"q\"\"\n\"\n", rows, strings.Repeat("x", 1000), rows)
 	}
 	write(t, folder, "t.csv", b.String())
 	e := open(t, dataset(t, folder, "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}, s: {type: text}}}}"))

@@ -209,7 +209,7 @@ func different(a, b []string) (came, went int) {
 // TestFetchNeighbours: nobody, whatever they have in however many tables, is in a table with more
 // rows than MaxRows, and nobody else's rows change.
 func TestFetchNeighbours(t *testing.T) {
-	for seed := range rounds[uint64](2, 6) {
+	for _, seed := range seeds(t, 1, 6) {
 		f := shops(t, seed)
 		for _, c := range shopTables {
 			if far := f.farFetched(t, c[0], c[1], unchanged); far != "" {
@@ -222,6 +222,13 @@ func TestFetchNeighbours(t *testing.T) {
 
 // TestPlantedFetch shows that the comparison finds engines that cut wrongly.
 func TestPlantedFetch(t *testing.T) {
+	var opened []family // by their seeds
+	whole := t
+	defer func() {
+		for _, f := range opened {
+			f.close()
+		}
+	}()
 	replace := func(old, new string) func(string) string {
 		return func(text string) string { return regexp.MustCompile(old).ReplaceAllString(text, new) }
 	}
@@ -238,8 +245,10 @@ func TestPlantedFetch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(12) {
-				f := shops(t, seed)
-				defer f.close()
+				if int(seed) == len(opened) {
+					opened = append(opened, shops(whole, seed))
+				}
+				f := opened[seed]
 				for _, c := range shopTables {
 					if far := f.farFetched(t, c[0], c[1], mutate); far != "" && far != "it does not run" {
 						t.Logf("found by %s: %s", c[0], far)
@@ -391,7 +400,9 @@ func TestFetchPrintsNoText(t *testing.T) {
 	o := planner.Options{Public: memory.New(ds, db.Tables).Public()}
 	m := generate.NewMaker(ds, o)
 	printed := 0
-	for i := range uint64(500) {
+	from := uint64(turnOf(t, 50))
+	for i := range rounds[uint64](120, 500) {
+		i += 120 * from
 		features, target := m.Table(generate.NewDice("marks", i))
 		table, err := planner.PrepareTable(ds, features, target, o)
 		if err != nil {
@@ -404,7 +415,7 @@ func TestFetchPrintsNoText(t *testing.T) {
 		f.close()
 		printed++
 	}
-	if printed < 100 {
+	if printed < rounds(20, 100) {
 		t.Errorf("only %d were printed", printed)
 	}
 }

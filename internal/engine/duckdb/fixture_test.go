@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	driver "github.com/duckdb/duckdb-go/v2"
@@ -28,15 +30,33 @@ import (
 // data does. With a path it is that database file, otherwise it is in memory.
 func owner(t testing.TB, path string, statements ...string) {
 	t.Helper()
-	connector := must(driver.NewConnector(path, nil))(t)
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
+	conn := must(owners().Conn(t.Context()))(t)
+	defer conn.Close()
+	file := "file" + strconv.FormatInt(ownersFiles.Add(1), 10)
+	attach := "ATTACH ':memory:' AS " + file
+	if path != "" {
+		attach = "ATTACH " + sqlgen.QuoteText(path) + " AS " + file
+	}
+	before, after := []string{attach, "USE " + file}, []string{"CHECKPOINT " + file, "USE memory", "DETACH " + file}
+	for _, s := range slices.Concat(before, statements, after) {
+		if _, err := conn.ExecContext(t.Context(), s); err != nil {
 			t.Fatalf("%v in %.300s", err, s)
 		}
 	}
 }
+
+// owners is the DuckDB of all who own data: to start one for each file takes longer than to write
+// most of them.
+var (
+	owners = sync.OnceValue(func() *sql.DB {
+		connector, err := driver.NewConnector("", nil)
+		if err != nil {
+			panic(err)
+		}
+		return sql.OpenDB(connector)
+	})
+	ownersFiles atomic.Int64
+)
 
 // must ends a test where there is an error: must(Open(ctx, ds))(t).
 func must[T any](v T, err error) func(testing.TB) T {
@@ -148,9 +168,14 @@ func mutant(all []sqlgen.Statement, change func(string) string) ([]sqlgen.Statem
 // TestMain lets rapid try fewer tables than it would, unless all are asked for. They are others in
 // every run.
 func TestMain(m *testing.M) {
-	daily.Checks("6")
+	daily.Checks("4")
 	debug.SetGCPercent(400) // plans are made and dropped by the thousand
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, f := range allFamilies {
+		f.close()
+	}
+	os.RemoveAll(familiesFolder)
+	os.Exit(code)
 }
 
 // rounds returns how many rounds a test has: fewer than all, unless all are asked for.

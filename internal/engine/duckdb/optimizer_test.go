@@ -127,7 +127,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 				}
 				settings[alone+" alone"] = slices.DeleteFunc(slices.Clone(rules), func(r string) bool { return r == alone })
 			}
-			turn := turnOf(t, 64)
+			turn := turnOf(t, 256)
 			asked, wanted := 0, map[string][]outcome{}
 			for i, how := range slices.Sorted(maps.Keys(settings)) {
 				if _, err := free.DB.ExecContext(t.Context(), "SET disabled_optimizers = "+sqlgen.QuoteText(strings.Join(settings[how],
@@ -135,9 +135,9 @@ func TestOptimizersChangeNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				for k, text := range c.questions {
-					every := 4 // question with all rules or none
+					every := 16 // question with all rules or none
 					if strings.HasSuffix(how, " alone") {
-						every = 64
+						every = 256
 					}
 					if !daily.Full() && (i+k+turn)%every != 0 {
 						continue
@@ -157,7 +157,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 				}
 			}
 			t.Logf("%d questions, with %d settings", asked, len(settings))
-			if asked < rounds(25, 100) {
+			if asked < rounds(4, 100) {
 				t.Error("too few for a test")
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // everything spells a result: combinations of private keys, people, sums and values.
@@ -60,14 +61,14 @@ tables:
       d: {type: date, bounds: [2024-01-01, 2024-01-04]}
       b: {type: boolean}
 `))
-		for _, text := range []string{
+		for _, text := range daily.Sample(t, []string{
 			"SELECT COUNT(DISTINCT w) FROM t", "SELECT k, COUNT(DISTINCT p) FROM t GROUP BY k",
 			"SELECT k, COUNT(DISTINCT far) FROM t GROUP BY k",
 			"SELECT COUNT(DISTINCT b), COUNT(DISTINCT d), COUNT(DISTINCT w + 1) FROM t WHERE w > 3",
 			"SELECT k, MEDIAN(w), MIN(far), MAX(far) FROM t GROUP BY k", "SELECT k, MEDIAN(d), COUNT(*), SUM(w) FROM t GROUP BY k",
 			"SELECT p, COUNT(*) FROM t GROUP BY p", "SELECT w, p, COUNT(*), SUM(far), COUNT(DISTINCT w) FROM t GROUP BY w, p",
 			"SELECT p, k, b, COUNT(*), MEDIAN(w) FROM t GROUP BY p, k, b", "SELECT p, COUNT(*) FROM t WHERE w > 1000 GROUP BY p",
-		} {
+		}, 3) {
 			q := &prepare(t, e.dataset, text).Query
 			inSQL, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 			if err != nil {
@@ -173,24 +174,23 @@ func TestExistsBesideValue(t *testing.T) {
 // TestOnePersonTwoTypes: a whole number is one person, whatever types of whole numbers the columns
 // have. What else is alike is in table_test.go.
 func TestOnePersonTwoTypes(t *testing.T) {
-	for _, typ := range []string{"INTEGER", "UTINYINT", "UHUGEINT", "DECIMAL(9,0)"} {
-		var got []string
-		for _, who := range []string{"", " WHERE range <> 7"} {
-			folder := t.TempDir()
-			owner(t, filepath.Join(folder, "shop.duckdb"),
-				"CREATE TABLE customers AS SELECT CAST(range AS INTEGER) AS cid, 'N' AS region, 3 AS age, 'x' AS city FROM range(10)"+who,
-				"CREATE TABLE orders AS SELECT range AS oid, CAST(range AS "+typ+") AS cust, 1 AS code, 2 AS amount, 'x' AS shop FROM "+
-					"range(10)"+who,
-				"CREATE TABLE items AS SELECT range AS iid, range // 2 AS order_id, 3 AS qty FROM range(6)",
-				"CREATE TABLE parts AS SELECT range AS item, 1 AS w FROM range(10)",
-				"CREATE TABLE products AS SELECT range AS code, 'p' || range AS label FROM range(9)",
-				"CREATE TABLE tags AS SELECT range AS code, 't' || range % 3 AS tag FROM range(9)")
-			e := open(t, shopDataset(t, folder, "shop.duckdb", "add-remove", 2, 2))
-			got = append(got, answer(t, e, "SELECT COUNT(DISTINCT who) FROM (SELECT cid AS who FROM customers UNION ALL SELECT cust AS "+
-				"who FROM orders) AS u"))
+	types := []string{"INTEGER", "UTINYINT", "UHUGEINT", "DECIMAL(9,0)"}
+	for want, who := range map[string]string{"[10]": "", "[9]": " WHERE range <> 7"} {
+		folder := t.TempDir()
+		keys := "source: d.duckdb\nunit: customers.cid\ntables:\n  customers: {unique: cid, columns: {}}\n"
+		statements := []string{"CREATE TABLE customers AS SELECT CAST(range AS INTEGER) AS cid FROM range(10)" + who}
+		for i, typ := range types {
+			statements = append(statements,
+				fmt.Sprintf("CREATE TABLE orders%d AS SELECT CAST(range AS %s) AS cust FROM range(10)%s", i, typ, who))
+			keys += fmt.Sprintf("  orders%d: {path: cust -> customers.cid, max_rows: 2, max_groups: 2, columns: {}}\n", i)
 		}
-		if got[0] != "[10]" || got[1] != "[9]" {
-			t.Errorf("%s: one person moves COUNT(DISTINCT person) from %s to %s", typ, got[0], got[1])
+		owner(t, filepath.Join(folder, "d.duckdb"), statements...)
+		e := open(t, dataset(t, folder, keys))
+		for i, typ := range types {
+			if got := answer(t, e, fmt.Sprintf("SELECT COUNT(DISTINCT who) FROM (SELECT cid AS who FROM customers UNION ALL "+
+				"SELECT cust AS who FROM orders%d) AS u", i)); got != want {
+				t.Errorf("%s%s: %s people, and not %s", typ, who, got, want)
+			}
 		}
 	}
 }
@@ -310,8 +310,9 @@ func TestWindowsTogether(t *testing.T) {
 		stored = append(stored, open(t, dataset(t, folder, togetherKeys)))
 	}
 	number := "row_number() OVER (PARTITION BY pid ORDER BY cost)"
-	for _, other := range []string{"row_number() OVER (PARTITION BY pid ORDER BY cost DESC)", "row_number() OVER (PARTITION BY pid, day)",
-		"ntile(5) OVER (PARTITION BY pid ORDER BY cost DESC)", "row_number() OVER (PARTITION BY pid, day ORDER BY cost)"} {
+	for _, other := range daily.Sample(t, []string{"row_number() OVER (PARTITION BY pid ORDER BY cost DESC)",
+		"row_number() OVER (PARTITION BY pid, day)",
+		"ntile(5) OVER (PARTITION BY pid ORDER BY cost DESC)", "row_number() OVER (PARTITION BY pid, day ORDER BY cost)"}, 2) {
 		q := question(t, stored[0], "SELECT COUNT(*) FROM (SELECT "+number+" AS a, "+other+" AS b FROM visits) t WHERE a = b")
 		seen := map[string]bool{}
 		for _, e := range stored {

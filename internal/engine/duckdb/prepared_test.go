@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +39,7 @@ func TestStore(t *testing.T) {
 		if was, now := versionOf(t, e), versionOf(t, f); was != now {
 			rt.Fatal("it is another version of the data, and what was answered is forgotten", was, now)
 		}
-		for range 12 {
+		for range rounds(3, 12) {
 			text := drawQuestion(rt)
 			p, err := prepareOne(e.dataset, text)
 			if err != nil {
@@ -58,7 +60,7 @@ func TestStore(t *testing.T) {
 		}
 	})
 	t.Logf("%d questions", asked)
-	if !testing.Short() && asked < rounds(25, 100) {
+	if !testing.Short() && asked < rounds(3, 100) {
 		t.Error("too few questions for a test")
 	}
 }
@@ -223,13 +225,15 @@ const named = "CREATE TABLE t AS SELECT CAST(%s AS %s) AS u, CASE WHEN i %% 11 =
 // TestStoredNames: people who are no integers have numbers in a prepared file, and keep the groups
 // that they keep in the source.
 func TestStoredNames(t *testing.T) {
-	for typ, unit := range map[string]string{
+	units := map[string]string{
 		"VARCHAR": "'somebody ' || (hash(i) % 5000)", "BLOB": "encode('x' || (hash(i) % 5000))", "HUGEINT": "hash(i) % 5000",
 		"UUID":          "md5(CAST(hash(i) % 5000 AS VARCHAR))",
 		"DECIMAL(9,2)":  "hash(i) % 5000 / 4",
 		"ENUM('a','b')": "CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END",
 		"BIGINT":        "hash(i) % 5000",
-	} {
+	}
+	for _, typ := range daily.Sample(t, slices.Sorted(maps.Keys(units)), 2) {
+		unit := units[typ]
 		t.Run(typ, func(t *testing.T) {
 			folder := t.TempDir()
 			owner(t, filepath.Join(folder, "d.duckdb"), fmt.Sprintf(named, unit, typ))
@@ -266,10 +270,10 @@ func TestStoredNames(t *testing.T) {
 // TestStoredIsClustered reads a file that was stored by person once, in codes and numbers.
 func TestStoredIsClustered(t *testing.T) {
 	folder := t.TempDir()
-	for _, unit := range []string{"hash(i) % 5000", "'person ' || (hash(i) % 5000)"} {
+	for _, unit := range daily.Sample(t, []string{"hash(i) % 5000", "'person ' || (hash(i) % 5000)"}, 1) {
 		path := filepath.Join(folder, "d.duckdb")
 		os.Remove(path)
-		owner(t, path, "CREATE TABLE t AS SELECT "+unit+" AS u, 'a' AS k FROM range(400000) r(i)")
+		owner(t, path, "CREATE TABLE t AS SELECT "+unit+" AS u, 'a' AS k FROM range(200000) r(i)")
 		ds := dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: {type: "+
 			"text, keys: [a]}}\n")
 		stored := must(Store(t.Context(), ds, t.TempDir(), silent))(t)

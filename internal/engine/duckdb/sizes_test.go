@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/publictime"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/source/pgtables"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/storekinds"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
@@ -162,7 +163,7 @@ func TestSizesDeclared(t *testing.T) {
 		"visits": {Rows: 90000, Lengths: map[string]int64{"code": 12, "who": 9}, Values: map[string]int64{"code": 70000}},
 		"codes":  {Rows: 128, Lengths: map[string]int64{"code": 8}, Most: map[string]int64{"code": 1}}}}
 	told := fmt.Sprint(want, 5)
-	for _, data := range [][]string{sized(10, 1, 3), sized(1500, 10, 2), sized(5000, 40, 3000)} {
+	for _, data := range daily.Sample(t, [][]string{sized(10, 1, 3), sized(1500, 10, 2), sized(5000, 40, 3000)}, 1) {
 		folder := t.TempDir()
 		store(t, folder, data...)
 		ds := dataset(t, folder, fmt.Sprintf(sizedPolicy, "d.duckdb")+sizesDeclared)
@@ -222,7 +223,7 @@ func TestSizesOutgrown(t *testing.T) {
 		statements = append(statements, "COPY "+name+" TO '"+filepath.Join(folder, name)+".csv' (HEADER)")
 	}
 	store(t, folder, statements...)
-	for _, source := range []string{"d.duckdb", "."} {
+	for _, source := range daily.Sample(t, []string{"d.duckdb", "."}, 1) {
 		text := fmt.Sprintf(sizedPolicy, source)
 		ds := dataset(t, folder, text+sizesDeclared)
 		found, _, err := duckdb.Inspect(t.Context(), ds)

@@ -3,12 +3,14 @@ package postquery
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // worldly matches the functions of DuckDB that read or change something beyond their arguments. A
@@ -73,10 +75,13 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s takes %d to %d arguments", as, f.min, f.max)
 		}
 	}
-	refused := 0
-	for name := range all {
+	refused, turn := 0, daily.Choices(t).Below(5)
+	for i, name := range slices.Sorted(maps.Keys(all)) {
 		quoted := `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-		for _, args := range []string{"", "1", "'x'", "1, 2", "k, m"} {
+		for k, args := range []string{"", "1", "'x'", "1, 2", "k, m"} {
+			if !daily.Full() && (i+turn)%5 != k && (i+turn+1)%5 != k {
+				continue // each with some arguments, by turns
+			}
 			if _, ours := functions[name]; !ours {
 				mustRefuse(t, "SELECT "+quoted+"("+args+") FROM s")
 				mustRefuse(t, "SELECT "+quoted+"("+args+") OVER () FROM s")
@@ -89,7 +94,7 @@ func TestFunctions(t *testing.T) {
 		}
 		mustRefuse(t, "SELECT * FROM s, "+quoted)
 	}
-	if refused < 3000 {
+	if refused < 1200 || daily.Full() && refused < 3000 {
 		t.Errorf("only %d were refused", refused)
 	}
 }
@@ -208,7 +213,7 @@ func TestBareNames(t *testing.T) {
 
 // TestMeaning holds statements against the answers of PostgreSQL 16.
 func TestMeaning(t *testing.T) {
-	for _, c := range [][2]string{
+	for _, c := range daily.Sample(t, [][2]string{
 		// numbers
 		{"SELECT 7 / 2, -7 / 2, 7 % -2, -7 % 2", "3 -3 1 -1"},
 		{"SELECT 7 / 2.0, 7.5 / 2", "3.5 3.75"},
@@ -314,7 +319,7 @@ func TestMeaning(t *testing.T) {
 		{"VALUES (1, 'a'), (2, 'b') ORDER BY column1 DESC", "2 b | 1 a"},
 		{"SELECT v.q FROM (VALUES (1), (2)) AS v(q) ORDER BY q DESC", "2 | 1"},
 		{`SELECT K, "k" AS "Odd ""name""" FROM R LIMIT 1`, "a a"},
-	} {
+	}, 20) {
 		got, err := ask(t, c[0])
 		if err != nil {
 			t.Errorf("%s: %v", c[0], err)

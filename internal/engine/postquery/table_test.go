@@ -133,7 +133,7 @@ func TestApart(t *testing.T) {
 	for w := range 3 * MaxRunning {
 		all.Go(func() {
 			mine := json.Number(fmt.Sprint(w))
-			for range 5 {
+			for range 2 {
 				out, err := Run(t.Context(), "SELECT sum(i), count(*) FROM t",
 					[]Table{{Name: "t", Columns: []Column{{"i", Integer, 0, ""}}, Rows: [][]any{{mine}}}})
 				if err != nil || out.Rows[0][0] != mine || out.Rows[0][1] != json.Number("1") {

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/golden"
 )
 
@@ -67,7 +68,8 @@ func fill(t *learn.Table, e *learn.Encoding, rows int) {
 }
 
 // TestFits trains in every way, and compares the processor time with what is public: none takes
-// more than half of it.
+// more than half of it. Where others keep the processors busy the same work takes longer, so it is
+// done again until it fits, later each time: work that is too much never does.
 func TestFits(t *testing.T) {
 	amount := func(text string) dp.Amount {
 		a, err := dp.Parse(text)
@@ -80,11 +82,15 @@ func TestFits(t *testing.T) {
 		{Rho: amount("0.5")}}
 	shapes := []*learn.Encoding{columns(3, 0, 0, 2), columns(4, 4, 8, 2), columns(4, 3, 5, 6), columns(5, 3, 10, 0), columns(0, 2, 150, 2)}
 	m, worst := Machine{Threads: 1, Factor: 1}, math.Inf(1)
+	turn := daily.Choices(t).Below(2)
 	for _, e := range shapes {
-		for _, b := range budgets {
-			for _, spec := range []learn.Spec{{Method: "output"}, {Method: "objective"}, {Method: "minima"},
+		for i, b := range budgets {
+			for k, spec := range []learn.Spec{{Method: "output"}, {Method: "objective"}, {Method: "minima"},
 				{Tune: []float64{1, 10, 100, 1000}}, {Loss: "huber"}, {Loss: "huber", HalfWidth: 0.01}, {Regulariser: 0.01},
 				{Regulariser: 10}, {Evaluate: amount("0.1")}} {
+				if !daily.Full() && (i+k+turn)%2 != 0 {
+					continue // each with half of the budgets, by turns
+				}
 				spec.Budget = b
 				p, err := learn.Prepare(e, spec, learn.Group{Neighbours: dp.AddRemove, MaxRows: 1})
 				if err != nil {
@@ -99,13 +105,16 @@ func TestFits(t *testing.T) {
 				models, parts := p.Models()
 				public := m.fit(float64(max(*fitRows, MinCount)), numbers, models, parts)
 				took := time.Duration(0)
-				for range 5 { // others may work at the same time
+				for try := range 60 {
+					if try >= 5 {
+						time.Sleep(time.Duration(try) * 5 * time.Millisecond)
+					}
 					began := golden.CPUTime(t)
 					_, err = learn.Fit(t.Context(), p, table, mech.NewReleaser(detrand.Noise("fits", 1)), nil)
 					if d := golden.CPUTime(t) - began; took == 0 || d < took {
 						took = d
 					}
-					if took < public/4 {
+					if took <= public/2 {
 						break
 					}
 				}
@@ -115,7 +124,7 @@ func TestFits(t *testing.T) {
 						float64(public)/1e6, float64(took)/1e6, float64(public)/float64(took), numbers, models, parts, p.Method, spec, err)
 				}
 				if took > public/2 {
-					t.Errorf("it takes %v, and %v is public", took, public)
+					t.Fatalf("it takes %v, and %v is public", took, public)
 				}
 			}
 		}

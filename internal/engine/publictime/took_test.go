@@ -226,8 +226,14 @@ func storeCorpus(t *testing.T, ds *policy.Dataset, path string) {
 }
 
 func corpora(t testing.TB) []generate.Corpus {
-	return generate.Corpora(t, "../../planner/testdata", "")
+	t.Helper()
+	if allCorpora == nil {
+		allCorpora = generate.Corpora(t, "../../planner/testdata", "")
+	}
+	return allCorpora
 }
+
+var allCorpora []generate.Corpus // planned once for all tests, none of which changes them
 
 func asksNoEngine(a generate.Asked) bool { return a.Query != nil && a.Query.ListsKeys() }
 

@@ -288,7 +288,7 @@ func TestTook(t *testing.T) {
 		t.Skip("this is measured with -measure and a number of people")
 	}
 	rows := map[string]func(int64) map[string]string{"hospital": hospitalRows, "trial": trialRows}
-	for _, c := range generate.Corpora(t, "../../planner/testdata", "trino") {
+	for _, c := range corpora(t) {
 		e := openCorpus(t, c.Dataset, rows[c.Dataset.Name](*measured))
 		sizes, err := e.Sizes(t.Context())
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -151,7 +152,7 @@ func (p people) table1() map[string]reference.Table {
 // TestGroups: what is kept of people who have too much is what the reference keeps, to the last
 // integer, whether lists are of numbers or of rows, or there are none, and people numbers or texts.
 func TestGroups(t *testing.T) {
-	p := newPeople(t, 120)
+	p := newPeople(t, rounds(60, 120)) // as many as show planted mistakes
 	was := longestList
 	t.Cleanup(func() { longestList = was })
 	for unit, list := range map[string]int64{"u": was, "name": was, "u ": 2} {
@@ -318,16 +319,19 @@ func TestTies(t *testing.T) {
 			p.insert(t, name, rows)
 		}
 	}
+	var engines []*Engine
+	for _, name := range []string{"one", "other"} {
+		engines = append(engines, open(t, p.dataset(t, "unit: t.u\ntables:\n  t:\n    source: "+name+
+			"\n    max_rows: 1\n    max_groups: 1\n    columns:\n"+
+			"      k: {type: text, keys: private}\n      i: {type: integer, keys: private, nullable: true}\n")))
+	}
 	for _, question := range []string{
 		"SELECT k, COUNT(*) FROM t GROUP BY k", "SELECT i, COUNT(*) FROM t GROUP BY i", "SELECT COUNT(DISTINCT k) FROM t",
 		"SELECT k, COUNT(DISTINCT i) FROM t GROUP BY k",
 	} {
 		var want [][]int64
-		for _, name := range []string{"one", "other"} {
-			ds := p.dataset(t, "unit: t.u\ntables:\n  t:\n    source: "+name+"\n    max_rows: 1\n    max_groups: 1\n    columns:\n"+
-				"      k: {type: text, keys: private}\n      i: {type: integer, keys: private, nullable: true}\n")
-			e := open(t, ds)
-			q := &prepare(t, ds, question).Query
+		for _, e := range engines {
+			q := &prepare(t, e.dataset, question).Query
 			out, err := e.Run(t.Context(), q)
 			if err != nil {
 				t.Fatalf("%s: %v", question, runAgain(t, e, q))
@@ -365,6 +369,12 @@ func TestLayout(t *testing.T) {
 		list = append(list, fmt.Sprint(i*9-7))
 	}
 	heavy := " = ANY('{" + strings.Join(list, ",") + "}')"
+	engines := map[string]*Engine{}
+	for _, name := range []string{"one", "other", "third", "more"} {
+		engines[name] = open(t, p.dataset(t, "unit: v.pid\ntables:\n  v:\n    source: "+name+"\n    max_rows: 3\n    max_groups: 2\n"+
+			"    max_joined: 20\n    columns: {vid: {type: integer, bounds: [0, 2000000]}, day: {type: date}, w: {type: decimal}}\n"))
+	}
+	again := daily.Sample(t, []string{"other", "third", "one"}, 1)
 	for _, question := range []string{
 		"SELECT COUNT(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY day) AS n, extract(doy FROM day)" + heavy +
 			" AS f FROM v) t WHERE n = 1",
@@ -372,11 +382,9 @@ func TestLayout(t *testing.T) {
 			"AS d FROM v) t WHERE n <= 2 AND w < 1 AND (d" + heavy + ") IS NOT NULL",
 	} {
 		var want []int64
-		for _, name := range []string{"one", "other", "third", "one", "more"} {
-			ds := p.dataset(t, "unit: v.pid\ntables:\n  v:\n    source: "+name+"\n    max_rows: 3\n    max_groups: 2\n    max_joined: 20\n"+
-				"    columns: {vid: {type: integer, bounds: [0, 2000000]}, day: {type: date}, w: {type: decimal}}\n")
-			e := open(t, ds)
-			q := &prepare(t, ds, question).Query
+		for _, name := range slices.Concat([]string{"one"}, again, []string{"more"}) {
+			e := engines[name]
+			q := &prepare(t, e.dataset, question).Query
 			out, err := e.Run(t.Context(), q)
 			if err != nil {
 				t.Fatalf("%.20s: %v", question, runAgain(t, e, q))

@@ -129,13 +129,16 @@ func peak(t *testing.T, c *testtrino.Cluster, since time.Time) (most float64) {
 	return most
 }
 
-// pair is people, and the same without one of them.
-type pair struct{ with, without people }
+// pair is people, and the same without one of them, with what was opened of both, by its policy.
+type pair struct {
+	with, without people
+	opened        map[string][2]*Engine
+}
 
 // newPair leaves out whoever has the most rows.
 func newPair(t testing.TB, count int) pair {
 	t.Helper()
-	p := pair{with: newPeople(t, count)}
+	p := pair{with: newPeople(t, count), opened: map[string][2]*Engine{}}
 	rows, most := map[any]int{}, any(nil)
 	for _, r := range p.with.rows {
 		if rows[r[0]]++; r[0] != nil && rows[r[0]] > rows[most] {
@@ -153,7 +156,11 @@ func newPair(t testing.TB, count int) pair {
 func (p pair) apart(t testing.TB, text, keys, judged string) (float64, error) {
 	t.Helper()
 	var q *tree.Query
-	e := [2]*Engine{open(t, p.with.dataset(t, keys)), open(t, p.without.dataset(t, keys))}
+	e, ok := p.opened[keys]
+	if !ok {
+		e = [2]*Engine{open(t, p.with.dataset(t, keys)), open(t, p.without.dataset(t, keys))}
+		p.opened[keys] = e
+	}
 	a, err := e[0].Run(t.Context(), &prepare(t, e[0].dataset, text).Query)
 	if err != nil {
 		t.Fatal(err)

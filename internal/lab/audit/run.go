@@ -187,11 +187,11 @@ func (m Mechanism) prepare() preparedMechanism {
 	if m.Law == nil {
 		return p
 	}
-	p.x, p.y = m.Law(m.Pairs[0].X), m.Law(m.Pairs[0].Y)
 	var laws []enumerate.Pair
 	for _, n := range m.Pairs {
 		laws = append(laws, enumerate.Pair{P: m.Law(n.X), Q: m.Law(n.Y), Name: n.String()})
 	}
+	p.x, p.y = laws[0].P, laws[0].Q
 	var f enumerate.Finding
 	if m.Claim.Rho > 0 {
 		f = enumerate.Concentrated(m.Name, m.Claim.Rho, laws)

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp/noise"
@@ -101,17 +102,22 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// A thousand runs of the honest code raise no alarm. With -soak each has as many samples
-// as it takes to see small errors.
-func TestHonestCodeRaisesNoAlarm(t *testing.T) {
-	runs, samples := daily.Rounds(100, 400), 100
-	if *soak {
-		runs, samples = 1000, 20_000
-	}
-	var all []preparedMechanism
+// preparedCatalogue has the laws of all mechanisms, which take seconds to compute.
+var preparedCatalogue = sync.OnceValue(func() (all []preparedMechanism) {
 	for _, m := range Catalogue() {
 		all = append(all, m.prepare())
 	}
+	return all
+})
+
+// A thousand runs of the honest code raise no alarm. With -soak each has as many samples
+// as it takes to see small errors.
+func TestHonestCodeRaisesNoAlarm(t *testing.T) {
+	runs, samples := daily.Rounds(50, 400), 100
+	if *soak {
+		runs, samples = 1000, 20_000
+	}
+	all := preparedCatalogue()
 	beta := defaultBeta / float64(len(all))
 	for run := range runs {
 		source := seededSources(run)
@@ -130,13 +136,12 @@ func TestHonestCodeRaisesNoAlarm(t *testing.T) {
 // claim, so that a claim that stands was in danger. Short sessions of the sparse vector
 // cannot come near, and above-threshold has the long ones.
 func TestWorstNeighboursAreBad(t *testing.T) {
-	for _, m := range Catalogue() {
-		p := m.prepare()
+	for _, p := range preparedCatalogue() {
 		if p.computed == nil {
 			continue
 		}
 		least := 0.95
-		if m.Name == "sparse-vector" {
+		if p.Name == "sparse-vector" {
 			least = 0.6
 		}
 		if f := *p.computed; !f.Stands || f.Lower < least*f.Claim {
@@ -144,7 +149,7 @@ func TestWorstNeighboursAreBad(t *testing.T) {
 		}
 		for _, l := range []float64{p.x.Sum(), p.y.Sum()} {
 			if math.Abs(l-1) > 1e-6 {
-				t.Errorf("%s: the probabilities sum to %v", m.Name, l)
+				t.Errorf("%s: the probabilities sum to %v", p.Name, l)
 			}
 		}
 	}

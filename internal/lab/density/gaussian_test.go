@@ -33,11 +33,12 @@ func searchEffort() (int, []float64) {
 	return 4, []float64{10}
 }
 
-func gaussianBends() []Bend {
+func gaussianBends(t *testing.T) []Bend {
+	t.Helper()
 	if daily.Full() {
 		return bends
 	}
-	return []Bend{Logistic(), Huber(0.5), Squares(1)}
+	return daily.Sample(t, []Bend{Logistic(), Huber(0.5), Squares(1)}, 1)
 }
 
 // The delta of Gaussian objective perturbation, by integration, is never above the claim, in either
@@ -48,7 +49,7 @@ func TestApproximateObjective(t *testing.T) {
 	if daily.Full() {
 		deltas = []float64{1e-3, 1e-6, 1e-9}
 	}
-	for _, b := range gaussianBends() {
+	for _, b := range gaussianBends(t) {
 		closest := 0.0
 		for _, w := range worlds(1, []Bend{b}, radii) {
 			for _, price := range []float64{0.1, 3} {
@@ -82,7 +83,7 @@ var orders = [][]float64{{1.01, 1.1, 1.5, 2, 3, 5, 10}, {20, 50, 100, 200}}
 // No Renyi divergence is above rho times its order.
 func TestConcentratedObjective(t *testing.T) {
 	starts, radii := searchEffort()
-	for _, b := range gaussianBends() {
+	for _, b := range gaussianBends(t) {
 		closest := 0.0
 		at := map[float64]float64{}
 		for _, w := range worlds(1, []Bend{b}, radii) {
@@ -248,9 +249,9 @@ func TestSeveralModels(t *testing.T) {
 
 // Two weights, by integration over the plane.
 func TestGaussianPlane(t *testing.T) {
-	tries := 3
-	if daily.Full() {
-		tries = 60
+	tries, seed := daily.Rounds(1, 60), uint64(1)
+	if !daily.Full() {
+		seed = uint64(daily.Choices(t).Below(1 << 30))
 	}
 	var deltas, renyis float64
 	for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
@@ -259,7 +260,7 @@ func TestGaussianPlane(t *testing.T) {
 			const price, delta, rho = 1.0, 1e-4, 0.3
 			o := must(w.problem().Approximate(amount(price), amount(delta), 0))
 			z := must(w.problem().Concentrated(amount(rho), 0))
-			dice := detrand.New("plane "+w.String(), 1)
+			dice := detrand.New("plane "+w.String(), seed)
 			for range tries {
 				m := w.mechanism(o)
 				p := newHillClimb(m, w.searchSpace(), dice).pair()

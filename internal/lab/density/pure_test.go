@@ -99,7 +99,7 @@ func TestPureObjective(t *testing.T) {
 		if weights == 2 && !daily.Full() {
 			bends, radii = []Bend{bends[0], bends[1], bends[4]}, []float64{1, 10}
 		}
-		for _, w := range worlds(weights, bends, radii) {
+		for _, w := range worlds(weights, daily.Sample(t, bends, 1), radii) {
 			for _, price := range prices {
 				for i, lambda := range regularisers(t, w.problem(), amount(price)) {
 					o := must(w.problem().Pure(amount(price), lambda))

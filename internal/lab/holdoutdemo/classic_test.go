@@ -51,7 +51,7 @@ func TestNoSignal(t *testing.T) {
 func TestSignal(t *testing.T) {
 	c := scaledClassic(true)
 	if !*full {
-		c.Selected = []int{c.Biased, 100}
+		c.Selected, c.Repetitions = []int{c.Biased, 100}, 2
 	}
 	r := must(c.Run(context.Background(), nil))
 	last := len(r.Threshold) - 1

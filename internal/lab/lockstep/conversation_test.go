@@ -208,13 +208,14 @@ var conditions = []string{
 func TestStreamsOnNeighbours(t *testing.T) {
 	var all conversationTally
 	pairs := daily.Rounds(2, 40)
-	for i, world := range []string{
+	worlds := []string{
 		streaming("patients.id", "add-remove", "{epsilon: 99}", ""),
 		streaming("patients.id", "substitute", "{epsilon: 99}", "predictor: weights"),
 		streaming("row", "add-remove", "{epsilon: 99, delta: 1e-6}", ""),
 		streaming("row", "substitute", "{epsilon: 20}", "predictor: weights"),
-	} {
-		ds := onlyDataset(t, world)
+	}
+	for _, i := range daily.Sample(t, []int{0, 1, 2, 3}, 2) {
+		ds := onlyDataset(t, worlds[i])
 		for number := range pairs {
 			p := must(MakePair(ctx, ds, t.TempDir(), uint64(i), number))
 			d := detrand.New(fmt.Sprint("conversation ", i), uint64(number))
@@ -239,7 +240,7 @@ func TestStreamsOnNeighbours(t *testing.T) {
 		}
 	}
 	all.log(t)
-	if all.moved < daily.Rounds(8, 20) || all.ratio != 1 {
+	if all.moved < daily.Rounds(4, 20) || all.ratio != 1 {
 		t.Error("too little was seen")
 	}
 }

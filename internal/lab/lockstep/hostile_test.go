@@ -66,7 +66,7 @@ func reportFindings(t *testing.T, where string, tallies []*tally, answers, moved
 // farther apart than their noise was made for.
 func TestHostile(t *testing.T) {
 	pairs := daily.Sample(t, []int{0, 1, 2, 3}, 1)
-	for _, world := range generate.Worlds()[:2] { // the clinic, under both relations
+	for _, world := range daily.Sample(t, generate.Worlds()[:2], 1) { // the clinic, under both relations
 		ds := payable(world)
 		tallies := hostileQuestions(t, ds)
 		for _, i := range pairs {
@@ -89,7 +89,7 @@ func TestHostileInStores(t *testing.T) {
 	}
 	pairs := daily.Rounds(1, 10)
 	for _, s := range storekinds.Stores()[1:] {
-		for _, world := range generate.Worlds()[:2] {
+		for _, world := range daily.Sample(t, generate.Worlds()[:2], 1) {
 			t.Run(s.Name+", "+world.Name, func(t *testing.T) {
 				ds := payable(world)
 				tallies := storekinds.Some(s, 16, daily.Full(), hostileQuestions(t, ds))
@@ -246,26 +246,24 @@ func TestHostilePeople(t *testing.T) {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
 	server := testpg.Shared(t)
-	pairs, turn := 0, daily.Choices(t).Below(6)
+	open := func(name string, people ...string) Database {
+		statements := append(append(slices.Clone(everyType), people...), narrowed)
+		source := server.Database(t, name, statements...)
+		ds := payable(onlyDataset(t, fmt.Sprintf(everyTypePolicy, source, "add-remove")))
+		return Database{ds, must(duckdb.OpenWith(t.Context(), ds, duckdb.Limits{Threads: 1, Memory: 1 << 30}))}
+	}
+	nobody := open("hostile")
+	defer nobody.Engine.(*duckdb.Engine).Close()
+	pairs, turn := 0, daily.Choices(t).Below(12)
 	for _, who := range slices.Sorted(maps.Keys(hostilePeople)) { // so that each has the same questions every time
 		pairs++
 		t.Run(who, func(t *testing.T) {
-			var p Pair
-			for i, d := range []*Database{&p.A, &p.B} {
-				statements := append([]string{}, everyType...)
-				if i == 0 {
-					statements = append(statements, hostilePeople[who]...)
-				}
-				source := server.Database(t, fmt.Sprint("hostile", pairs, i), append(statements, narrowed)...)
-				d.Dataset = payable(onlyDataset(t, fmt.Sprintf(everyTypePolicy, source, "add-remove")))
-				e := must(duckdb.OpenWith(t.Context(), d.Dataset, duckdb.Limits{Threads: 1, Memory: 1 << 30}))
-				defer e.Close()
-				d.Engine = e
-			}
+			p := Pair{A: open(fmt.Sprint("hostile", pairs), hostilePeople[who]...), B: nobody}
+			defer p.A.Engine.(*duckdb.Engine).Close()
 			p.Name = who
 			var tallies []*tally
 			for i, q := range append(Corpus(p.A.Dataset), expressions...) {
-				if at := i + pairs + turn; daily.Full() || at%6 == 0 || at%2 == 0 && strings.Contains(q, "events") {
+				if at := i + pairs + turn; daily.Full() || at%12 == 0 || at%4 == 0 && strings.Contains(q, "events") {
 					tallies = append(tallies, &tally{question: q})
 				}
 			}

@@ -2,6 +2,7 @@ package lockstep
 
 import (
 	"context"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ func TestHonest(t *testing.T) {
 	if daily.Full() {
 		pairs = 7 // and of those who replace them
 	}
-	for name, datasets := range map[string]string{
+	worlds := map[string]string{
 		"hospital":             clinic(pure),
 		"hospital, substitute": bySubstitution(clinic(concentrated)),
 		"shop":                 shop("add-remove", concentrated),
@@ -33,7 +34,9 @@ func TestHonest(t *testing.T) {
 		"rows":                 rowsAndDates,
 		"people alone":         strings.Replace(rowsAndDates, "      other:\n        columns: {}\n", "", 1),
 		"shop alone":           strings.Replace(shop("substitute", pure), "source: shop", "source: shop.duckdb", 1),
-	} {
+	}
+	for _, name := range daily.Sample(t, slices.Sorted(maps.Keys(worlds)), 2) {
+		datasets := worlds[name]
 		if testing.Short() && strings.HasPrefix(name, "hospital") {
 			continue // which has most questions; the other datasets have all kinds of tables and both relations
 		}
@@ -69,6 +72,14 @@ func TestHonest(t *testing.T) {
 	}
 }
 
+// everyFifth leaves out most questions, where it is not about them.
+func everyFifth(all []string) (some []string) {
+	for i := 0; i < len(all); i += 5 {
+		some = append(some, all[i])
+	}
+	return some
+}
+
 // The same seed finds the same, and nothing is left behind or opened: there is no data, and no
 // ledger comes to be.
 func TestPolicyRepeats(t *testing.T) {
@@ -78,7 +89,7 @@ func TestPolicyRepeats(t *testing.T) {
 	for i := range found {
 		var err error
 		if found[i], err = Policy(ctx, path,
-			Options{Seed: 4, Pairs: 2, Questions: []string{"SELECT STRING_AGG(shop, ',') FROM orders",
+			Options{Seed: 4, Pairs: 2, choose: everyFifth, Questions: []string{"SELECT STRING_AGG(shop, ',') FROM orders",
 				"SELECT shop, MAX(amount), MEDIAN(items) FROM orders GROUP BY shop"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +125,8 @@ func TestPolicyStops(t *testing.T) {
 
 // Several datasets are told apart, and what is broken comes first.
 func TestPrint(t *testing.T) {
-	findings := must(Policy(ctx, writePolicy(t, shop("add-remove", pure)+rowsAndDates), Options{Pairs: 1, System: planted[1].system}))
+	findings := must(Policy(ctx, writePolicy(t, shop("add-remove", pure)+rowsAndDates), Options{Pairs: 1, choose: everyFifth,
+		System: planted[1].system}))
 	var b strings.Builder
 	if err := WriteFindings(&b, findings); err != nil {
 		t.Fatal(err)

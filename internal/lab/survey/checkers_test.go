@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/dp/noise"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // client is a way of reporting that is looked at from outside.
@@ -179,7 +180,7 @@ func holders(n int, weights ...int) []int {
 // Every bug here was made in some library or homework. A checker that does not catch them
 // proves nothing about the clients that pass it.
 func TestPlantedBugs(t *testing.T) {
-	const n = 100_000
+	n := daily.Rounds(30_000, 100_000)
 	e := big.NewRat(3, 1)
 	direct := oracle("direct", 3, "1").(*Direct)
 	unary := oracle("oue", 3, "1").(*Unary)
@@ -187,8 +188,9 @@ func TestPlantedBugs(t *testing.T) {
 	rows := oracle("hadamard", 3, "1").(*Hadamard)
 
 	// A one is told as it is.
+	one, four := newCoin(1, dp.One), newCoin(3, dp.One)
 	neverFlipsOne := func(c randomness, v int) bool {
-		lie := c.flip(newCoin(1, dp.One))
+		lie := c.flip(one)
 		return v == 1 || lie
 	}
 	// The lie is drawn from all values and can be the truth: p is too large. Or the lie is
@@ -200,7 +202,7 @@ func TestPlantedBugs(t *testing.T) {
 		return Report{Answer: uint64(v)}
 	}
 	short := func(c randomness, v int) Report {
-		if c.flip(newCoin(3, dp.One)) { // as if there were four values
+		if c.flip(four) { // as if there were four values
 			return Report{Answer: (uint64(v) + 1 + c.below(2)) % 3}
 		}
 		return Report{Answer: uint64(v)}

@@ -217,6 +217,6 @@ func TestMechanismRoundTrip(t *testing.T) {
 // TestMain lets rapid try fewer workloads than it would, unless a number is asked for. They are
 // others in every run.
 func TestMain(m *testing.M) {
-	daily.Checks("25")
+	daily.Checks("6")
 	os.Exit(m.Run())
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -130,7 +131,7 @@ func differ(t *testing.T, seed uint64, wrap func(ledger.Ledger, func() time.Time
 func TestPromise10JumpingClock(t *testing.T) {
 	kinds := map[string]bool{"renewal yes": false, "top-up yes": false, "owner yes": false, "keep yes": false,
 		"top-up *ledger.SignatureError": false, "renewal *ledger.WindowError": false}
-	for seed := range uint64(some(20)) {
+	for seed := range uint64(some(daily.Rounds(12, 20))) {
 		err := differ(t, seed, func(l ledger.Ledger, _ func() time.Time) ledger.Ledger { return l }, func(decision string) {
 			for kind := range kinds {
 				kinds[kind] = kinds[kind] || strings.HasPrefix(decision, kind)

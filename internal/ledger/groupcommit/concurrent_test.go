@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -122,7 +123,7 @@ func TestPromise5TestSeesWrongOrder(t *testing.T) {
 }
 
 func TestPromise2ThousandClients(t *testing.T) {
-	for range some(50) {
+	for range some(daily.Rounds(20, 50)) {
 		ledgertest.Promise2ThousandClients(t, slowWorld)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, serve(at, os.Getenv("LEDGER_TEST_SOCKET")))
 		os.Exit(1)
 	}
+	daily.Together("8") // most of what is parallel waits
 	os.Exit(m.Run())
 }
 

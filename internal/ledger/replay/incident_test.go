@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/account"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -86,7 +87,8 @@ func failing(seed uint64) *testChain {
 // What closes a dataset when a charge is made closes it when it is decided again.
 func TestPromise16Agree(t *testing.T) {
 	refused, withheld := 0, 0
-	for seed := range uint64(400) {
+	seeds, first := daily.Rounds(160, 400), uint64(daily.Choices(t).Below(1_000_000))
+	for seed := first; seed < first+uint64(seeds); seed++ {
 		b := failing(seed)
 		p, differs := played(b.records)
 		if len(differs) > 0 {
@@ -103,7 +105,7 @@ func TestPromise16Agree(t *testing.T) {
 		}
 		refused += b.refused
 	}
-	if refused < 1000 || withheld < 100 {
+	if refused < 5*seeds/2 || withheld < seeds/4 {
 		t.Errorf("only %d refusals, and %d datasets closed at the end", refused, withheld)
 	}
 }

@@ -177,7 +177,7 @@ func TestPromise9EveryCallFailsOnce(t *testing.T) {
 		r.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 		jobs = jobs[:len(jobs)/16]
 	} else if !*soak {
-		jobs = daily.Sample(t, jobs, len(jobs)/3)
+		jobs = daily.Sample(t, jobs, len(jobs)/14)
 	}
 	var met atomic.Int64
 	err := each(len(jobs), func(i int) error {
@@ -215,19 +215,19 @@ func TestPromise9TestSeesHiddenFailures(t *testing.T) {
 	for _, f := range []fault{{kind: "write", code: sqlite3.SQLITE_OK}, {kind: "write", code: sqlite3.SQLITE_OK, short: true},
 		{kind: "sync", code: sqlite3.SQLITE_OK}} {
 		var first error
-		seen, n := 0, 0
+		n := 0
 		for f.nth = 4; ; f.nth += 3 {
 			met, err := suffer(&f, never, script)
 			if !met || n == 30 {
 				break
 			}
 			n++
-			if err != nil {
-				seen, first = seen+1, err
+			if first = err; err != nil {
+				break
 			}
 		}
-		t.Logf("%+v: seen in %d of %d runs: %v", f, seen, n, first)
-		if seen == 0 {
+		t.Logf("%+v: seen in the last of %d runs: %v", f, n, first)
+		if first == nil {
 			t.Errorf("%+v was never seen", f)
 		}
 	}

@@ -48,7 +48,7 @@ func world(t *testing.T) ledgertest.World {
 // fresh opens a new ledger and closes it with the test.
 func fresh(t testing.TB) (*Ledger, string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	return reopen(t, path), path
 }
 
@@ -93,6 +93,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	daily.Checks("30")
 	debug.SetGCPercent(400) // thousands of small ledgers are opened and dropped
 	os.Exit(m.Run())
 }
@@ -117,7 +118,7 @@ func rounds(n int) int {
 	if *soak {
 		return n
 	}
-	return some(daily.Rounds(n/3, n))
+	return some(daily.Rounds(n/6, n))
 }
 
 // oneIn returns where to begin, and how many to go on by, to meet one of so many places: others
@@ -127,6 +128,15 @@ func oneIn(t *testing.T, n, step int) (first, by int) {
 		return 0, step
 	}
 	return daily.Choices(t).Below(n) * step, n * step
+}
+
+// inMemory is a new folder there, until the test ends.
+func inMemory(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory(), "ledger-test-*")
+	noError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // memory is a folder in memory where the system has one: to wait for a real disk proves nothing

@@ -266,7 +266,7 @@ func honest(l ledger.Ledger) ledger.Ledger { return l }
 
 func TestLikeTheModel(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
+	dir, n := inMemory(t), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		path := filepath.Join(dir, fmt.Sprint(n))

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/ledgertest"
 )
 
@@ -12,7 +13,7 @@ func TestPromise2NeverOverBudgetAllOrNothing(t *testing.T) {
 	ledgertest.Promise2NeverOverBudget(t, world(t))
 }
 func TestPromise5RealTimeOrder(t *testing.T) {
-	for range 30 {
+	for range daily.Rounds(8, 30) {
 		ledgertest.Promise5RealTimeOrder(t, world(t))
 	}
 }

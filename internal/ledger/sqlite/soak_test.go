@@ -302,7 +302,7 @@ func TestPromise6KilledWithClients(t *testing.T) {
 			// Whether a process dies between a charge and its answer is chance; the rounds go on
 			// until it has happened.
 			met := func() bool { return unkept.Load() > 0 && released.Load() >= done.Load() }
-			for i := 0; begun.Add(1) <= int64(rounds) || !met() && begun.Load() < int64(20*rounds); i++ {
+			for i := 0; begun.Add(1) <= int64(rounds) || !met() && begun.Load() < int64(1000+20*rounds); i++ {
 				if i%perLedger == 0 {
 					count()
 					dir, err := os.MkdirTemp("", "ledger-test-*")

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/lab/stat"
 	"github.com/discreet-dp/discreet/internal/mechanism/session"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/sessiontest"
 )
 
@@ -85,9 +86,9 @@ func watchRun(t *testing.T, c Config, seed uint64, how runManner, data people) [
 	t.Helper()
 	stream := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(stream))
-	tariff := must(Price(c))
 	budget := richHost()
 	if how.budget > 0 {
+		tariff := must(Price(c))
 		budget = session.NewMemory(account.PureFilter(tariff.Round.Epsilon.Mul(uint64(how.budget))))
 	}
 	w := sessiontest.New(budget, r, stream.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
@@ -135,7 +136,11 @@ func TestReplayOnNeighbours(t *testing.T) {
 	c.Answers = 3
 	partings := map[sessiontest.Parting]int{}
 	questions, moved := 0, 0
-	for seed := range uint64(300) {
+	seeds := make([]uint64, 300)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	for _, seed := range daily.Sample(t, seeds, 100) {
 		for _, how := range []runManner{{}, {restart: true}, {every: 3}, {every: 4, restart: true}, {budget: 2}} {
 			x, y := neighbours(detrand.New("people", seed), seed%2 == 0)
 			a, b := watchRun(t, c, seed, how, x), watchRun(t, c, seed, how, y)
@@ -153,7 +158,8 @@ func TestReplayOnNeighbours(t *testing.T) {
 		}
 	}
 	t.Logf("%d questions answered alike, %d calls on sums that differ, runs went apart %v", questions, moved, partings)
-	if questions < 1000 || moved < 1000 || partings[sessiontest.ByComparison] < 50 || partings[sessiontest.ByRelease] < 100 {
+	if questions < 1000 || moved < 1000 ||
+		partings[sessiontest.ByComparison] < daily.Rounds(15, 50) || partings[sessiontest.ByRelease] < 100 {
 		t.Error("too little was seen")
 	}
 }
@@ -216,7 +222,7 @@ func askWholeSession(t *testing.T, c Config) func(h session.Host, r *mech.Releas
 
 // A whole session, as a black box, loses no more than it is charged, and not much less.
 func TestSessionStatistics(t *testing.T) {
-	n := 60_000
+	n := daily.Rounds(30_000, 60_000)
 	if testing.Short() {
 		n = 16_000
 	}
@@ -233,6 +239,7 @@ func TestSessionStatistics(t *testing.T) {
 
 // Thresholdout with mistakes in it, as a black box at the price of an honest one.
 func TestSessionStatisticsCatch(t *testing.T) {
+	n := daily.Rounds(50_000, 120_000)
 	c := tinyConfig()
 	tariff := must(Price(c))
 	claim := tariff.Total.Epsilon.Float()
@@ -277,15 +284,15 @@ func TestSessionStatisticsCatch(t *testing.T) {
 		}
 	}
 	x, y := []int64{5, 5, 7}, []int64{6, 6, 6}
-	if b := boundLoss(t, c, broken(mistakes{}), x, y, 120_000); b.Lower > claim {
+	if b := boundLoss(t, c, broken(mistakes{}), x, y, n); b.Lower > claim {
 		t.Errorf("the honest parts are caught: %v", b)
 	}
 	sevens, sixes := []int64{7, 7, 7, 7}, []int64{6, 6, 6, 6}
 	for name, b := range map[string]stat.Bound{
-		"an answer without noise":           boundLoss(t, c, broken(mistakes{reused: true}), x, y, 120_000),
-		"a round that does not end":         boundLoss(t, c, broken(mistakes{endless: true}), sevens, sixes, 120_000),
-		"a comparison without noise":        boundLoss(t, c, broken(mistakes{noiseless: true}), []int64{6}, []int64{7}, 120_000),
-		"values that weigh four times more": boundLoss(t, c, broken(mistakes{short: true}), []int64{5, 5, 8}, []int64{6, 6, 7}, 120_000),
+		"an answer without noise":           boundLoss(t, c, broken(mistakes{reused: true}), x, y, n),
+		"a round that does not end":         boundLoss(t, c, broken(mistakes{endless: true}), sevens, sixes, n),
+		"a comparison without noise":        boundLoss(t, c, broken(mistakes{noiseless: true}), []int64{6}, []int64{7}, n),
+		"values that weigh four times more": boundLoss(t, c, broken(mistakes{short: true}), []int64{5, 5, 8}, []int64{6, 6, 7}, n),
 	} {
 		if b.Lower <= claim {
 			t.Errorf("%s: not caught: %v", name, b)

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/learn/model"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn/solve"
 	"github.com/discreet-dp/discreet/internal/mechanism/learn/vector"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // TestFit trains with every method, currency and loss, and looks whether anything was learned.
@@ -136,8 +137,8 @@ func TestFitEnds(t *testing.T) {
 // Prepare.
 func TestExtremes(t *testing.T) {
 	for _, e := range []*Encoding{encoding(0), encoding(2), encoding(model.MaxClasses)} {
-		for _, b := range []Budget{{Epsilon: 1}, {Epsilon: dp.One << 20}, {Rho: 1}, {Rho: dp.One << 20}, {Epsilon: 1, Delta: 1},
-			{Epsilon: dp.One << 20, Delta: dp.One - 1}, {Epsilon: dp.One, Delta: 1}} {
+		for _, b := range daily.Sample(t, []Budget{{Epsilon: 1}, {Epsilon: dp.One << 20}, {Rho: 1}, {Rho: dp.One << 20},
+			{Epsilon: 1, Delta: 1}, {Epsilon: dp.One << 20, Delta: dp.One - 1}, {Epsilon: dp.One, Delta: 1}}, 3) {
 			for _, method := range []string{Auto, Output, Objective, Minima} {
 				for _, g := range []Group{one, {dp.Substitute, 1024}} {
 					p, err := Prepare(e, Spec{Budget: b, Method: method, Evaluate: b.Rho + b.Epsilon}, g)

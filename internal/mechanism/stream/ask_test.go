@@ -25,7 +25,7 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 		streams[i] = uint64(i)
 	}
 	rounds, bonuses := 0, 0
-	for _, seed := range daily.Sample(t, streams, 40) {
+	for _, seed := range daily.Sample(t, streams, 20) {
 		dice := detrand.New("rule", seed)
 		d := domain(t, 2+dice.Below(3), 2+dice.Below(5))
 		n := int64(50 + dice.Below(100_000))

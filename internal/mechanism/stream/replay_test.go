@@ -210,7 +210,7 @@ func TestReplayOnNeighbours(t *testing.T) {
 				now = cheapPast(t, c)
 			}
 			var history []sessiontest.Event
-			for step := range 45 {
+			for step := range daily.Rounds(32, 45) { // each lives through all before it again
 				q, every := drawQuestion(t, d, c), 0
 				if d.One(4) {
 					every = 1 + d.Below(4)
@@ -374,7 +374,7 @@ func boundLoss(t *testing.T, n int, p prices, questions []uint64, change func(*S
 
 // A whole stream of one round, as a black box, loses no more than it charges, and not much less.
 func TestStreamStatistics(t *testing.T) {
-	n := daily.Rounds(30_000, 60_000)
+	n := daily.Rounds(20_000, 60_000)
 	if testing.Short() {
 		n = 16_000
 	}
@@ -400,7 +400,7 @@ func TestStreamStatisticsCatch(t *testing.T) {
 	short.Each = 4 * dp.One
 	for name, f := range map[string]func() stat.Bound{
 		"questions with a quarter of their noise": func() stat.Bound {
-			b, _ := boundLoss(t, n, short, []uint64{1, 2, 1}, func(s *Session) {
+			b, _ := boundLoss(t, n/2, short, []uint64{1, 2, 1}, func(s *Session) {
 				if s.state.tariff.Round.Epsilon > 2*dp.One { // at the price of the honest one
 					t := *s.state.tariff
 					t.Round.Epsilon = 2 * dp.One

@@ -76,6 +76,10 @@ func (columns) Rows(string, int) ([][]tree.Value, error) { return nil, nil }
 // many random ones as are asked for of each world.
 func each(t testing.TB, random int, f func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query)) {
 	t.Helper()
+	seed := uint64(7)
+	if !daily.Full() {
+		seed += uint64(daily.Turn(1000)) // others every day
+	}
 	hospital := tight(load(t, "hospital.yaml", "hospital"))
 	ask := func(ds *policy.Dataset, text string, o planner.Options) {
 		st, err := generate.Prepare(ds, text, o)
@@ -97,7 +101,7 @@ func each(t testing.TB, random int, f func(ds *policy.Dataset, public tree.Publi
 		db := generate.Make(generate.NewDice("language", 1), ds)
 		public := reference.New(ds, db.Tables).Public()
 		maker := generate.NewMaker(ds, planner.Options{Public: public})
-		d := generate.NewDice(fmt.Sprint("verify ", i), 7)
+		d := generate.NewDice(fmt.Sprint("verify ", i), seed)
 		for range random {
 			ask(ds, maker.Question(d), planner.Options{Public: public})
 		}
@@ -124,10 +128,7 @@ func checked(ds *policy.Dataset, public tree.Public, q *tree.Query) error {
 
 // TestHonest: nothing that package planner builds of honest questions is refused.
 func TestHonest(t *testing.T) {
-	random := 200
-	if daily.Full() {
-		random = 5000
-	}
+	random := daily.Rounds(35, 5000)
 	asked, wrong := 0, 0
 	visit := func(ds *policy.Dataset, public tree.Public, text string, q *tree.Query) {
 		asked++
@@ -139,7 +140,7 @@ func TestHonest(t *testing.T) {
 	each(t, random, visit)
 	eachSharp(random/10, visit)
 	t.Logf("%d queries", asked)
-	if asked < 1000 {
+	if asked < daily.Rounds(500, 1000) {
 		t.Error("too few queries for a test")
 	}
 }

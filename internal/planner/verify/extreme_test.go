@@ -3,12 +3,14 @@ package verify_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/verify"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 const extremePolicy = `datasets:
@@ -193,14 +195,14 @@ func (r extreme) question(most int) string {
 // here.
 func TestExtremes(t *testing.T) {
 	ds := parsed(t, extremePolicy)
-	r := extreme{rand.New(rand.NewPCG(1, 2))}
-	n := 6_000
-	if testing.Short() {
-		n = 2_000
-	}
-	asked, functions := 0, map[string]bool{}
+	r := extreme{rand.New(rand.NewPCG(1, uint64(daily.Turn(1000))))} // others every day
+	least := daily.Rounds(2_000, 20_000)
+	n, asked, functions := 0, 0, map[string]bool{}
 	disputed := map[string]int{}
-	for range n {
+	seen := func() bool {
+		return !slices.ContainsFunc(expr.Nodes(), func(fn string) bool { return !functions[fn] })
+	}
+	for ; n < least || n < 20_000 && !testing.Short() && !seen(); n++ {
 		text := r.question(5)
 		st, err := planner.Prepare(ds, text, planner.Options{})
 		if err != nil {

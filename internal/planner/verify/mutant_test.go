@@ -629,10 +629,10 @@ var known = map[string]string{}
 // Of those that are refused some are run too: how many are shown to be dangerous says how much the
 // judge sees.
 func TestMutants(t *testing.T) {
-	random, all := 8, &survey{judge: newJudge(t), every: 8, runs: 12, tries: 3, scores: map[string]*score{}}
-	all.next = daily.Choices(t).Below(all.every) // others every day
+	random, all := 8, &survey{judge: newJudge(t), every: 16, runs: 7, tries: 3, scores: map[string]*score{}}
+	all.next, all.today = daily.Choices(t).Below(all.every), daily.Turn(3) // others every day
 	if testing.Short() {
-		random, all.every = 4, 12
+		random, all.every = 4, 20
 	}
 	if daily.Full() {
 		random, all.every, all.runs, all.tries = 25, 1, math.MaxInt, 50
@@ -711,6 +711,8 @@ type survey struct {
 	judge  *judge
 	every  int // of which one is planted
 	next   int
+	seen   int // questions so far, of which a day has a third
+	today  int
 	runs   int // of each kind that is not refused
 	tries  int // of each kind that is refused
 	scores map[string]*score
@@ -725,6 +727,9 @@ func (all *survey) of(class string) *score {
 
 func (all *survey) count(t *testing.T, s specimen) {
 	t.Helper()
+	if all.seen++; !daily.Full() && (all.seen+all.today)%3 != 0 {
+		return // it is another day's
+	}
 	if err := s.check(); err != nil {
 		return // which is for other tests
 	}
@@ -817,7 +822,7 @@ func (all *survey) tell(t *testing.T) {
 		sum.dangerous, sum.shown, sum.tried = sum.dangerous+s.dangerous, sum.shown+s.shown, sum.tried+s.tried
 	}
 	t.Logf("%-44s %v", "all", sum)
-	if sum.made < 10_000 && !testing.Short() || sum.ran < 200 {
+	if sum.made < daily.Rounds(2_000, 10_000) && !testing.Short() || sum.ran < daily.Rounds(100, 200) {
 		t.Error("too few for a test")
 	}
 	if sum.shown < sum.tried/50 {

@@ -310,6 +310,25 @@ func TestUncheckedWhileWaiting(t *testing.T) {
 	})
 }
 
+// Who goes away while the users are asked about them is not told that these cannot be read.
+func TestWithdrawnWhileChecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
+			t.Error("asked")
+			return paidFor(), nil
+		}}, Options{})
+		gone, leave := context.WithCancel(t.Context())
+		ctx := Checked(gone, func(ctx context.Context) error {
+			leave()
+			return ctx.Err()
+		})
+		if _, err := d.Ask(ctx, from("ana")); err != ErrWithdrawn {
+			t.Error(err)
+		}
+		quiet(t, d)
+	})
+}
+
 // A request's name is the analyst's own, through whichever listener.
 func TestRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -455,19 +474,22 @@ func TestDeclaredSizes(t *testing.T) {
 		name         string
 		rows, length int
 	}{{"one row", 1, 85}, {"many rows", 20_000, 85}, {"long texts", 4, 16_000}} {
-		got, left := askSizes(t, makeSizes(t, c.rows, c.length, declared), true)
-		if fmt.Sprint(got) != fmt.Sprint(base) {
-			t.Errorf("%s: deadlines %v with them, and %v without", c.name, got, base)
-		}
-		for i, ticks := range left {
-			public := float64(int(base[i] / 0.01))
-			t.Logf("%s: left after %v ticks, public %v", c.name, ticks, public)
-			if ticks < public-1 { // a tick for where it began
-				t.Errorf("%s: it left after %v ticks, and its public time is %v", c.name, ticks, public)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // it waits
+			got, left := askSizes(t, makeSizes(t, c.rows, c.length, declared), true)
+			if fmt.Sprint(got) != fmt.Sprint(base) {
+				t.Errorf("deadlines %v with them, and %v without", got, base)
 			}
-		}
-		if moved, _ := askSizes(t, makeSizes(t, c.rows, c.length, counted), false); fmt.Sprint(moved) == fmt.Sprint(baseCounted) {
-			t.Errorf("%s: nothing moves where it is counted, so nothing is tested: %v", c.name, moved)
-		}
+			for i, ticks := range left {
+				public := float64(int(base[i] / 0.01))
+				t.Logf("left after %v ticks, public %v", ticks, public)
+				if ticks < public-1 { // a tick for where it began
+					t.Errorf("it left after %v ticks, and its public time is %v", ticks, public)
+				}
+			}
+			if moved, _ := askSizes(t, makeSizes(t, c.rows, c.length, counted), false); fmt.Sprint(moved) == fmt.Sprint(baseCounted) {
+				t.Errorf("nothing moves where it is counted, so nothing is tested: %v", moved)
+			}
+		})
 	}
 }

@@ -37,18 +37,22 @@ func TestWorkCounts(t *testing.T) {
 		t.Skip("the time of a thread is not known")
 	}
 	works := func(d time.Duration) fake {
-		return fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
-			burn(d)
+		return fake{ask: func(_ context.Context, q api.Question) (*api.Answer, error) {
+			if q.Analyst == "ana" {
+				burn(d)
+			}
 			return paidFor(), nil
 		}}
 	}
+	const long, longLook = 15 * planTimePerQuestion, 300 * lookTimePerLook // more than may come at once
 	for _, c := range []struct {
-		release string
-		works   time.Duration
-		limited bool
+		release      string
+		works, looks time.Duration
+		limited      bool
 	}{
-		{"{deadline: 10ms}", time.Millisecond, false}, {"{deadline: 10ms}", 300 * time.Millisecond, true},
-		{"{tick: 10ms}", 300 * time.Millisecond, true}, {"immediate", time.Millisecond, false}, {"immediate", 300 * time.Millisecond, true},
+		{"{deadline: 10ms}", time.Millisecond, time.Millisecond, false}, {"{deadline: 10ms}", long, longLook, true},
+		{"{tick: 10ms}", long, longLook, true}, {"immediate", time.Millisecond, time.Millisecond, false},
+		{"immediate", long, longLook, true},
 	} {
 		d := newDispatcher(people(t, c.release), works(c.works), Options{Rate: 60, Patience: -1})
 		explain := func(who string) error {
@@ -57,7 +61,9 @@ func TestWorkCounts(t *testing.T) {
 		}
 		look := func(who string) error {
 			return d.RunLookup(t.Context(), who, func(context.Context) error {
-				burn(c.works)
+				if who == "ana" {
+					burn(c.looks)
+				}
 				return nil
 			})
 		}

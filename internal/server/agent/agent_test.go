@@ -280,11 +280,12 @@ func TestAskedAgain(t *testing.T) {
 
 // Who cancels before the turn of a question comes has paid nothing, and the session goes on.
 func TestCancel(t *testing.T) {
-	w := newWorld(t, hospital.New(people, 1), "{epsilon: 2, per_query: {default: 0.1, max: 1}}\n    release: {tick: 3s}")
+	t.Parallel() // it waits
+	w := newWorld(t, hospital.New(people, 1), "{epsilon: 2, per_query: {default: 0.1, max: 1}}\n    release: {tick: 2s}")
 	a := w.as("ana")
 	// Just after a tick, so that the question waits for the next.
 	a.must("ask", sql("SELECT COUNT(*) FROM patients"))
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
 	defer cancel()
 	_, err := a.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: sql("SELECT COUNT(*) FROM visits")})
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -296,7 +297,7 @@ func TestCancel(t *testing.T) {
 	must(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
-	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
 	defer cancel()
 	if _, err := bearer(w.tokens["ana"]).RoundTrip(r.WithContext(short)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)

@@ -79,7 +79,8 @@ func TestWhoComesIn(t *testing.T) {
 
 // Who is revoked is out with the next call, and also one that waits is not charged.
 func TestRevoked(t *testing.T) {
-	w := newWorld(t, hospital.New(people, 1), "{epsilon: 2, per_query: {default: 0.1, max: 1}}\n    release: {tick: 3s}")
+	t.Parallel() // it waits
+	w := newWorld(t, hospital.New(people, 1), "{epsilon: 2, per_query: {default: 0.1, max: 1}}\n    release: {tick: 2s}")
 	ben, ana := w.as("ben"), w.as("ana")
 	ana.must("ask", sql("SELECT COUNT(*) FROM patients")) // and so a tick has just been
 	done := make(chan said, 1)

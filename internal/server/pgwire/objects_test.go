@@ -3,14 +3,18 @@ package pgwire
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // heapInUse is what heap and stacks take; the clients of the test count too, which is on the safe
@@ -54,7 +58,7 @@ func TestRepliesWithoutSync(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector things take more memory")
 	}
-	p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 3 * time.Second })
+	p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 1200 * time.Millisecond })
 	conn, f := p.hijack(t)
 	f.Send(&pgproto3.Parse{Name: "s", Query: wideQuery(600)})
 	f.Send(&pgproto3.Describe{ObjectType: 'S', Name: "s"})
@@ -76,7 +80,7 @@ func TestRepliesWithoutSync(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := 0
-	for begin := time.Now(); time.Since(begin) < time.Second; time.Sleep(50 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < 800*time.Millisecond; time.Sleep(50 * time.Millisecond) {
 		most = max(most, heapInUse()-before)
 	}
 	t.Logf("%d bytes sent, %d held", len(b), most)
@@ -163,7 +167,7 @@ func sendUntilRefused(t *testing.T, f *pgproto3.Frontend, n int,
 	return n, ""
 }
 
-// Whatever a session keeps it keeps within maxKept, as the heap sees it.
+// Whatever a session keeps it keeps within its limit, as the heap sees it.
 func TestKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector things take more memory")
@@ -176,34 +180,38 @@ func TestKept(t *testing.T) {
 	long := "SELECT 1 -- " + strings.Repeat("x", 200_000)
 	list := "SET search_path = a" + strings.Repeat(",a", 2000)
 	array := "{1" + strings.Repeat(",1", 1900) + "}"
-	for name, c := range map[string]struct {
+	const some = 3 << 20 // for what takes long to fill maxKeptBytes
+	kinds := map[string]struct {
 		begin string
+		most  int
 		do    func(i int) messages
 	}{
-		"descriptions": {"", func(i int) messages {
+		"descriptions": {"", some, func(i int) messages {
 			return messages{&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: text},
 				&pgproto3.Describe{ObjectType: 'S', Name: fmt.Sprint("s", i)}}
 		}},
-		"descriptions of what is inside": {"", func(i int) messages {
+		"descriptions of what is inside": {"", some, func(i int) messages {
 			return messages{&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: "COPY (" + text + ") TO STDOUT"},
 				&pgproto3.Describe{ObjectType: 'S', Name: fmt.Sprint("s", i)}}
 		}},
-		"prepared": {"", func(i int) messages { return run(fmt.Sprintf("PREPARE s%d AS %s", i, text)) }},
-		"cursors":  {"BEGIN", func(i int) messages { return run(fmt.Sprintf("DECLARE c%d CURSOR FOR %s", i, text)) }},
-		"statements that portals keep": {"BEGIN", func(i int) messages {
+		"prepared": {"", some, func(i int) messages { return run(fmt.Sprintf("PREPARE s%d AS %s", i, text)) }},
+		"cursors":  {"BEGIN", some, func(i int) messages { return run(fmt.Sprintf("DECLARE c%d CURSOR FOR %s", i, text)) }},
+		"statements that portals keep": {"BEGIN", maxKeptBytes, func(i int) messages {
 			return messages{&pgproto3.Parse{Query: long}, &pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i)}}
 		}},
-		"values": {"BEGIN", func(i int) messages {
+		"values": {"BEGIN", maxKeptBytes, func(i int) messages {
 			return messages{&pgproto3.Parse{Query: "SELECT 1 WHERE 1 = ANY($1) OR 1 = ANY($2)", ParameterOIDs: []uint32{1007, 1007}},
 				&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i), Parameters: [][]byte{[]byte(array), []byte(array)}}}
 		}},
-		"trees": {"", func(i int) messages { return messages{&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: list}} }},
-		"views": {"", func(i int) messages {
+		"trees": {"", maxKeptBytes, func(i int) messages { return messages{&pgproto3.Parse{Name: fmt.Sprint("s", i), Query: list}} }},
+		"views": {"", maxKeptBytes, func(i int) messages {
 			return append(run(fmt.Sprintf("CREATE TEMP VIEW v%d AS %s", i, text)), run("SELECT count(*) FROM pg_attribute")...)
 		}},
-	} {
+	}
+	for _, name := range daily.Sample(t, slices.Sorted(maps.Keys(kinds)), len(kinds)/2) {
+		c := kinds[name]
 		t.Run(name, func(t *testing.T) {
-			p := startTestServer(t, nil)
+			p := startTestServer(t, nil, func(s *Server) { s.maxKept = c.most })
 			_, f := p.hijack(t)
 			if c.begin != "" {
 				f.Send(&pgproto3.Parse{Query: c.begin})
@@ -215,7 +223,7 @@ func TestKept(t *testing.T) {
 			n, failed := sendUntilRefused(t, f, 2*maxPreparedStatements, c.do)
 			held := heapInUse() - before
 			t.Logf("%d worked, then %s; %d bytes are counted, %d in use", n, failed, p.options.Held.Held(), held)
-			if failed != outOfMemory || p.options.Held.Held() > maxKeptBytes || held > maxKeptBytes+4<<20 {
+			if failed != outOfMemory || p.options.Held.Held() > c.most || held > c.most+c.most/2 {
 				t.Errorf("%d worked, then %q; %d bytes are counted, %d in use", n, failed, p.options.Held.Held(), held)
 			}
 			f.Send(&pgproto3.Query{String: "ROLLBACK; DISCARD ALL"})
@@ -245,7 +253,7 @@ func TestUnreadRows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 10 * time.Minute })
-			const n = 12
+			const n = 8 // of which four have room
 			var conns []net.Conn
 			var clients []*pgproto3.Frontend
 			for range n {
@@ -258,8 +266,13 @@ func TestUnreadRows(t *testing.T) {
 				must(t, f.Flush())
 			}
 			waitUntil(t, "answers do not come", func() bool { return p.options.Held.Held() > 40<<20 })
-			time.Sleep(time.Second)
-			held := heapInUse() - before
+			held := 0
+			for i := range 50 { // answers for which there is no room are still being made
+				time.Sleep(200 * time.Millisecond)
+				if held = heapInUse() - before; i > 0 && held <= 80<<20 {
+					break
+				}
+			}
 			t.Logf("%d bytes are counted, %d in use", p.options.Held.Held(), held)
 			if p.options.Held.Held() > 64<<20 || held > 80<<20 {
 				t.Errorf("%d bytes are counted, %d in use", p.options.Held.Held(), held)
@@ -411,31 +424,47 @@ func TestPortalsKeepNoTrees(t *testing.T) {
 	raw, err := p.ana(t).PgConn().Hijack()
 	must(t, err)
 	defer raw.Conn.Close()
-	const portals = 100
+	const portals = 40
 	long := "SELECT count(*) FROM patients WHERE age" + strings.Repeat("+1", 1900) + " > 0"
-	before := usedMemory()
-	raw.Frontend.Send(&pgproto3.Query{String: "BEGIN"})
-	for i := range portals {
-		raw.Frontend.Send(&pgproto3.Parse{Query: long})
-		raw.Frontend.Send(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", i)})
-	}
-	raw.Frontend.Send(&pgproto3.Sync{})
-	must(t, raw.Frontend.Flush())
-	for bound, ready := 0, 0; ready < 2; {
-		m, err := raw.Frontend.Receive()
-		must(t, err)
-		switch m := m.(type) {
-		case *pgproto3.BindComplete:
-			bound++
-		case *pgproto3.ErrorResponse:
-			t.Fatal(m.Message)
-		case *pgproto3.ReadyForQuery:
-			if ready++; ready == 2 && bound != portals {
-				t.Errorf("%d portals", bound)
+	bind := func(names string, n int) {
+		t.Helper()
+		raw.Frontend.Send(&pgproto3.Query{String: "BEGIN"})
+		for i := range n {
+			raw.Frontend.Send(&pgproto3.Parse{Query: long})
+			raw.Frontend.Send(&pgproto3.Bind{DestinationPortal: fmt.Sprint(names, i)})
+		}
+		raw.Frontend.Send(&pgproto3.Sync{})
+		must(t, raw.Frontend.Flush())
+		for bound, ready := 0, 0; ready < 2; {
+			m, err := raw.Frontend.Receive()
+			must(t, err)
+			switch m := m.(type) {
+			case *pgproto3.BindComplete:
+				bound++
+			case *pgproto3.ErrorResponse:
+				t.Fatal(m.Message)
+			case *pgproto3.ReadyForQuery:
+				if ready++; ready == 2 && bound != n {
+					t.Errorf("%d portals", bound)
+				}
 			}
 		}
 	}
-	if now := usedMemory(); now > before+portals*(64<<10) {
-		t.Errorf("%d portals keep %d MB", portals, (now-before)>>20)
+	live := func() int {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
 	}
+	bind("first", 2) // after which the session and the server have what they need once
+	before, kept := live(), 0
+	bind("p", portals)
+	for range 50 { // what is still at work on a busy machine goes away
+		if kept = (live() - before) / portals; kept <= 32<<10 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("each of %d portals keeps %d KB", portals, kept>>10)
 }

@@ -46,14 +46,22 @@ func shared(t *testing.T) {
 	t.Cleanup(func() { inDatabase = false })
 }
 
+// TestRestarted is about databases that stop meanwhile.
+func TestRestarted(t *testing.T) {
+	cheap(t)
+	pg := testpg.Start(t)
+	t.Run("Away", func(t *testing.T) { databaseAway(t, pg) })
+	t.Run("Closed", func(t *testing.T) { closedAfterARestart(t, pg) })
+}
+
 // A server ends in order when its database has restarted meanwhile: what it cannot say any more
 // over a connection that was lost is nothing.
-func TestClosedAfterARestart(t *testing.T) {
-	cheap(t)
-	pg, authority := testpg.Start(t), testpg.NewAuthority(t)
+func closedAfterARestart(t *testing.T, pg *testpg.Server) {
+	authority := testpg.NewAuthority(t)
 	c, err := pgx.Connect(ctx, pg.URL())
 	must(t, err)
-	for _, s := range []string{"CREATE ROLE clerk LOGIN PASSWORD 'secret word'", "CREATE SCHEMA discreet AUTHORIZATION clerk"} {
+	for _, s := range []string{"CREATE ROLE clerk LOGIN PASSWORD 'secret word'", "DROP SCHEMA IF EXISTS discreet CASCADE",
+		"CREATE SCHEMA discreet AUTHORIZATION clerk"} {
 		must(t, second(c.Exec(ctx, s)))
 	}
 	must(t, c.Close(ctx))
@@ -300,9 +308,7 @@ func TestServersRole(t *testing.T) {
 
 // A database that does not answer lets nobody in, says so to the owner once, and to nobody else
 // anything; when it is back, so are the users.
-func TestDatabaseAway(t *testing.T) {
-	pg := testpg.Start(t)
-	cheap(t)
+func databaseAway(t *testing.T, pg *testpg.Server) {
 	f := &fixture{hand: &hand{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, path: pg.URL()}
 	t.Setenv(pgdial.PasswordVariable, "hunter22")
 	f.Store = f.again(t)

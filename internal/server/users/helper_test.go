@@ -67,11 +67,11 @@ func setUp(t testing.TB) *fixture {
 	return f
 }
 
-// cheap makes hashes cost little: the tests hash often.
+// cheap makes hashes cost little: the tests hash often. TestCosts is about what they cost others.
 func cheap(t testing.TB) {
-	before := hashCost
-	hashCost.memory = 64
-	t.Cleanup(func() { hashCost = before })
+	memory, rounds := hashCost.memory, scramRounds
+	hashCost.memory, scramRounds = 64, 64
+	t.Cleanup(func() { hashCost.memory, scramRounds = memory, rounds })
 }
 
 // again opens the same users once more, as another process would.
@@ -112,7 +112,7 @@ func driver(password string) (*scram.Client, error) {
 	}
 	c, err := scram.SHA256.NewClient("", password, "")
 	if err == nil {
-		drivers.Store(password, c)
+		drivers.Store(password, c.WithMinIterations(scramRounds))
 	}
 	return c, err
 }

@@ -115,6 +115,32 @@ func TestNamesRefused(t *testing.T) {
 	}
 }
 
+// What is stored of a password, and what is said of a name that nobody has, costs whoever guesses
+// as much as it should.
+func TestCosts(t *testing.T) {
+	s, err := Open(nowhere(t))
+	require(t, err)
+	defer s.Close()
+	must(t, second(s.Add(ctx, "ana", Analyst, "correct horse battery")))
+	r, err := s.findUser(ctx, "ana")
+	require(t, err)
+	for what, hash := range map[string]string{"ana's": r.argon2, "nobody's": s.keys.fakeHash("nobody")} {
+		if !strings.HasPrefix(hash, "$argon2id$v=19$m=32768,t=2,p=1$") {
+			t.Errorf("%s hash is %s", what, hash)
+		}
+	}
+	must(t, second(s.Password(ctx, from("ana", home), "correct horse battery")))
+	must(t, second(login(s, from("ana", home), "correct horse battery")))
+	for _, name := range []string{"ana", "nobody"} {
+		e, err := s.Exchange(ctx, from(name, home))
+		require(t, err)
+		if reply, _, err := e.Step(ctx, "n,,n=,r=clientnonce"); err != nil || !strings.HasSuffix(reply, ",i=65536") {
+			t.Errorf("%s: %s, %v", name, reply, err)
+		}
+		e.Close()
+	}
+}
+
 // A hash says what it cost, so that the cost can grow; one that cannot be read matches nothing.
 func TestHashes(t *testing.T) {
 	setUp(t)
@@ -193,7 +219,7 @@ func TestTogether(t *testing.T) {
 // TestKilled kills processes that add users: whoever was told of a user finds them.
 func TestKilled(t *testing.T) {
 	if path := os.Getenv("DISCREET_TEST_USERS"); path != "" {
-		hashCost.memory = 64
+		cheap(t)
 		s, err := Open(path)
 		if err != nil {
 			fmt.Println("failed", err)
@@ -365,9 +391,9 @@ func BenchmarkToken(b *testing.B) {
 
 // BenchmarkPassword is with the cost of today.
 func BenchmarkPassword(b *testing.B) {
-	before := hashCost
+	memory := hashCost.memory
 	f := setUp(b)
-	hashCost = before
+	hashCost.memory = memory
 	p, err := f.SetPassword(ctx, "ana", "")
 	if err != nil {
 		b.Fatal(err)
@@ -379,9 +405,15 @@ func BenchmarkPassword(b *testing.B) {
 	}
 }
 
-// BenchmarkExchange has the client's work in it.
+// BenchmarkExchange has the client's work in it, with the cost of today.
 func BenchmarkExchange(b *testing.B) {
+	rounds := scramRounds
 	f := setUp(b)
+	scramRounds = rounds
+	var err error
+	if f.password, err = f.SetPassword(ctx, "ana", ""); err != nil {
+		b.Fatal(err)
+	}
 	for b.Loop() {
 		drivers.Clear()
 		if _, err := login(f.Store, from("ana", home), f.password); err != nil {

@@ -642,6 +642,7 @@ func TestHoldoutNoteFails(t *testing.T) {
 			if lines := mustBoard(w, "trial"); len(lines) != 1 || lines[0].Score != a.Score {
 				t.Errorf("note %d, written %v: %v", fails, written, lines)
 			}
+			w.Leave()
 		}
 	}
 }

@@ -4,9 +4,14 @@ package sessionhost_test
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
 
-func TestMain(m *testing.M) { os.Exit(curatortest.RunTests(m)) }
+// TestMain lets garbage lie longer, as in package curator.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(curatortest.RunTests(m))
+}

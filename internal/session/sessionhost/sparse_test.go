@@ -208,6 +208,7 @@ func TestSparseCharge(t *testing.T) {
 				w := curatortest.New(t, budget)
 				s := w.OpenSparse(func(q *api.SparseQuestion) { q.Above, q.Values, q.Epsilon = above, values, dp.One/2 })
 				spent, claimed := w.Spent(), s.Cost
+				w.Leave()
 				if budget == curatortest.Plenty {
 					if spent.Epsilon != dp.One/2 || spent.Epsilon != claimed.Epsilon {
 						t.Errorf("spent %v, claimed %v", spent, claimed)

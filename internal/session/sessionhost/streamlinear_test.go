@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner/cells"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // clinicPolicy has a stream over columns of every kind.
@@ -257,7 +258,7 @@ func TestCellsRandom(t *testing.T) {
 	cells, counts := r.Cells(g.Place)
 	table, err := histogram.Sparse(g.Domain, cells, counts)
 	w.Check(err)
-	rnd := rand.New(rand.NewPCG(5, 5))
+	rnd := rand.New(rand.NewPCG(5, uint64(daily.Turn(1000)))) // others every day
 	one := func(all ...string) string { return all[rnd.IntN(len(all))] }
 	num := func() string {
 		return one("0", "10", "30", "29.5", "50", "60", "110", "109", "111", "-1", "2021", "2020", "2019", "2024", "3", "1", "80.5",
@@ -316,9 +317,9 @@ func TestCellsRandom(t *testing.T) {
 			"SUM(CASE WHEN "+cond(0)+" THEN 2.5 WHEN "+cond(0)+" THEN -1 END)", "COUNT(CASE WHEN "+cond(0)+" THEN year END)",
 			"SUM(CAST(smoker AS integer)) FILTER (WHERE "+cond(0)+")")
 	}
-	linear, asked := 0, 0
-	for range 6000 {
-		if linear > 300 {
+	linear, asked, enough := 0, 0, daily.Rounds(150, 3000)
+	for range 20 * enough {
+		if linear > enough {
 			break
 		}
 		text := "SELECT " + agg() + " FROM patients WHERE " + cond(2)
@@ -342,7 +343,7 @@ func TestCellsRandom(t *testing.T) {
 			sameByCells(w, text, b.Query, terms, table)
 		}
 	}
-	if linear < 300 {
+	if linear < enough {
 		t.Errorf("only %d of %d questions were linear", linear, asked)
 	}
 }
@@ -378,7 +379,7 @@ func TestCellsKeyed(t *testing.T) {
 		t.Skip("nothing of it runs at once")
 	}
 	for _, unit := range [][2]string{{"patients.pid", "unique: pid"}, {"row", "max_rows: 1"}} {
-		rnd := rand.New(rand.NewPCG(5, 6))
+		rnd := rand.New(rand.NewPCG(6, uint64(daily.Turn(1000)))) // others every day
 		one := func(all ...string) string { return all[rnd.IntN(len(all))] }
 		var b strings.Builder
 		b.WriteString("pid,d,s,w,y,x,n,e\n")
@@ -422,8 +423,8 @@ func TestCellsKeyed(t *testing.T) {
 			}
 			return one("d", "s", "w", "y", "x", "e") + one(" IS NULL", " IS NOT NULL")
 		}
-		linear := 0
-		for range 800 {
+		linear, n := 0, daily.Rounds(400, 8000)
+		for range n {
 			text := "SELECT COUNT(*) FROM patients WHERE " + one("", "NOT ") + "(" + atom() + one(" AND ", " OR ") + one("", "NOT ") +
 				atom() + ")"
 			if rnd.IntN(4) == 0 {
@@ -444,7 +445,7 @@ func TestCellsKeyed(t *testing.T) {
 				sameByCells(w, text, b.Query, terms, table)
 			}
 		}
-		if linear < 100 {
+		if linear < n/8 {
 			t.Errorf("only %d questions were linear", linear)
 		}
 	}

@@ -13,16 +13,14 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // TestDoubts: what the database's own constraints say is not looked for in its rows, what they do
 // not say is, and what is found is what reading everything finds.
 func TestDoubts(t *testing.T) {
-	server := testpg.Start(t)
+	server := shared(t)
 	address := fresh(t, server, "hospital", "reader", `
-CREATE ROLE reader LOGIN;
 CREATE TYPE sex AS ENUM ('F', 'M');
 CREATE DOMAIN percent AS numeric(5,2) CHECK (VALUE BETWEEN 0 AND 100);
 CREATE TABLE people (pid bigint PRIMARY KEY, sex sex NOT NULL, age integer CHECK (age >= 0 AND age < 120), born date
@@ -108,8 +106,8 @@ twice: {public: true, unique: code, columns: {code: {type: text}, name: {type: t
 
 // TestDoubtsReadNothing: of tables that are not in doubt no row is read, by PostgreSQL's own count.
 func TestDoubtsReadNothing(t *testing.T) {
-	server := testpg.Start(t)
-	address := fresh(t, server, "hospital", "reader", `CREATE ROLE reader LOGIN;
+	server := shared(t)
+	address := fresh(t, server, "unread", "reader", `
 CREATE TABLE people (pid bigint PRIMARY KEY, age integer CHECK (age BETWEEN 0 AND 120));
 CREATE TABLE visits (pid bigint NOT NULL REFERENCES people, day date);
 INSERT INTO people SELECT i, 5 FROM generate_series(1, 1000) i; INSERT INTO visits SELECT i FROM generate_series(1, 1000) i;

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -16,6 +17,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 	"github.com/discreet-dp/discreet/policy"
 )
+
+// shared is the server of all tests, each of which has databases of its own there, with the role
+// that reads.
+func shared(t testing.TB) *testpg.Server {
+	t.Helper()
+	server := testpg.Shared(t)
+	reader.Do(func() { server.Run(t, "postgres", "CREATE ROLE reader LOGIN") })
+	return server
+}
+
+var reader sync.Once
 
 // fresh makes a database with these statements, and returns its address for a user.
 func fresh(t testing.TB, server *testpg.Server, name, user, statements string) string {
@@ -45,8 +57,7 @@ func fresh(t testing.TB, server *testpg.Server, name, user, statements string) s
 
 // TestDraftPostgres needs a server, which its parts share.
 func TestDraftPostgres(t *testing.T) {
-	server := testpg.Start(t)
-	fresh(t, server, "roles", "reader", "CREATE ROLE reader LOGIN")
+	server := shared(t)
 	t.Run("golden", func(t *testing.T) { testGolden(t, server) })
 	t.Run("refused", func(t *testing.T) { testRefused(t, server) })
 	t.Run("hostile", func(t *testing.T) { testHostile(t, server) })

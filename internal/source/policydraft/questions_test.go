@@ -27,8 +27,14 @@ import (
 // returns a connection of the administrator and the draft.
 func cdm(t *testing.T, people int) (*pgx.Conn, string) {
 	t.Helper()
-	server := testpg.Start(t)
-	conn, err := pgx.Connect(t.Context(), server.URL())
+	server := testpg.Shared(t)
+	server.Run(t, "postgres", "CREATE DATABASE cdm")
+	u, err := url.Parse(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/cdm"
+	conn, err := pgx.Connect(t.Context(), u.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +48,6 @@ func cdm(t *testing.T, people int) (*pgx.Conn, string) {
 	}
 	run("CREATE ROLE discreet LOGIN")
 	run(omopdata.SQL(people, 1)...)
-	u, err := url.Parse(server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
 	u.User = url.User("discreet")
 	d, err := policydraft.DraftPostgres(t.Context(), u.String(), policydraft.Options{OMOP: true,
 		DraftOptions: policy.DraftOptions{Dataset: "cdm", Analyst: "ana", Epsilon: "100"}})

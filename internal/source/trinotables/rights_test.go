@@ -61,6 +61,9 @@ func TestRights(t *testing.T) {
 // anything is paid for, with the rule to write.
 func TestProperties(t *testing.T) {
 	const bare = "bare" // who may set none, as deploy/trino/rules.json says
+	if !strings.Contains(ByPerson, testtrino.ManyDrivers) {
+		t.Errorf("tests do not know of %s", ByPerson)
+	}
 	c := testtrino.Shared(t)
 	c.Run(t, "DROP SCHEMA IF EXISTS iceberg."+bare+" CASCADE", "CREATE SCHEMA iceberg."+bare, "CREATE TABLE iceberg."+bare+".t AS SELECT "+
 		"BIGINT '1' AS pid")

@@ -19,22 +19,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/reference"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // TestQuestionsAreValid measures how many questions the planner takes, and what it says of the
 // others.
 func TestQuestionsAreValid(t *testing.T) {
+	all := daily.Sample(t, upTo(300), 80)
 	for _, ds := range generate.Worlds() {
 		o := planner.Options{Public: reference.New(ds, generate.Make(generate.NewDice("public", 1), ds).Tables).Public()}
 		m := generate.NewMaker(ds, o)
-		const n = 300
-		taken := 0
+		n, taken := len(all), 0
 		reasons := map[string]int{}
 		example := map[string]string{}
-		for i := range n {
-			text := m.Question(generate.NewDice("question", uint64(i)))
+		for _, i := range all {
+			text := m.Question(generate.NewDice("question", i))
 			_, err := generate.Prepare(ds, text, o)
 			var r *api.Refusal
 			switch {
@@ -56,9 +58,9 @@ func TestQuestionsAreValid(t *testing.T) {
 				fmt.Printf("%4d %s\n     %s\n", reasons[r], r, example[r])
 			}
 		}
-		least := n * 6 / 10
+		least := n * daily.Rounds(4, 6) / 10
 		if ds.Budget.Pure() {
-			least = n * 5 / 10 // private keys are refused
+			least = n * daily.Rounds(3, 5) / 10 // private keys are refused
 		}
 		if taken < least {
 			t.Errorf("%s: only %d of %d questions are taken", ds.Name, taken, n)
@@ -69,17 +71,15 @@ func TestQuestionsAreValid(t *testing.T) {
 // TestTextsAreHarmless sends texts near the grammar: each is refused, at a place inside of it, or
 // is a statement that can be priced.
 func TestTextsAreHarmless(t *testing.T) {
-	n := 3000
-	if testing.Short() {
-		n = 500
-	}
+	all := daily.Sample(t, upTo(3000), 800)
+	n := len(all)
 	for _, ds := range []int{0, 2} {
 		ds := generate.Worlds()[ds]
 		o := planner.Options{Public: reference.New(ds, generate.Make(generate.NewDice("public", 1), ds).Tables).Public()}
 		m := generate.NewMaker(ds, o)
 		taken := 0
-		for i := range n {
-			text := m.Text(generate.NewDice("text", uint64(i)))
+		for _, i := range all {
+			text := m.Text(generate.NewDice("text", i))
 			func() {
 				defer func() {
 					if r := recover(); r != nil {
@@ -137,6 +137,15 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// upTo returns the numbers below n, of which a day has some.
+func upTo(n uint64) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return out
+}
+
 // TestQualifiedQuestions: a question that is taken is the same question with the dataset and the
 // schema before its tables, and one that is refused is refused still.
 func TestQualifiedQuestions(t *testing.T) {
@@ -144,8 +153,8 @@ func TestQualifiedQuestions(t *testing.T) {
 		o := planner.Options{Public: reference.New(ds, generate.Make(generate.NewDice("public", 1), ds).Tables).Public()}
 		m := generate.NewMaker(ds, o)
 		asked := 0
-		for i := range 120 {
-			text := m.Question(generate.NewDice("names", uint64(i)))
+		for _, i := range daily.Sample(t, upTo(120), 35) {
+			text := m.Question(generate.NewDice("names", i))
 			plain, full := respelled(text, ""), respelled(text, ds.Name)
 			if plain == "" || full == "" {
 				continue
@@ -160,7 +169,7 @@ func TestQualifiedQuestions(t *testing.T) {
 				t.Errorf("%s\nmeans another thing than\n%s", full, plain)
 			}
 		}
-		if asked < 100 {
+		if asked < daily.Rounds(20, 100) {
 			t.Errorf("%s: %d questions", ds.Name, asked)
 		}
 	}
@@ -291,10 +300,13 @@ func TestConstructs(t *testing.T) {
 	}
 	made, taken, all := map[string]int{}, map[string]int{}, 0
 	for i := range cmp.Or(*census, 4000) {
+		if *census == 0 && len(taken) == len(constructs) {
+			break // each was taken
+		}
 		m := makers[i%len(makers)]
 		text := m.make(generate.NewDice("constructs", uint64(i)))
-		found := found(text, patterns)
-		if *census == 0 && !slices.ContainsFunc(found, func(name string) bool { return taken[name] == 0 }) {
+		found := found(text, patterns, func(name string) bool { return *census == 0 && taken[name] > 0 })
+		if *census == 0 && len(found) == 0 {
 			continue // to plan it takes most of the time, and would show nothing
 		}
 		ok := m.take(text)
@@ -316,9 +328,9 @@ func TestConstructs(t *testing.T) {
 	}
 }
 
-func found(text string, patterns map[string][]*regexp.Regexp) (out []string) {
+func found(text string, patterns map[string][]*regexp.Regexp, known func(name string) bool) (out []string) {
 	for _, c := range constructs {
-		if strings.HasSuffix(c.name, " alone") && private.MatchString(text) {
+		if known(c.name) || strings.HasSuffix(c.name, " alone") && private.MatchString(text) {
 			continue
 		}
 		if !slices.ContainsFunc(patterns[c.name], func(p *regexp.Regexp) bool { return !p.MatchString(text) }) {
@@ -346,29 +358,52 @@ func TestSharp(t *testing.T) {
 	for _, f := range forms {
 		patterns[f] = regexp.MustCompile(f)
 	}
+	type world struct {
+		*generate.Maker
+		ds *policy.Dataset
+		o  planner.Options
+	}
+	take := func(w world, text string) bool {
+		if _, err := generate.Prepare(w.ds, text, w.o); err != nil {
+			return false
+		}
+		for f, p := range patterns {
+			if seen[f] == 0 && p.MatchString(text) {
+				seen[f]++
+			}
+		}
+		return true
+	}
+	const all = 250
+	var worlds []world
+	today := daily.Sample(t, upTo(all), 40)
 	for _, ds := range generate.Extremes() {
 		with, _ := generate.Pair(generate.NewDice("sharp", 1), ds)
 		o := planner.Options{Public: reference.New(ds, with.Tables).Public()}
-		m := generate.NewMaker(ds, o).Sharp()
-		const n = 250
-		taken := 0
-		for i := range n {
-			text := m.Question(generate.NewDice("sharp", uint64(i)))
-			if _, err := generate.Prepare(ds, text, o); err != nil {
-				continue
-			}
-			taken++
-			for f, p := range patterns {
-				if p.MatchString(text) {
-					seen[f]++
-				}
+		w := world{generate.NewMaker(ds, o).Sharp(), ds, o}
+		worlds = append(worlds, w)
+		taken, n := 0, len(today)
+		for _, i := range today {
+			if take(w, w.Question(generate.NewDice("sharp", i))) {
+				taken++
 			}
 		}
-		if taken < n*9/10 {
+		if taken < n*daily.Rounds(8, 9)/10 {
 			t.Errorf("%s: only %d of %d questions are taken", ds.Name, taken, n)
 		}
-		lines, _ := m.Lines()
+		lines, _ := w.Lines()
 		t.Logf("%s: %d of %d questions are taken; %d lines of the language", ds.Name, taken, n, lines)
+	}
+	// What those of today do not have is looked for in all: to make and to plan them takes long.
+	for at := 0; at < all*len(worlds) && len(seen) < len(forms); at++ {
+		w, i := worlds[at%len(worlds)], uint64(at/len(worlds))
+		if slices.Contains(today, i) {
+			continue
+		}
+		text := w.Question(generate.NewDice("sharp", i))
+		if slices.ContainsFunc(forms, func(f string) bool { return seen[f] == 0 && patterns[f].MatchString(text) }) {
+			take(w, text)
+		}
 	}
 	for _, f := range forms {
 		if seen[f] == 0 {

@@ -62,7 +62,7 @@ func hostile(t *testing.T, worlds map[*policy.Dataset]planner.Options, verdict, 
 		if err != nil || verdict == "public" { // of which no engine hears
 			continue
 		}
-		report, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Pairs: daily.Rounds(8, 30), Texts: []string{text}})
+		report, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Pairs: daily.Rounds(5, 30), Texts: []string{text}})
 		if err != nil {
 			t.Errorf("%s\n%v", text, err)
 		}
@@ -116,7 +116,7 @@ func TestNames(t *testing.T) {
 		{dots, []string{`SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM items WHERE items.c = a."b.c")`}, false},
 		{dots, []string{`SELECT COUNT(*) FROM a JOIN "a.b" AS o ON a."b.c" = o.who JOIN items AS i ON i.c = o.c`}, true},
 	} {
-		r, err := neighbours.Replay(t.Context(), c.world, neighbours.Options{Pairs: 200, Texts: c.texts})
+		r, err := neighbours.Replay(t.Context(), c.world, neighbours.Options{Pairs: daily.Rounds(40, 200), Texts: c.texts})
 		if taken := r.Pairs > 0; taken != c.taken {
 			t.Errorf("%s: taken %v, want %v: %v", c.texts[0], taken, c.taken, err)
 		}
@@ -141,7 +141,7 @@ func TestHash(t *testing.T) {
 	}
 	seen := map[string]answer{}
 	again := 0
-	n := daily.Rounds(500, 1500)
+	n := daily.Rounds(300, 1500)
 	for i := range n {
 		text := m.Question(generate.NewDice("hash", uint64(i)))
 		s, err := generate.Prepare(ds, text, o)

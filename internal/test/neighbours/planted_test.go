@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/neighbours"
 	"github.com/discreet-dp/discreet/internal/test/reference"
@@ -119,7 +120,11 @@ func TestPlantedFullJoin(t *testing.T) {
 			}
 			return e, func() error { return nil }, nil
 		}
-		r, err := neighbours.Replay(t.Context(), generate.Worlds()[0], neighbours.Options{Open: open, Pairs: 1500, Texts: texts,
+		pairs := 1500
+		if !planted {
+			pairs = daily.Rounds(300, 1500)
+		}
+		r, err := neighbours.Replay(t.Context(), generate.Worlds()[0], neighbours.Options{Open: open, Pairs: pairs, Texts: texts,
 			Findings: 1})
 		if err != nil || (len(r.Findings) > 0) != planted {
 			t.Errorf("planted %v: %d findings among %d pairs: %v", planted, len(r.Findings), r.Pairs, err)

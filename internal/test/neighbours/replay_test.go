@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	pairs = flag.Int("pairs", 0, "how many pairs of neighbours are compared; 0 for 700, or 4000 with -full")
+	pairs = flag.Int("pairs", 0, "how many pairs of neighbours are compared; 0 for 250, or 4000 with -full")
 	seed  = flag.Uint64("seed", 0, "which ones; 0 for others every day, or 1 with -full")
 )
 
@@ -58,27 +58,34 @@ func TestNeighbours(t *testing.T) {
 		t.Run(ds.Name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			n := chosen(pairs, 700, 4000) / len(worlds)
+			n := chosen(pairs, 250, 4000) / len(worlds)
 			if testing.Short() {
 				n = min(n, 200)
 			}
-			r, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Seed: seedOf(t), Pairs: n})
-			if err != nil {
-				t.Fatal(err)
+			asked, moved, worst := 0, 0, 0.0
+			soft := func() bool { return moved < asked/daily.Rounds(20, 10) || worst < 1 }
+			for try := range uint64(4) { // some days begin with people who move little
+				r, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Seed: seedOf(t) + try, Pairs: n})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%d pairs, %d of them apart, %d refused, the farthest %.3g of what is allowed, %v", r.Pairs, r.Moved, r.Refused,
+					r.Worst, time.Since(start))
+				for _, f := range r.Findings {
+					t.Errorf("%s\n%s", f.Subject, f.Detail)
+				}
+				if asked, moved, worst = asked+r.Pairs, moved+r.Moved, max(worst, r.Worst); !soft() || t.Failed() {
+					break
+				}
 			}
-			t.Logf("%d pairs, %d of them apart, %d refused, the farthest %.3g of what is allowed, %v", r.Pairs, r.Moved, r.Refused,
-				r.Worst, time.Since(start))
-			for _, f := range r.Findings {
-				t.Errorf("%s\n%s", f.Subject, f.Detail)
-			}
-			if r.Moved < r.Pairs/10 || r.Worst < 1 {
-				t.Errorf("the search is too soft: %d of %d pairs are apart, and the farthest is %v", r.Moved, r.Pairs, r.Worst)
+			if soft() && !t.Failed() {
+				t.Errorf("the search is too soft: %d of %d pairs are apart, and the farthest is %v", moved, asked, worst)
 			}
 		})
 	}
 }
 
-var duck = flag.Int("duckdb", 0, "how many pairs of neighbours are compared with DuckDB; 0 for 100, or 300 with -full")
+var duck = flag.Int("duckdb", 0, "how many pairs of neighbours are compared with DuckDB; 0 for 25, or 300 with -full")
 
 func init() { openers["duckdb"] = inDuckDB }
 
@@ -100,7 +107,7 @@ func TestDuckDB(t *testing.T) {
 	for _, ds := range worlds {
 		t.Run(ds.Name, func(t *testing.T) {
 			r, err := neighbours.Replay(t.Context(), ds,
-				neighbours.Options{Open: inDuckDB(t), Seed: seedOf(t), Pairs: chosen(duck, 100, 300) / len(worlds), Questions: 40})
+				neighbours.Options{Open: inDuckDB(t), Seed: seedOf(t), Pairs: chosen(duck, 25, 300) / len(worlds), Questions: 40})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +134,7 @@ func TestAgreement(t *testing.T) {
 		}
 		t.Run(ds.Name, func(t *testing.T) {
 			r, err := neighbours.Agree(t.Context(), ds,
-				neighbours.Options{Open: inDuckDB(t), Seed: seedOf(t), Pairs: chosen(duck, 100, 300) / len(worlds), Questions: 40})
+				neighbours.Options{Open: inDuckDB(t), Seed: seedOf(t), Pairs: chosen(duck, 25, 300) / len(worlds), Questions: 40})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,8 +172,8 @@ func narrow() *policy.Dataset {
 // TestCuts: cutting a person before a join moves nothing further than claimed, on either engine.
 func TestCuts(t *testing.T) {
 	for name, open := range map[string]neighbours.Opener{"reference": neighbours.Reference, "duckdb": inDuckDB(t)} {
-		pairs := map[string]int{"reference": daily.Rounds(140, 280), "duckdb": daily.Rounds(70, 140)}[name]
-		r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Seed: max(1, *seed), Pairs: pairs,
+		pairs := map[string]int{"reference": daily.Rounds(40, 280), "duckdb": daily.Rounds(20, 140)}[name]
+		r, err := neighbours.Replay(t.Context(), narrow(), neighbours.Options{Open: open, Seed: seedOf(t), Pairs: pairs,
 			Texts: joining})
 		if err != nil {
 			t.Fatal(err)

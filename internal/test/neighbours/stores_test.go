@@ -45,9 +45,9 @@ func TestStores(t *testing.T) {
 				texts = append(texts, a.Text)
 			}
 		}
-		few, least := 20, 6 // of the questions that were made up
+		few, least := 12, 3 // of the questions that were made up
 		if w == 0 {
-			few, least = 80, 15
+			few, least = 50, 9
 		}
 		if texts = daily.Sample(t, texts, few); daily.Full() {
 			least = []int{80, 20}[min(w, 1)]

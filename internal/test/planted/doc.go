@@ -1,5 +1,6 @@
-// Package planted has bugs that break a promise of docs/researcher.md, one patch a bug. The text
-// before the diff says which promise that is, and which tests of the short run fail then:
+// Package planted has bugs that break a promise of docs/researcher.md, or what holds behind it
+// (docs/enforcement.md), one patch a bug. The text before the diff says which promise that is, and
+// which tests of the short run fail then:
 //
 //	Promise: filter: costs are rounded up
 //	Test: ./dp/account -run 'TestChargesKnown$'

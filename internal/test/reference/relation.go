@@ -311,26 +311,36 @@ func (r run) cut(c *tree.Cut) []row {
 		rows := people[name]
 		if int64(len(rows)) > c.Rows {
 			r.cuts.Add(1)
-			rows = slices.Clone(rows)
-			slices.SortFunc(rows, func(a, b row) int { return r.order(c, salt, a, b) })
-			rows = rows[:c.Rows]
+			rows = r.order(c, salt, rows)[:c.Rows]
 		}
 		out = append(out, rows...)
 	}
 	return out
 }
 
-func (r run) order(c *tree.Cut, salt string, a, b row) int {
-	a, b = withoutSigns(a), withoutSigns(b)
-	x, y := r.spellRow(c, a), r.spellRow(c, b)
-	person := fmt.Sprint(a[c.Unit()])
-	if r.dataset.Unit.Row() {
-		person = "" // which row somebody is depends on how many come before
+// order returns the rows of a person in the order in which they are cut.
+func (r run) order(c *tree.Cut, salt string, rows []row) []row {
+	type ranked struct {
+		row  row
+		rank uint64
+		what string
 	}
-	rank := func(values row, what string) uint64 {
-		return r.numberOf(Choice{Hash: salt, Person: person, Row: slices.Delete(slices.Clone(values), c.Unit(), c.Unit()+1)}, what)
+	all := make([]ranked, len(rows))
+	for i, from := range rows {
+		values := withoutSigns(from)
+		what, person := r.spellRow(c, values), fmt.Sprint(values[c.Unit()])
+		if r.dataset.Unit.Row() {
+			person = "" // which row somebody is depends on how many come before
+		}
+		others := slices.Delete(values, c.Unit(), c.Unit()+1)
+		all[i] = ranked{from, r.numberOf(Choice{Hash: salt, Person: person, Row: others}, what), what}
 	}
-	return cmp.Or(cmp.Compare(rank(a, x), rank(b, y)), cmp.Compare(x, y))
+	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.what, b.what)) })
+	out := make([]row, len(all))
+	for i, x := range all {
+		out[i] = x.row
+	}
+	return out
 }
 
 // withoutSigns is a row in which 0 and -0, which are equal, are one.

@@ -25,6 +25,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // Users of every cluster: Admin may do everything, Reader may SELECT, Writer may change rows too.
@@ -177,6 +179,14 @@ var shared struct {
 }
 
 func startShared() (*Cluster, error) {
+	c, err := startReal()
+	if err == nil && !daily.Full() {
+		c.URL, err = withFewDrivers(c.URL)
+	}
+	return c, err
+}
+
+func startReal() (*Cluster, error) {
 	if address := os.Getenv("DISCREET_TRINO"); address != "" {
 		return connectNamed(strings.TrimSuffix(address, "/"))
 	}

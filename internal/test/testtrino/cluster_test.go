@@ -75,6 +75,23 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestFewDrivers: statements with many drivers arrive with few, unless everything is to be run, and
+// others as they were.
+func TestFewDrivers(t *testing.T) {
+	c := Shared(t)
+	for _, x := range []struct{ before, after, want string }{
+		{"WITH SESSION " + ManyDrivers + " ", "", map[bool]string{false: fewDrivers, true: ManyDrivers}[daily.Full()]},
+		{"", ManyDrivers, ManyDrivers},
+	} {
+		mark := fmt.Sprintf("asked at %d with %s", time.Now().UnixNano(), x.after)
+		c.Rows(t, Reader, x.before+"SELECT '"+mark+"'")
+		got := c.Rows(t, Admin, "SELECT query FROM system.runtime.queries WHERE query LIKE '%"+mark+"%' AND query NOT LIKE '%runtime%'")
+		if len(got) != 1 || !strings.Contains(got[0][0], x.want) || strings.Count(got[0][0], "task_concurrency") != 1 {
+			t.Errorf("%v, and was to have %s", got, x.want)
+		}
+	}
+}
+
 // TestOwn does in one what takes long to start: TLS, passwords, tokens, nodes that are killed.
 func TestOwn(t *testing.T) {
 	if !daily.Full() {

@@ -27,7 +27,7 @@ func TestTools(t *testing.T) {
 			if why := tool.missing(); why != "" {
 				t.Fatal(why)
 			}
-			h := open(t)
+			h := open(t, 4096) // which all of them take
 			out := run(t, tool, target{"127.0.0.1", h.port, "ana", h.password, filepath.Join(t.TempDir(), "step")})
 			got := steps(out)
 			file := filepath.Join("testdata/steps", tool.name+".txt")

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/internal/test/daily"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write into testdata/corpus what comes of each statement")
@@ -38,8 +38,8 @@ var rewrite = flag.Bool("rewrite", false, "write into testdata/corpus what comes
 func TestCorpus(t *testing.T) {
 	for _, c := range chosen(t) {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // most of the time one end waits for the other
-			h := open(t)
+			t.Parallel()     // most of the time one end waits for the other
+			h := open(t, 16) // it connects hundreds of times, and checks the password each time
 			r := &replay{t: t, testServer: h, sessions: map[int]*connection{}}
 			defer r.close()
 			r.charged()
@@ -78,7 +78,7 @@ func TestCorpus(t *testing.T) {
 // everyDay are tools whose statements are sent every day: of each way to speak one that many use.
 var everyDay = []string{"psql", "jdbc", "psycopg3"}
 
-// chosen are the tools of the flag, or those of every day and a third of the others.
+// chosen are the tools of the flag, or those of every day and a sixth of the others.
 func chosen(t *testing.T) []*script {
 	t.Helper()
 	var always, others []*script
@@ -90,7 +90,7 @@ func chosen(t *testing.T) []*script {
 			others = append(others, c)
 		}
 	}
-	return append(always, daily.Sample(t, others, len(others)/3)...)
+	return append(always, daily.Sample(t, others, len(others)/6)...)
 }
 
 // unmended is how many statements of the corpus are refused for another reason than privacy. It
@@ -118,7 +118,8 @@ type testServer struct {
 	password string
 }
 
-func open(t testing.TB) testServer {
+// open starts a server that takes so many rounds to check a password.
+func open(t testing.TB, rounds int) testServer {
 	t.Helper()
 	dir := t.TempDir()
 	writeData(t, filepath.Join(dir, "data"))
@@ -127,8 +128,7 @@ func open(t testing.TB) testServer {
 	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0",
 		Rate: 1_000_000, Version: "test"}
 	must(t, os.WriteFile(c.Policy, policy, 0o600))
-	file, password := ana(t)
-	must(t, os.WriteFile(c.Users, file, 0o600))
+	password := userstest.WriteRounds(t, c.Users, map[string]users.Role{"ana": users.Analyst}, "", rounds)["ana"]
 	s, err := server.Open(t.Context(), c)
 	must(t, err)
 	served := make(chan error, 1)
@@ -139,27 +139,6 @@ func open(t testing.TB) testServer {
 		}
 	})
 	return testServer{s.WireAddr().(*net.TCPAddr).Port, password}
-}
-
-var onceAna struct {
-	sync.Once
-	file     []byte
-	password string
-}
-
-// ana is a file of users with her in it, made once: to make a password takes its time.
-func ana(t testing.TB) (file []byte, password string) {
-	t.Helper()
-	onceAna.Do(func() {
-		path := filepath.Join(t.TempDir(), "users")
-		store, err := users.Open(path)
-		must(t, err)
-		onceAna.password, err = store.Add(t.Context(), "ana", users.Analyst, "")
-		must(t, errors.Join(err, store.Close()))
-		onceAna.file, err = os.ReadFile(path)
-		must(t, err)
-	})
-	return onceAna.file, onceAna.password
 }
 
 type replay struct {

@@ -59,8 +59,9 @@ func table(t *testing.T) string {
 		refused += strings.Count("\n"+string(text), "\nno ")
 		b.WriteString(row(string(text), c) + "\n")
 	}
-	fmt.Fprintf(&b, "\nTogether %d tools sent %d statements. Of these %d are answered free and %d for a price, %d are refused for "+
-		"privacy, %d are refused by PostgreSQL too, and %d do not work yet. Of their %d steps %d went well, and %d were refused.\n",
+	fmt.Fprintf(&b, "\nTogether %d tools sent %d statements. Of these %d are answered free and %d for a\n"+
+		"price, %d are refused for privacy, %d are refused by PostgreSQL too, and %d do not work yet. Of\n"+
+		"their %d steps %d went well, and %d were refused.\n",
 		len(files), sum(by), by["free"], by["paid"], by["private"], by["absent"], by["FAILED"], well+refused, well, refused)
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/linear"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 func domain(t testing.TB, sizes ...int) *linear.Domain {
@@ -148,7 +149,7 @@ func TestDeterministic(t *testing.T) {
 	for kind := range 3 {
 		r := rand.New(rand.NewPCG(1, 1))
 		a, b := make(kind), make(kind)
-		for range 40 {
+		for range daily.Rounds(25, 40) { // what was learned is gone through again with each
 			q := randomQuery(r, d, 5)
 			x := Released{q, r.Int64N(5000), 10}
 			b.Predict(randomQuery(r, d, 5))
@@ -183,7 +184,7 @@ func TestAbsurd(t *testing.T) {
 		if p == exact {
 			d = small
 		}
-		for range 60 {
+		for range daily.Rounds(35, 60) { // what was learned is gone through again with each
 			q := randomQuery(r, d, 3)
 			p.Learn(Released{q, []int64{math.MinInt64, -5, 0, 3, 30, 1000, math.MaxInt64}[r.IntN(7)],
 				[]float64{0, 1e-300, 1, 1e300, math.Inf(1), math.NaN(), -1}[r.IntN(7)]})
@@ -232,7 +233,10 @@ func TestBadPredictors(t *testing.T) {
 // halving.
 func TestHalving(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for stream := range 1000 {
+	if !daily.Full() {
+		r = rand.New(rand.NewPCG(uint64(daily.Choices(t).Below(1_000_000)), 8))
+	}
+	for stream := range daily.Rounds(100, 1000) {
 		shapes := [][]int{{2, 2}, {2, 3}, {5}, {2, 1, 4}, {3, 3}, {30}}
 		d := domain(t, shapes[r.IntN(len(shapes))]...)
 		size := int64(1 + r.IntN(10))
@@ -312,7 +316,7 @@ func (h *halving) has(counts []float64) bool {
 func TestFewAreLearned(t *testing.T) {
 	d := domain(t, 2, 2, 4, 8)
 	for kind := range 2 {
-		for seed := range uint64(3) {
+		for _, seed := range daily.Sample(t, []uint64{0, 1, 2}, 1) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			people := newClasses(r, d, 4)
 			p, err := NewWeights(d, 1e6)

@@ -1,4 +1,4 @@
-package grammar_test
+package server
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/planner/grammar"
-	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -99,7 +98,7 @@ func TestParsedOnceByListeners(t *testing.T) {
 	if err := errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.Open(t.Context(), server.Config{Policy: policy, Users: file, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0"})
+	s, err := Open(t.Context(), Config{Policy: policy, Users: file, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

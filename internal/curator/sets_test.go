@@ -1,4 +1,4 @@
-package pricing_test
+package curator_test
 
 import (
 	"testing"

@@ -1,0 +1,12 @@
+package planner
+
+import (
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // plans are made and dropped by the thousand
+	os.Exit(m.Run())
+}

@@ -1,0 +1,15 @@
+package server
+
+import (
+	"os"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
+	"github.com/discreet-dp/discreet/internal/test/userstest"
+)
+
+func TestMain(m *testing.M) {
+	daily.Together("8")
+	userstest.Rounds = 64 // but for TestJDBC
+	os.Exit(m.Run())
+}
