@@ -1,6 +1,7 @@
 package trinotables
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -82,6 +83,10 @@ func TestProperties(t *testing.T) {
 	}
 }
 
+// othersSchema are the schemas of tests that run at the same time: of Schema and Alone of testtrino,
+// and of drafts.
+var othersSchema = regexp.MustCompile(`^(t1|alone_|only_draft)`)
+
 // inventory is everything that there is for the user's tests.
 func inventory(t *testing.T, c *testtrino.Cluster) string {
 	t.Helper()
@@ -91,7 +96,7 @@ func inventory(t *testing.T, c *testtrino.Cluster) string {
 		"DESCRIBE iceberg." + only + ".t", "SELECT * FROM iceberg." + only + ".t", "SELECT * FROM memory." + only + ".t",
 		`SELECT count(*) FROM iceberg.` + only + `."t$snapshots"`} {
 		for _, row := range c.Rows(t, testtrino.Admin, q) {
-			if !strings.HasPrefix(row[0], "t1") { // a schema of another test
+			if !othersSchema.MatchString(row[0]) {
 				out = append(out, strings.Join(row, "\t"))
 			}
 		}
