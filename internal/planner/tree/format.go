@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,32 +24,36 @@ func Hashed(parts ...string) string {
 // column's lattice and bounds, so that a changed policy is another question.
 func Format(e Expr) string {
 	var b strings.Builder
-	format(&b, e, NoOutside)
+	format(&b, e)
 	return b.String()
 }
 
 // NoOutside is for expressions outside of an [Exists]: more fields than a row has.
 const NoOutside = math.MaxInt
 
-// format writes an expression. Fields from outer on are those of the relation in an [Exists], and
-// are counted from its first: how many the row outside has depends on what else is asked about it,
-// and in which order.
-func format(b *strings.Builder, e Expr, outer int) {
+// format writes an expression. It stands in so many [Exists], one in the other, and outer has the
+// first field of the relation of each, from the outermost to the innermost. The fields of each are
+// counted from its first: how many the row outside has depends on what else is asked about it, and
+// in which order.
+func format(b *strings.Builder, e Expr, outer ...int) {
 	list := func(op string, args ...Expr) {
 		b.WriteByte('(')
 		b.WriteString(op)
 		for _, a := range args {
 			b.WriteByte(' ')
-			format(b, a, outer)
+			format(b, a, outer...)
 		}
 		b.WriteByte(')')
 	}
 	switch e := e.(type) {
 	case *Column:
 		index := e.Index
-		if index >= outer {
-			b.WriteString("inside ")
-			index -= outer
+		for i, first := range slices.Backward(outer) {
+			if index >= first {
+				b.WriteString(strings.Repeat("one level out of ", len(outer)-1-i) + "inside ")
+				index -= first
+				break
+			}
 		}
 		b.WriteString(strconv.Itoa(index))
 		b.WriteByte(':')
@@ -76,7 +81,7 @@ func format(b *strings.Builder, e Expr, outer int) {
 		list("NOT", e.X)
 	case *In:
 		b.WriteString("(IN ")
-		format(b, e.X, outer)
+		format(b, e.X, outer...)
 		for _, l := range e.List {
 			b.WriteByte(' ')
 			b.WriteString(l.format())
@@ -88,7 +93,7 @@ func format(b *strings.Builder, e Expr, outer int) {
 		fmt.Fprintf(b, "(exists %s", FormatRelation(e.From))
 		if e.On != nil {
 			b.WriteString(" on ")
-			format(b, e.On, e.Outer)
+			format(b, e.On, append(slices.Clone(outer), e.Outer)...)
 		}
 		b.WriteByte(')')
 	case *Case:

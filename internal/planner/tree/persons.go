@@ -253,7 +253,7 @@ func (p *Persons) format(b *strings.Builder) {
 	}
 	for _, key := range p.Keys {
 		b.WriteString(" by ")
-		format(b, key, NoOutside)
+		format(b, key)
 	}
 	formatFrom(b, p.From, p.Where)
 }
@@ -271,7 +271,7 @@ func (p Part) format(b *strings.Builder) {
 	}
 	if p.Arg != nil {
 		b.WriteByte(':')
-		format(b, p.Arg, NoOutside)
+		format(b, p.Arg)
 	}
 }
 
@@ -396,15 +396,15 @@ func (o Over) format(b *strings.Builder) {
 	fmt.Fprintf(b, " %d", o.N)
 	if o.Otherwise != nil {
 		b.WriteString(" or ")
-		format(b, o.Otherwise, NoOutside)
+		format(b, o.Otherwise)
 	}
 	for _, e := range o.By {
 		b.WriteString(" by ")
-		format(b, e, NoOutside)
+		format(b, e)
 	}
 	for _, by := range o.Order {
 		fmt.Fprintf(b, " order %t %t ", by.Descending, by.NullsFirst)
-		format(b, by.By, NoOutside)
+		format(b, by.By)
 	}
 	if o.Framed() {
 		fmt.Fprintf(b, " frame %v", o.Frame)

@@ -180,7 +180,7 @@ func (s *Select) format(b *strings.Builder) {
 	b.WriteString("(select")
 	for _, c := range s.Columns {
 		b.WriteByte(' ')
-		format(b, c, NoOutside)
+		format(b, c)
 	}
 	formatFrom(b, s.From, s.Where)
 }
@@ -191,7 +191,7 @@ func formatFrom(b *strings.Builder, from Relation, where Expr) {
 	from.format(b)
 	if where != nil {
 		b.WriteString(" where ")
-		format(b, where, NoOutside)
+		format(b, where)
 	}
 	b.WriteByte(')')
 }
@@ -302,7 +302,7 @@ func (j *Join) format(b *strings.Builder) {
 	j.R.format(b)
 	if j.On != nil {
 		b.WriteString(" on ")
-		format(b, j.On, NoOutside)
+		format(b, j.On)
 	}
 	b.WriteByte(')')
 }

@@ -83,7 +83,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// othersSchema are the schemas of tests that run at the same time: of Schema and Alone of testtrino,
+// othersSchema are schemas of tests that run at the same time: of Schema and Alone of testtrino,
 // and of drafts.
 var othersSchema = regexp.MustCompile(`^(t1|alone_|only_draft)`)
 
