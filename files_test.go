@@ -71,7 +71,7 @@ func TestOneHome(t *testing.T) {
 		for _, name := range []string{"first", "other"} {
 			_, err := opened.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: "SELECT COUNT(*) FROM people"})
 			if c.says == "" && err != nil || c.says != "" &&
-				(err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "are one file")) {
+				(err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "are the same file")) {
 				t.Errorf("%s, %s: %v", c.name, name, err)
 			}
 		}

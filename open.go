@@ -47,7 +47,7 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	}
 	for name := range db.datasets.stores {
 		if db.datasets.policy.Datasets[name] == nil {
-			return nil, fmt.Errorf("there is a store for the dataset %q, and none of that name; the datasets are %s", name,
+			return nil, fmt.Errorf("there is a store for the dataset %q, but no dataset of that name; the datasets are %s", name,
 				strings.Join(db.datasets.policy.Names(), ", "))
 		}
 	}
@@ -231,7 +231,7 @@ func WithEngine(dataset string, s store.Store) Option {
 		}
 		for other, t := range db.datasets.stores {
 			if t.DB == s.DB {
-				return fmt.Errorf("the datasets %q and %q have one database, whose people would have two budgets; put both into one "+
+				return fmt.Errorf("the datasets %q and %q have the same database, so its people would have two budgets; put both into one "+
 					"dataset, or give each a database of its own", other, dataset)
 			}
 		}
@@ -246,7 +246,7 @@ func WithLedger(l ledger.Ledger) Option {
 	return func(db *DB) error {
 		switch {
 		case l == nil: // that of the policy would do, and would not know what this one has paid
-			return errors.New("the ledger that is to be used is nil")
+			return errors.New("the ledger to use is nil")
 		case db.datasets.ledger != nil:
 			return errors.New("there are two ledgers")
 		}

@@ -40,7 +40,7 @@ func Example() {
 	// M of 2 servers, with an error bar: true
 	// X of 2 servers, with an error bar: true
 	// who is in the data of two of these servers counts twice, and no error bar knows of it; what is learnt about them is what both budgets admit together
-	// this cannot be put together: median is a quantile (as MIN, MAX and medians are), and those of several servers say nothing about that of all; ask for counts: how many there are below some values
+	// this cannot be put together: median is a quantile (as MIN, MAX and medians are), and the quantiles of several servers do not give that of all; ask for counts: how many there are below some values
 }
 
 // serve runs a server on a made-up hospital, and returns how to ask it.

@@ -126,7 +126,7 @@ func (c Charge) validateFirsts() error {
 			return &InvalidError{"list of notes", fmt.Sprintf("names %q twice", n.Session)}
 		}
 		if _, ok := NotesCharge(n.Session); ok {
-			return &InvalidError{"list of notes", "has one of a session that another charge pays for"}
+			return &InvalidError{"list of notes", "contains a note of a session that another charge pays for"}
 		}
 	}
 	return nil

@@ -155,7 +155,7 @@ func validOptionalSigner(s crypto.Signer) error {
 
 func validSigner(s crypto.Signer) error {
 	if s == nil {
-		return &InvalidError{"signature", "is missing: this takes the key of the owner"}
+		return &InvalidError{"signature", "is missing: this needs the key of the owner"}
 	}
 	if _, ok := s.(Deferred); ok {
 		return nil
@@ -208,11 +208,11 @@ func (d Deferred) Sign(_ io.Reader, message []byte, _ crypto.SignerOpts) ([]byte
 	case d.Text == string(message):
 		return d.Signature, nil
 	case want.DecodeSigned(string(message)) != nil || given.DecodeSigned(d.Text) != nil:
-		return nil, &SignatureError{Problem: "what was signed is no draft of this ledger"}
+		return nil, &SignatureError{Problem: "what was signed is not a draft of this ledger"}
 	case want.Sequence != given.Sequence || want.Previous != given.Previous:
 		return nil, &StaleError{After: given.Sequence, Last: want.Sequence}
 	}
-	return nil, &SignatureError{Problem: "what was signed is something else than what is asked for"}
+	return nil, &SignatureError{Problem: "what was signed differs from what is asked for"}
 }
 
 // At returns when the draft was made; now, where there is none yet. It returns a [*StaleError] for
@@ -223,7 +223,7 @@ func (d Deferred) At(now time.Time) (time.Time, error) {
 	}
 	var r Record
 	if err := r.DecodeSigned(d.Text); err != nil {
-		return now, &SignatureError{Problem: "what was signed is no draft of this ledger"}
+		return now, &SignatureError{Problem: "what was signed is not a draft of this ledger"}
 	}
 	if age := now.Sub(r.Time); age > DraftHolds || age < -DraftHolds {
 		return now, &StaleError{After: r.Sequence, Old: true}
@@ -248,8 +248,8 @@ type StaleError struct {
 
 func (e *StaleError) Error() string {
 	if e.Old {
-		return fmt.Sprintf("what was signed was drafted more than %v ago. Nothing was changed; draft it again, and sign that", DraftHolds)
+		return fmt.Sprintf("the draft that was signed is more than %v old. Nothing was changed; draft it again, and sign that", DraftHolds)
 	}
-	return fmt.Sprintf("what was signed follows record %d, and by now record %d is the last one that it could follow: something else was "+
+	return fmt.Sprintf("the draft that was signed follows record %d, but now it would have to follow record %d: something else was "+
 		"decided, or has failed, in between. Nothing was changed; draft it again, and sign that", e.After, e.Last)
 }

@@ -11,7 +11,7 @@ import (
 // Errors when a ledger is opened.
 
 // ErrBusy is returned when another process, or this one, has the ledger open.
-var ErrBusy = errors.New("the ledger is open already: a server that runs has it, or another command. A ledger has one writer at a time; " +
+var ErrBusy = errors.New("the ledger is open already: in a running server, or in another command. A ledger has one writer at a time; " +
 	"stop the server, or wait for the command")
 
 // CorruptError is returned when a ledger does not check. Nothing was changed.
@@ -45,9 +45,9 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the ledger %s is missing: %s. No new one was begun, which would forget what was spent. Put the file back, or "+
-		"mount its volume; otherwise restore the latest backup. Where all are lost and the policy has an anchor, 'discreet ledger anchor "+
-		"--recover --reason ...' counts what it knows as spent", e.Path, e.Why)
+	return fmt.Sprintf("the ledger %s is missing: %s. No new one was begun, because that would forget what was spent. Put the file "+
+		"back, or mount its volume; otherwise restore the latest backup. If all are lost and the policy has an anchor, 'discreet "+
+		"ledger anchor --recover --reason ...' counts what the anchor knows as spent", e.Path, e.Why)
 }
 
 // Errors when a charge is asked for.
@@ -142,16 +142,18 @@ type LapsedError struct {
 
 func (e *LapsedError) Error() string {
 	if e.Charged && e.Request == "" { // of a session, whose requests nobody chooses
-		return fmt.Sprintf("window %d of %q ended before the answer was there, so it was not released, and what was charged for it stays "+
-			"with that window. Ask again, which is charged in window %d", e.Window, e.Dataset, e.Now)
+		return fmt.Sprintf("window %d of %q ended before the answer was ready, so it was not released, and what was charged for it "+
+			"stays with that window. Ask again; that is charged in window %d", e.Window, e.Dataset, e.Now)
 	}
 	if e.Charged {
-		return fmt.Sprintf("window %d of %q ended before the answer to the request %q was there, so it was not released, and its charge "+
-			"stays with that window. Ask with another request identifier, which is charged in window %d", e.Window, e.Dataset, e.Request,
+		return fmt.Sprintf("window %d of %q ended before the answer to the request %q was ready, so it was not released, and its "+
+			"charge stays with that window. Ask with another request identifier; that is charged in window "+
+			"%d", e.Window, e.Dataset, e.Request,
 			e.Now)
 	}
-	return fmt.Sprintf("the request %q was charged in window %d of %q and got no answer before that ended: what one window paid for is "+
-		"not answered in another. Nothing was spent now; ask with another request identifier, which is charged in window %d", e.Request,
+	return fmt.Sprintf("the request %q was charged in window %d of %q and got no answer before that window ended: what one window "+
+		"paid for is not answered in another. Nothing was spent now; ask with another request identifier; that is charged in window "+
+		"%d", e.Request,
 		e.Window, e.Dataset, e.Now)
 }
 
@@ -174,7 +176,7 @@ type AnchorError struct {
 func (e *AnchorError) Error() string {
 	return fmt.Sprintf("the ledger %s is not the one that the anchor in %s knows: %s. It was not opened, because it would forget "+
 		"what was spent. "+
-		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover --reason ...' "+
+		"Restore the ledger that goes with the anchor. If that is lost for good, 'discreet ledger anchor --recover --reason ...' "+
 		"counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
 }
 
@@ -189,29 +191,28 @@ func (e *UnanchoredError) Error() string {
 		was = fmt.Sprintf(" (when the ledger got its anchor, that was %s)", e.Was)
 	}
 	if e.Anchorage == "" {
-		return fmt.Sprintf("the ledger %s has an anchor, and the policy names none. It was not opened, because nothing tells it from an "+
-			"older copy of itself. Write the key 'anchor' back into the policy%s. If the ledger is to have no anchor from here on, say so "+
-			"in the ledger with that key still there: 'discreet ledger anchor --give-up --reason ...'", e.Path, was)
+		return fmt.Sprintf("the ledger %s has an anchor, and the policy names none. It was not opened, because it cannot be told "+
+			"from an older copy of itself. Write the key 'anchor' back into the policy%s. If the ledger is to have no anchor from "+
+			"now on, record that in the ledger while the key is still there: 'discreet ledger anchor --give-up --reason ...'", e.Path, was)
 	}
-	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because nothing tells it from an older "+
-		"copy of itself. "+
-		"Mount the volume of the anchor, or put the anchor there that it had elsewhere%s. Where that is lost for good, compare the ledger "+
-		"with the last receipts that were given out ('discreet ledger verify --receipt ...'), "+
+	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because it cannot be told from an "+
+		"older copy of itself. Mount the volume of the anchor, or move there the anchor that it had elsewhere%s. If that is lost for "+
+		"good, compare the ledger with the last receipts that were given out ('discreet ledger verify --receipt ...'), "+
 		"and 'discreet ledger anchor --begin --reason ...' begins another anchor", e.Path, e.Anchorage, was)
 }
 
 // Errors when an answer is kept.
 
 // ErrKept is returned when the charge has another answer already, which is the one to release.
-var ErrKept = errors.New("this charge has an answer already, and pays for one: release the answer that was kept")
+var ErrKept = errors.New("this charge already has an answer, and pays for only one: release the answer that was kept")
 
 // ErrUnpaid is returned when an answer is kept for something that is not a charge.
 var ErrUnpaid = errors.New("there is no such charge, so nothing may be released for it")
 
 // ErrRecovered is returned when an answer is kept for a charge from before the ledger was
 // recovered. It may have had one, which is among what was lost.
-var ErrRecovered = errors.New("this charge is from before the ledger was recovered, and its answer may be among what was lost, so there " +
-	"may be no second one: ask with a new request identifier")
+var ErrRecovered = errors.New("this charge is from before the ledger was recovered, and its answer may be among what was lost, so a " +
+	"second one is not allowed: ask with a new request identifier")
 
 // Errors at any time.
 
@@ -232,9 +233,9 @@ type WriteError struct {
 }
 
 func (e *WriteError) Error() string {
-	after := "Look after the disk"
+	after := "Check the disk"
 	if e.Remote {
-		after = "Look after the database"
+		after = "Check the database"
 	}
 	if e.Unknown {
 		return fmt.Sprintf("it is not known whether this was written to the ledger %s: %v. Nothing may be released. %s, then ask again: "+

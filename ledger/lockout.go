@@ -50,9 +50,9 @@ func (i Incident) Validate() error {
 	}
 	switch {
 	case !slices.Contains(Failures, i.Failure):
-		return &InvalidError{"failure", "is none of the words for one"}
+		return &InvalidError{"failure", "is not the name of a failure"}
 	case i.ByAnalyst == 0 || i.ByDataset == 0:
-		return &InvalidError{"number of failures that are borne", "is missing: the least is 1"}
+		return &InvalidError{"number of failures that are tolerated", "is missing: the least is 1"}
 	}
 	return nil
 }
@@ -69,11 +69,11 @@ type LockoutError struct {
 func (e *LockoutError) Error() string {
 	const why = "questions failed after they were charged, and each failure can tell something that nobody paid for"
 	if e.Charged {
-		return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. What was charged for this question "+
-			"stays charged, and nothing comes of it for now; "+
-			"named by the same request, it can be asked again after the release without a second charge", e.Dataset, why)
+		return fmt.Sprintf("the dataset %s gives no new answers until its owner releases it: %s. What was charged for this question "+
+			"stays charged, and it gets no answer for now; after the release it can be asked again, by the same request, without a "+
+			"second charge", e.Dataset, why)
 	}
-	return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. Nothing was charged. Answers that were "+
+	return fmt.Sprintf("the dataset %s gives no new answers until its owner releases it: %s. Nothing was charged. Answers that were "+
 		"paid for stay free; "+
 		"ask the owner of the data to look at 'discreet incidents'", e.Dataset, why)
 }

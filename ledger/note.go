@@ -43,7 +43,7 @@ func After(notes int) Provided { return Provided{After: &notes} }
 
 // ErrBehind is returned when a session has more notes than whoever writes the next one has read.
 // Nothing was written, and what was drawn for it must not be told.
-var ErrBehind = errors.New("somebody else has gone on with this session meanwhile: ask again")
+var ErrBehind = errors.New("somebody else has continued this session in the meantime: ask again")
 
 // chargeNotes begins the names of sessions that one charge pays for.
 const chargeNotes = "charge "

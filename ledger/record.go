@@ -246,13 +246,13 @@ func (r *Record) Read(body, hash, answer string) error {
 	sum := sha256.Sum256(r.scratch)
 	hex.Encode(digits[:], sum[:])
 	if string(digits[:]) != hash {
-		return errors.New("the record was changed: it does not have its hash")
+		return errors.New("the record was changed: it does not match its hash")
 	}
 	if err := r.Decode(body); err != nil {
 		return err
 	}
 	if r.AnswerHash != answer {
-		return errors.New("the answer was changed: it does not have its hash")
+		return errors.New("the answer was changed: it does not match its hash")
 	}
 	return nil
 }

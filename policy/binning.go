@@ -95,7 +95,7 @@ func readBinning(r *reader, at element, c *Column) (binning, bool) {
 		b.values = slices.DeleteFunc(slices.Clone(c.KeyValues), func(v Value) bool { return v.Null })
 		b.other = c.Bounds == nil || c.Bounds.HiSteps-c.Bounds.LoSteps+1 > int64(len(b.values))
 	case c.Type == Text:
-		r.at(at, "which values the column has is not public; list them under 'keys' where it is declared, or leave it out")
+		r.at(at, "the values of the column are not public; list them under 'keys' where it is declared, or leave it out")
 		return b, false
 	case c.Bounds == nil:
 		r.at(at,
@@ -110,7 +110,7 @@ func readBinning(r *reader, at element, c *Column) (binning, bool) {
 			return b, false
 		}
 	case c.Keys == PrivateKeys:
-		r.at(at, "which values the column has is private; cut its bounds into ranges, with width: as in %s", wantCut)
+		r.at(at, "the values of the column are private; cut its bounds into ranges, with width: as in %s", wantCut)
 		return b, false
 	default:
 		if n := c.Bounds.HiSteps - c.Bounds.LoSteps + 1; n > maxPlainBins {

@@ -21,8 +21,8 @@ type Bounds struct {
 // number of rows below 2^63, and a single value is exact even in a double.
 const maxSteps = 1 << 53
 
-const fillIn = "bounds are yours to fill in: [lowest, highest] from what you know about the world and not from the data, because a bound " +
-	"read off the data tells about the person at the extreme"
+const fillIn = "fill in the bounds: [lowest, highest] from what you know about the world and not from the data, because a bound read " +
+	"off the data tells about the person at the extreme"
 
 func (c *Column) readBounds(r *reader, f fields, grainOK bool) {
 	if v, ok := f.get("bounds_from"); ok {
@@ -110,12 +110,12 @@ func (c *Column) readBoundsFrom(r *reader, f fields, v element) {
 		return
 	}
 	if text != "data" {
-		r.at(v, "bounds_from is %s, but it can only say that the bounds were read off the data; write data, or remove the key where you "+
+		r.at(v, "bounds_from is %s, but it can only say that the bounds were read off the data; write data, or remove the key if you "+
 			"chose the bounds yourself", quote(text))
 		return
 	}
 	if _, ok := f.get("bounds"); !ok {
-		r.at(v, "bounds_from speaks about bounds that are not there; add the bounds, or remove the key")
+		r.at(v, "bounds_from is about bounds, but there are none; add the bounds, or remove the key")
 		return
 	}
 	c.BoundsFromData = true

@@ -403,7 +403,7 @@ func (r *reader) nulls(v element) []string {
 		switch at := (element{node: n, key: v.key, where: v.where}); {
 		case n.Kind == yaml.AliasNode:
 		case n.Kind != yaml.ScalarNode || len(n.Value) > maxNullSize || strings.ContainsRune(n.Value, 0):
-			r.at(at, "a text that stands for a missing value is a single one of at most %d bytes", maxNullSize)
+			r.at(at, "a text that stands for a missing value must be a single text of at most %d bytes", maxNullSize)
 		case n.Value != "" && !slices.Contains(out, n.Value):
 			out = append(out, n.Value)
 		}
@@ -435,7 +435,7 @@ func CheckFormat(typ Type, text string) error {
 	case Boolean:
 		_, err = textfile.ParseTruth(text)
 	default:
-		err = fmt.Errorf("is of no use: a text is what it is; remove it, or write 'nulls' for texts that stand for a missing value")
+		err = fmt.Errorf("is of no use for a text; remove it, or write 'nulls' for texts that stand for a missing value")
 	}
 	return err
 }
@@ -448,9 +448,8 @@ func (t *Table) readSpelling(r *reader, f fields, c *Column, formats map[Type]st
 		switch {
 		case !ok:
 		case !csv:
-			r.at(v, "'%s' is about how a CSV file is written, and this table is not one; remove it, or spell the values "+
-				"otherwise in a view "+
-				"of the database", key)
+			r.at(v, "'%s' is about how a CSV file is written, and this table is not one; remove it, or spell the values differently "+
+				"in a view of the database", key)
 		case key == "nulls":
 			s.Nulls = r.nulls(v)
 		default:

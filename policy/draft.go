@@ -58,7 +58,7 @@ func CheckDraft(text string, schemas []Schema) error {
 	if len(text) <= MaxSize {
 		return nil
 	}
-	return fmt.Errorf("draft a policy: of %d tables it would be larger than a policy can be; draft fewer, such as those of one schema",
+	return fmt.Errorf("draft a policy: with %d tables it would be larger than a policy can be; draft fewer, such as those of one schema",
 		len(schemas))
 }
 
@@ -120,7 +120,7 @@ func (d *draft) findSource() error {
 		}
 		if kind := (&Dataset{Source: s.Source}).SourceKind(); kind == Database || kind.Remote() {
 			if d.source != "" && d.source != s.Source {
-				return fmt.Errorf("%s and %s are two databases, and a dataset has one; draft them one by one", shown(d.source),
+				return fmt.Errorf("%s and %s are two databases, but a dataset has one; draft them one by one", shown(d.source),
 					shown(s.Source))
 			}
 			d.source = s.Source
@@ -158,7 +158,7 @@ func (d *draft) findUnit() error {
 			}
 		}
 	}
-	return fmt.Errorf("the unit %s is no column of these tables; write row, or table.column%s", quote(d.opt.Unit), d.near())
+	return fmt.Errorf("the unit %s is not a column of these tables; write row, or table.column%s", quote(d.opt.Unit), d.near())
 }
 
 // near lists the columns of the table that the unit names, or the tables where it names none.
@@ -178,12 +178,12 @@ func (d *draft) near() string {
 func (d *draft) findPeople() error {
 	for _, name := range slices.Sorted(maps.Keys(d.opt.People)) {
 		if d.unit.Row() {
-			return fmt.Errorf("the column of table %s says whose a row is, and the unit is row; name a unit such as "+
+			return fmt.Errorf("the column of table %s says who a row belongs to, but the unit is row; name a unit such as "+
 				"patients.pid", quote(name))
 		}
 		i := slices.IndexFunc(d.schemas, func(s Schema) bool { return s.Table == name })
 		if i < 0 {
-			return fmt.Errorf("there is no table %s whose rows could be somebody's", quote(name))
+			return fmt.Errorf("there is no table %s whose rows could belong to somebody", quote(name))
 		}
 		near, _ := d.person(d.schemas[i])
 		if _, ok := d.schemas[i].column(near); !ok {
@@ -243,8 +243,8 @@ func (d *draft) lineWithNote(level int, text, note string) {
 
 const draftHead = `# A policy for Discreet: who may ask what about whom, drafted from the schema.
 #
-# It can be used as it is: COUNT(*) works at once. What else may be asked is
-# yours to say, in the lines that are commented out:
+# You can use it as it is: COUNT(*) works at once. You decide what else may be
+# asked, in the lines that are commented out:
 #
 #   bounds   make SUM and AVG possible. Every value is moved into them, so they
 #            decide how much one person can change, and how large the noise is.
@@ -252,7 +252,7 @@ const draftHead = `# A policy for Discreet: who may ask what about whom, drafted
 #            [0, 110]. A bound read off the data tells about the person at the
 #            extreme.
 #   keys     make GROUP BY possible. List the values that everybody may know of;
-#            all of them appear in every answer, also where there are no rows.
+#            all of them appear in every answer, even those without rows.
 #            A list read off the data tells that somebody has each value.
 #
 # A column that is not listed does not exist for analysts: delete those that
@@ -263,9 +263,9 @@ func (d *draft) write() {
 	d.out.WriteString(draftHead)
 	if d.opt.TrustDataBounds {
 		d.out.WriteString(`#
-# AT THE OWNER'S WISH, BOUNDS BELOW WERE READ OFF THE DATA. Each tells the value of
+# AT THE OWNER'S REQUEST, BOUNDS BELOW WERE READ OFF THE DATA. Each tells the value of
 # the person at the extreme to whoever sees it or an answer that depends on it,
-# and the budget does not cover that. Replace them by what you know, and then
+# and the budget does not cover that. Replace them with what you know, and then
 # remove the line "bounds_from: data".
 `)
 	}
@@ -280,8 +280,8 @@ func (d *draft) write() {
 	}
 	switch kind {
 	case PostgresDatabase:
-		d.comment(2, "It is looked for changes before every question, and copied again where there are some. Where it changes all the "+
-			"time, say how fresh answers have to be:")
+		d.comment(2, "Before every question it is checked for changes, and copied again if there are any. If it changes all the time, "+
+			"say how fresh answers have to be:")
 		d.line(2, "# refresh: 24h")
 	case TrinoDatabase:
 		d.writeTrinoRefresh()
@@ -292,7 +292,7 @@ func (d *draft) write() {
 	d.line(2, "# replaces one person by another, and makes the number of people public.")
 	d.line(2, "neighbours: add-remove")
 	d.line(0, "")
-	d.line(2, "# All that may ever be learnt about one person, by all analysts together.")
+	d.line(2, "# The most that all analysts together may ever learn about one person.")
 	d.line(2, "# epsilon: 0.1 is strict, 1 is usual, 10 is loose. delta: the probability that")
 	d.line(2, "# the promise fails; keep it well below 1 in the number of people, or write 0.")
 	d.line(2, "# One question costs 'default' unless the analyst says otherwise, at most 'max'")
@@ -330,8 +330,8 @@ func (d *draft) writeUnit() {
 		d.line(2, "unit: %s", scalar(d.unit.String()))
 		return
 	}
-	d.line(2, "# Whom the budget protects. \"row\" is right only where every person has one row.")
-	d.line(2, "# Where one person can have several, name the column that says who it is, as in")
+	d.line(2, "# Whom the budget protects. \"row\" is right only if every person has one row.")
+	d.line(2, "# If a person can have several, name the column that identifies the person, as in")
 	d.line(2, "#   unit: %s", d.exampleUnit())
 	d.line(2, "# and draft again with that unit, because the tables then need more keys.")
 	if len(d.schemas) > 1 {
@@ -395,11 +395,11 @@ func (d *draft) trinoHome(s Schema) bool {
 // tell, it has to be said.
 func (d *draft) writeTrinoRefresh() {
 	if slices.ContainsFunc(d.schemas, func(s Schema) bool { return s.Unmarked && s.LeftOut == "" }) {
-		d.comment(2, "Some of these tables are in stores that do not say whether a table has changed. So it is taken to be as it was for "+
-			"this long; or write version: SELECT ... in its place, a query that says something else when the data is another.")
+		d.comment(2, "Some of these tables are in stores that do not say whether a table has changed. So it is taken to be unchanged for "+
+			"this long; or write version: SELECT ... instead, a query whose result changes with the data.")
 		d.line(2, "refresh: 24h")
 		return
 	}
-	d.comment(2, "It is looked for changes before every question. Where it changes all the time, say how fresh answers have to be:")
+	d.comment(2, "Before every question it is checked for changes. If it changes all the time, say how fresh answers have to be:")
 	d.line(2, "# refresh: 24h")
 }

@@ -111,7 +111,7 @@ func TestDraftUncommented(t *testing.T) {
 		t.Fatal("bounds without numbers are taken")
 	}
 	for line := range strings.Lines(err.Error()) {
-		if !strings.Contains(line, "bounds are yours to fill in") {
+		if !strings.Contains(line, "fill in the bounds") {
 			t.Errorf("an unexpected problem: %s", line)
 		}
 	}

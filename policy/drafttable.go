@@ -39,7 +39,7 @@ func (d *draft) writeTable(s Schema) {
 			if d.opt.People[s.Table] == "" {
 				d.comment(4, s.PathNote)
 			}
-			d.lineWithNote(4, "path: "+pathScalar(near, far), "whose the rows are")
+			d.lineWithNote(4, "path: "+pathScalar(near, far), "who the rows belong to")
 		}
 		column, _ := s.column(near)
 		d.writeRows(s, column, far == d.unit.String())
@@ -53,7 +53,7 @@ func (d *draft) writePublic(s Schema) {
 		d.lineWithNote(4, "unique: "+scalar(s.UniqueColumn), "different in every row, so joining on it finds one")
 	}
 	if s.MaxRows > 0 {
-		d.lineWithNote(4, fmt.Sprintf("max_rows: %d", s.MaxRows), "of its rows that count for one row joined to them")
+		d.lineWithNote(4, fmt.Sprintf("max_rows: %d", s.MaxRows), "how many of its rows count for one row joined to them")
 	}
 	d.writeColumns(s, "")
 }
@@ -87,12 +87,12 @@ func (d *draft) writeLeftOut(s Schema) {
 		d.writeCodes(s)
 		return
 	case s.Relation != "":
-		d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and no column of it has that name, so nothing "+
-			"says whose its rows are. Where a column does, draft again with --person %s=COLUMN, or write the path yourself, as in",
+		d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and no column of it has that name, so "+
+			"nothing says who its rows belong to. If a column does, draft again with --person %s=COLUMN, or write the path yourself, as in",
 			quote(s.Table), d.unit, s.Table))
 	default:
-		d.comment(3, fmt.Sprintf("LEFT OUT: the table %s has no column %s to say whose its rows are. Where another column holds the same "+
-			"values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column),
+		d.comment(3, fmt.Sprintf("LEFT OUT: the table %s has no column %s to say who its rows belong to. If another column holds the "+
+			"same values, draft again with --person %s=COLUMN, or write the path yourself, as in", quote(s.Table), quote(d.unit.Column),
 			s.Table))
 	}
 	d.comment(3, s.Comment)
@@ -109,15 +109,15 @@ func (d *draft) writeLeftOut(s Schema) {
 		}
 		d.line(2, "columns: {}")
 	})
-	d.comment(3, "Its columns are "+strings.Join(s.columnNames(), ", ")+". Where its rows lead to another table that leads on, name that "+
-		"table's key: path: order_id -> orders.oid. Where everybody may know the rows, write public: true in place of path, max_rows and "+
-		"max_groups.")
+	d.comment(3, "Its columns are "+strings.Join(s.columnNames(), ", ")+". If its rows lead to another table that leads on, name "+
+		"that table's key: path: order_id -> orders.oid. If everybody may know the rows, write public: true in place of path, "+
+		"max_rows and max_groups.")
 }
 
 // writeCodes writes, as a comment, a table that others refer to as to a list of codes.
 func (d *draft) writeCodes(s Schema) {
-	d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and others refer to it as to a list of codes. Where "+
-		"everybody may know all of its rows, remove the # of these lines: what is joined with it can then be asked for by name. Where "+
+	d.comment(3, fmt.Sprintf("LEFT OUT: no foreign key leads from the table %s to %s, and others refer to it as a list of codes. If "+
+		"everybody may know all of its rows, remove the # of these lines: what is joined with it can then be asked for by name. If "+
 		"its rows are about people, draft again with --person %s=COLUMN.", quote(s.Table), d.unit, s.Table))
 	d.comment(3, s.Comment)
 	d.commented(func() {
@@ -212,12 +212,12 @@ func (d *draft) writeRows(s Schema, unit SchemaColumn, direct bool) {
 		d.line(4, "unique: %s", scalar(unit.Name))
 		return
 	}
-	d.line(4, "# One person can have many rows. Yours to choose: more keeps more of a busy person's")
+	d.line(4, "# One person can have many rows. You choose: larger numbers keep more of a busy")
 	if direct {
-		d.line(4, "# rows, and adds noise to every answer. Where nobody can have two, write instead")
+		d.line(4, "# person's rows, and add noise to every answer. If nobody can have two, write instead")
 		d.line(4, "#   unique: %s", scalar(unit.Name))
 	} else {
-		d.line(4, "# rows, and adds noise to every answer.")
+		d.line(4, "# person's rows, and add noise to every answer.")
 	}
 	d.lineWithNote(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), "rows of one person that count in one group")
 	d.lineWithNote(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), "groups of one answer that a person counts in")
@@ -252,7 +252,7 @@ func (d *draft) writeColumns(s Schema, person string) {
 		case c.LeftOut != "":
 			notes = append(notes, "The column "+quote(c.Name)+" "+c.LeftOut)
 		case !d.unit.Row() && c.Name == person:
-			what := "says whose a row is"
+			what := "says who a row belongs to"
 			if person == d.unit.Column {
 				what = "is the unit"
 			}
@@ -303,7 +303,8 @@ func (d *draft) writeColumn(c SchemaColumn) {
 		switch {
 		case d.writeKeys(c) || c.Identifier:
 		case c.Different || c.unique():
-			d.comment(6, "Nearly every row has another value, so there is nothing to group by. Delete the column unless somebody needs it.")
+			d.comment(6, "Nearly every row has a different value, so there is nothing to group by. Delete the column unless somebody "+
+				"needs it.")
 		default:
 			d.lineWithNote(6, "# keys: [A, B, C]", "fill in to group by it, or write keys: private")
 		}
@@ -319,7 +320,7 @@ func (d *draft) writeColumn(c SchemaColumn) {
 // writeKeys writes the keys that are known, and reports whether there are some.
 func (d *draft) writeKeys(c SchemaColumn) bool {
 	if c.PrivateKeys {
-		d.lineWithNote(6, "keys: private", cmp.Or(c.From, "which values there are is private"))
+		d.lineWithNote(6, "keys: private", cmp.Or(c.From, "the list of its values is private"))
 		return true
 	}
 	if len(c.Keys) == 0 {
@@ -341,11 +342,11 @@ func (d *draft) writeKeys(c SchemaColumn) bool {
 // writeSpelling writes how a CSV file spells the values of a column, and what is in doubt about it.
 func (d *draft) writeSpelling(c SchemaColumn) {
 	if len(c.OtherFormats) > 0 {
-		d.comment(6, fmt.Sprintf("AMBIGUOUS: every value reads as %s as well. Look into the file, and write what is meant.",
+		d.comment(6, fmt.Sprintf("AMBIGUOUS: every value can also be read as %s. Look into the file, and write what is meant.",
 			strings.Join(c.OtherFormats, " and as ")))
 	}
 	if c.Unfit {
-		d.comment(6, fmt.Sprintf("NOT ALL: some values are no %v, and count as NULL; discreet check says how many.", c.Type))
+		d.comment(6, fmt.Sprintf("NOT ALL: some values are not of type %v, and count as NULL; discreet check says how many.", c.Type))
 	}
 	if c.Format != "" {
 		note := "how the file spells it"
@@ -365,7 +366,7 @@ func (d *draft) writeSpelling(c SchemaColumn) {
 
 func (d *draft) writeBounds(c SchemaColumn) {
 	if lo, hi, ok := c.between(c.Lowest, c.Highest); ok {
-		d.lineWithNote(6, "bounds: ["+lo+", "+hi+"]", cmp.Or(c.From, "values beyond count as the nearer end"))
+		d.lineWithNote(6, "bounds: ["+lo+", "+hi+"]", cmp.Or(c.From, "values outside count as the nearer end"))
 		return
 	}
 	if d.opt.TrustDataBounds {

@@ -17,7 +17,7 @@ func TestFormat(t *testing.T) {
 		"format: 2\nnovelty: 3\n": "1:9: this policy has the format 2",
 		"format: 0\n":             "format must be a whole number from 1 to 1000000",
 		"format: '1'\n":           "'format' ",
-		"version: 1\n":            "which format the policy has is written as format: 1",
+		"version: 1\n":            "write the format of the policy as format: 1",
 		"format: 1\nnovelty: 3\n": "novelty",
 		"format: 1\nformat: 1\n":  "twice",
 	} {

@@ -40,7 +40,7 @@ const (
 const (
 	answersMeans     = "how many answers may come from the holdout before it is used up"
 	holdoutSizeMeans = "the number of people that scores are means over, which everybody may know"
-	stepsMeans       = "what values are whole parts of: 1 where everybody is right or wrong, 100 for values such as 0.25"
+	stepsMeans       = "how many steps there are from 0 to 1: 1 if everybody is right or wrong, 100 for values such as 0.25"
 )
 
 // HoldoutNames returns the names of the holdouts in the order of the file; sorted, where the
@@ -132,7 +132,7 @@ func (h *Holdout) readLabels(r *reader, f fields, v element, d *Dataset, dir str
 			h.Labels = resolve(dir, text)
 			r.oneLabels(v, d, h)
 		} else {
-			r.at(v, "the file of labels %s is no CSV file; its name must end in .csv, .tsv or .txt", quote(text))
+			r.at(v, "the file of labels %s is not a CSV file; its name must end in .csv, .tsv or .txt", quote(text))
 		}
 	}
 	if at, ok := f.need(r, "column", "name the column of the file that has the labels"); ok {
@@ -178,10 +178,10 @@ func (h *Holdout) readTable(r *reader, f fields, d *Dataset) {
 	train := d.Tables[text]
 	switch {
 	case train == nil:
-		r.at(v, "there is no table %s; 'train' is a public table that stands under 'tables' of the dataset%s", quote(text),
+		r.at(v, "there is no table %s; 'train' is a public table that is listed under 'tables' of the dataset%s", quote(text),
 			d.similarTable(text))
 	case !train.Public:
-		r.at(v, "the table %s is private, and the training value is told exactly; name a table with public: true, or leave it out where "+
+		r.at(v, "the table %s is private, and the training value is told exactly; name a table with public: true, or leave it out if "+
 			"analysts bring the training value", quote(text))
 	default:
 		if table == nil || table.Columns == nil || train.Columns == nil {

@@ -14,7 +14,7 @@ type keySet struct {
 
 var (
 	policyKeys = keySet{known: []string{"format", "ledger", "anchor", "datasets"}, other: map[string]string{
-		"version": "which format the policy has is written as format: 1",
+		"version": "write the format of the policy as format: 1",
 	}}
 	anchorKeys = keySet{
 		known: []string{"file", "postgres", "name", "every"},
@@ -31,8 +31,8 @@ var (
 			"epsilon":    "it belongs inside budget: {epsilon: ..., delta: ...}",
 			"delta":      "it belongs inside budget: {epsilon: ..., delta: ...}",
 			"ledger":     "it belongs at the top of the file, because all datasets share one ledger",
-			"path":       "it belongs to a table; where the data is goes under 'source'",
-			"url":        "where the data is goes under 'source'",
+			"path":       "it belongs to a table; write where the data is under 'source'",
+			"url":        "write where the data is under 'source'",
 		},
 	}
 	budgetKeys = keySet{
@@ -41,7 +41,7 @@ var (
 			"every":   "it belongs inside renewal: {every: month, windows: 12}",
 			"windows": "it belongs inside renewal: {every: month, windows: 12}",
 
-			"mechanism": "which noise questions get is written as noise: auto",
+			"mechanism": "write which noise questions get as noise: auto",
 
 			"rho":     "a budget is written as epsilon and delta, and rho follows from them",
 			"min":     "it belongs inside per_query: {min: ..., default: ..., max: ...}",
@@ -53,27 +53,27 @@ var (
 	streamKeys   = keySet{
 		known: []string{"table", "columns", "size", "alpha", "beta", "queries", "budget", "predictor"},
 		other: map[string]string{
-			"epsilon": "what a stream may take of the dataset's epsilon is written as budget: 1",
-			"bins":    "how a column is cut is written as columns: {age: {width: 10}}",
-			"n":       "the number of people is written as 'size'",
+			"epsilon": "write what a stream may take of the dataset's epsilon as budget: 1",
+			"bins":    "write how a column is cut as columns: {age: {width: 10}}",
+			"n":       "write the number of people as 'size'",
 		},
 	}
 	streamColumnKeys = keySet{
 		known: []string{"width", "edges"},
 		other: map[string]string{
-			"keys":   "the keys stand where the column is declared, and each of them is a value of the stream",
-			"bounds": "the bounds stand where the column is declared; how they are cut is written as width: 10",
-			"bins":   "how a column is cut is written as width: 10, or edges: [18, 65]",
-			"type":   "the type stands where the column is declared",
+			"keys":   "write the keys where the column is declared; each of them is a value of the stream",
+			"bounds": "write the bounds where the column is declared, and how they are cut as width: 10",
+			"bins":   "write how a column is cut as width: 10, or edges: [18, 65]",
+			"type":   "write the type where the column is declared",
 		},
 	}
 	holdoutKeys = keySet{
 		known: []string{"labels", "column", "id", "table", "train", "size", "threshold", "noise", "answers", "steps"},
 		other: map[string]string{
-			"budget":  "what a holdout costs follows from noise, answers and size",
-			"epsilon": "what a holdout costs follows from noise, answers and size",
-			"source":  "the file of labels is written as labels: labels.csv",
-			"n":       "the number of people is written as 'size'",
+			"budget":  "the price of a holdout follows from noise, answers and size",
+			"epsilon": "the price of a holdout follows from noise, answers and size",
+			"source":  "write the file of labels as labels: labels.csv",
+			"n":       "write the number of people as 'size'",
 		},
 	}
 	releaseKeys = keySet{
@@ -86,27 +86,27 @@ var (
 	sizesKeys = keySet{
 		known: []string{"people", "tables"},
 		other: map[string]string{
-			"rows":    "the rows of each table are written as tables: {patients: {rows: 100000}}",
+			"rows":    "write the rows of each table as tables: {patients: {rows: 100000}}",
 			"lengths": "it belongs to a table: tables: {patients: {rows: 100000, lengths: {note: 200}}}",
 			"values":  "it belongs to a table: tables: {patients: {rows: 100000, values: {zip: 5000}}}",
 		},
 	}
 	tableSizesKeys = keySet{
 		known: []string{"rows", "lengths", "values"},
-		other: map[string]string{"people": "it belongs to the sizes of the dataset, beside tables"},
+		other: map[string]string{"people": "it belongs to the sizes of the dataset, next to tables"},
 	}
 	failuresKeys = keySet{
 		known: []string{"analyst", "dataset"},
 		other: map[string]string{
-			"analysts": "how many of each analyst is written as {analyst: 1, dataset: 3}",
-			"total":    "how many of all analysts together is written as {analyst: 1, dataset: 3}",
+			"analysts": "write how many of each analyst as {analyst: 1, dataset: 3}",
+			"total":    "write how many of all analysts together as {analyst: 1, dataset: 3}",
 		},
 	}
 	renewalKeys = keySet{
 		known: []string{"every", "windows"},
 		other: map[string]string{
 			"epsilon": "the budget's own epsilon is that of each window",
-			"times":   "how many windows there will ever be is written as 'windows'",
+			"times":   "write how many windows there will ever be as 'windows'",
 		},
 	}
 	analystKeys = keySet{
@@ -145,7 +145,7 @@ var (
 			"lower":    "write both ends as bounds: [lowest, highest]",
 			"upper":    "write both ends as bounds: [lowest, highest]",
 			"values":   "the values that analysts may group by are listed under 'keys'",
-			"public":   "publicness is said by the column's keys: a list is public, 'private' is not",
+			"public":   "the column's keys say whether it is public: a list is public, 'private' is not",
 			"unique":   "it belongs to the table, for example unique: pid",
 			"required": "write nullable: false for a column without NULL",
 			"null":     "write nullable: true or nullable: false",

@@ -157,7 +157,7 @@ func (p *Policy) readLedgerAddress(r *reader, v element, text string) {
 		return
 	}
 	if _, given := u.User.Password(); given || u.Query().Has("password") {
-		r.at(v, "'ledger' has a password, and a policy is no place for one; put it into the environment variable "+
+		r.at(v, "'ledger' has a password, which does not belong in a policy; put it into the environment variable "+
 			"DISCREET_LEDGER_PASSWORD, or into a file that PGPASSFILE names")
 		return
 	}
@@ -225,7 +225,7 @@ func (p *Policy) readAnchor(r *reader, f fields) {
 		switch {
 		case !ok:
 		case hasFile:
-			r.at(at, "'name' is that of a row, and a file has its own; remove it")
+			r.at(at, "'name' names a row of a database, and a file has its own name; remove it")
 		case len(text) > maxAnchorName || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text):
 			r.at(at, "'name' has at most %d bytes and no control characters; write for example hospital", maxAnchorName)
 		default:

@@ -305,7 +305,7 @@ func (in budgetReader) readMembers(v element, g *Group, many map[string]int) {
 		case in.d.Analysts == nil:
 			continue // They have problems of their own.
 		case in.d.Analysts[name] == nil:
-			in.r.at(at, "there is no analyst %s; a group lists names that stand under 'analysts' of the dataset%s", quote(name),
+			in.r.at(at, "there is no analyst %s; a group takes names from 'analysts' of the dataset%s", quote(name),
 				didYouMean(name, in.d.AnalystNames()...))
 			continue
 		case slices.Contains(g.Analysts, name):

@@ -289,10 +289,10 @@ func (r *reader) shape(n *yaml.Node, depth int) {
 		return
 	}
 	if n.Anchor != "" {
-		r.at(at, "the anchor &%s is refused, so that a policy says what it shows; write the value out where it is used", n.Anchor)
+		r.at(at, "the anchor &%s is refused, so that a policy can be read as it stands; write the value out where it is used", n.Anchor)
 	}
 	if n.Kind == yaml.AliasNode {
-		r.at(at, "the alias *%s is refused, so that a policy says what it shows; write the value out", n.Value)
+		r.at(at, "the alias *%s is refused, so that a policy can be read as it stands; write the value out", n.Value)
 		return
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
@@ -300,7 +300,7 @@ func (r *reader) shape(n *yaml.Node, depth int) {
 	}
 	for i, c := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Kind == yaml.ScalarNode && c.Tag == "!!merge" {
-			r.at(element{node: c}, "the merge key << is refused, so that a policy says what it shows; write the keys out")
+			r.at(element{node: c}, "the merge key << is refused, so that a policy can be read as it stands; write the keys out")
 		}
 		r.shape(c, depth+1)
 	}

@@ -75,8 +75,8 @@ func checkOptions(u *url.URL) string {
 		socket := u.Host == "" && (name == "host" || name == "port")
 		switch {
 		case !socket && !slices.Contains(postgresOptions, name):
-			return "has the option " + quote(name) + ", and there may be " + strings.Join(postgresOptions, ", ") +
-				"; a host, a port, a user and a database stand before the question mark"
+			return "has the option " + quote(name) + ", which is not one of " + strings.Join(postgresOptions, ", ") +
+				"; write the host, port, user and database before the question mark"
 		case len(options[name]) != 1:
 			return "has the option " + quote(name) + " twice"
 		}
@@ -113,8 +113,8 @@ func addressProblem(text string) string {
 	case err != nil || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "":
 		return "'source' is not the address of a PostgreSQL database; write " + wantAddress
 	case hasPassword(u):
-		return "'source' has a password in it, which everybody sees who sees the policy; put it into a file of PostgreSQL's kind and " +
-			"write ?passfile=PATH, or into the environment as PGPASSWORD"
+		return "'source' has a password in it, which everybody who sees the policy can read; put it into a PostgreSQL password file " +
+			"and write ?passfile=PATH, or into the environment as PGPASSWORD"
 	case u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" || u.User.Username() == "":
 		return "'source' does not name a host, a user and a database; write " + wantAddress
 	}
@@ -127,8 +127,8 @@ func addressProblem(text string) string {
 		return "'source' has sslmode=verify-ca, with which any server of the same authority can pretend to be this one; write " +
 			"sslmode=verify-full"
 	default:
-		return "'source' is on another machine, and what is read from there has to be encrypted and from the right server; write " +
-			"sslmode=verify-full, and sslrootcert=PATH where its authority is your own"
+		return "'source' is on another machine, so the connection must be encrypted and the server verified; write " +
+			"sslmode=verify-full, and sslrootcert=PATH if its authority is your own"
 	}
 	return ""
 }
@@ -187,7 +187,7 @@ func (t *Table) readTrusted(r *reader, f fields, d *Dataset, sourceOK bool) {
 		return
 	}
 	if sourceOK && !d.SourceKind().Remote() {
-		r.at(v, "'trusted' is about views and foreign tables of a PostgreSQL database or a Trino cluster, and the source is none; "+
+		r.at(v, "'trusted' is about views and foreign tables of a PostgreSQL database or a Trino cluster, and the source is neither; "+
 			"remove it")
 		return
 	}
@@ -211,12 +211,11 @@ func (in sourceReader) readRefresh(f fields, sourceOK bool) {
 	switch {
 	case sourceOK && !in.d.SourceKind().Remote():
 		in.r.at(v,
-			"'refresh' says for how long a PostgreSQL database or a Trino cluster is taken to be as it was, and the source is none; "+
+			"'refresh' says how long a PostgreSQL database or a Trino cluster is taken to be unchanged, and the source is neither; "+
 				"remove it")
 	case err != nil || long < 0 || long > maxRefresh:
-		in.r.at(v, "'refresh' is for how long the data is taken to be as it was before it is looked whether it has changed; write a "+
-			"time such "+
-			"as 10m, 1h or 24h")
+		in.r.at(v, "'refresh' says how long the data is taken to be unchanged before it is checked for changes; write a time such as "+
+			"10m, 1h or 24h")
 	default:
 		in.d.Refresh = long
 	}
@@ -277,7 +276,7 @@ func (t *Table) readTrinoRelation(r *reader, f fields, d *Dataset) bool {
 	}
 	switch {
 	case len(parts) == 1 && at.Schema == "":
-		r.at(v, "nothing says in which schema the table is; write %s, or the schema into the address: trino://USER@HOST/CATALOG/SCHEMA",
+		r.at(v, "nothing says which schema the table is in; write %s, or put the schema into the address: trino://USER@HOST/CATALOG/SCHEMA",
 			want)
 		return false
 	case len(parts) == 1:

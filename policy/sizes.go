@@ -36,10 +36,10 @@ const (
 const (
 	rowsMeans    = "how many rows the table has at most, for everybody to know"
 	peopleMeans  = "how many people there are at most, for everybody to know"
-	lengthsMeans = "how many bytes the texts of the column have in the mean"
+	lengthsMeans = "how many bytes the texts of the column have on average"
 	valuesMeans  = "how many different values the column has"
 	// howToCount is for whoever does not know what to declare.
-	howToCount = "where 'sizes' is left out, 'discreet check --sizes' counts everything and prints a block to paste"
+	howToCount = "if 'sizes' is left out, 'discreet check --sizes' counts everything and prints a block to paste"
 )
 
 // readSizes reads what is declared. It comes after the tables, which have to be right.
@@ -85,7 +85,7 @@ func (in datasetReader) readSizes(f fields) {
 	}
 	for _, name := range in.d.privateTables() {
 		if _, ok := out.Tables[name]; !ok {
-			in.r.at(at, "the table %s is missing: write how large it is, because what is not declared is not counted instead; %s",
+			in.r.at(at, "the table %s is missing: write how large it is, because a size that is not declared is not counted instead; %s",
 				quote(name), howToCount)
 		}
 	}

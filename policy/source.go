@@ -107,7 +107,7 @@ func (r *reader) refuseSharedFiles(at element, d *Dataset, t *Table) {
 		}
 		if first.public != t.Public {
 			r.at(at, "this table is read from the same place as the table %s of the dataset %s in line %d, and only one of them is "+
-				"public: its rows would be protected in one place and told in the other; make both public, or remove one of them",
+				"public: its rows would be protected in one place and shown in the other; make both public, or remove one of them",
 				quote(first.table), quote(first.dataset), first.line)
 			return
 		}
@@ -213,7 +213,8 @@ func (in sourceReader) readVersion(f fields, sourceOK bool) {
 	case !ok:
 	case sourceOK && in.d.SourceKind() != Database && !in.d.SourceKind().Remote():
 		in.r.at(v,
-			"'version' is a query for a database, and the source is none; remove it: the contents of files tell whether they have changed")
+			"'version' is a query for a database, and the source is not one; remove it: the contents of files tell whether they have "+
+				"changed")
 	case strings.TrimSpace(text) == "" || len(text) > maxVersionQuery || !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		in.r.at(v, "'version' is at most %d bytes of text; write one SELECT, such as SELECT max(loaded_at) FROM load_log", maxVersionQuery)
 	default:
@@ -230,7 +231,7 @@ func CheckVersionName(text string) string {
 	case strings.TrimSpace(text) == "":
 		return "is an empty text; select something that changes with the data"
 	case len(text) > maxVersionName:
-		return fmt.Sprintf("is %d bytes long, and the most is %d; select md5(...) of it", len(text), maxVersionName)
+		return fmt.Sprintf("is %d bytes long; the most is %d; select md5(...) of it", len(text), maxVersionName)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return "has characters that cannot be printed in a line; select md5(...) of it"
 	}
@@ -271,20 +272,21 @@ func (t *Table) readPrepared(r *reader, f fields, d *Dataset, dir string, unitOK
 		return
 	}
 	if d.SourceKind() == TrinoDatabase {
-		r.at(v, "'prepared' is a file for DuckDB, and this table is asked for in a Trino cluster; remove it")
+		r.at(v, "'prepared' is a file for DuckDB, but this table is in a Trino cluster; remove it")
 		return
 	}
 	if !IsDatabase(text) {
-		r.at(v, "the prepared file %s is no DuckDB file; its name must end in .duckdb", quote(text))
+		r.at(v, "the prepared file %s is not a DuckDB file; its name must end in .duckdb", quote(text))
 		return
 	}
 	if unitOK && !t.Preparable() {
-		r.at(v, "a table is stored by person where somebody may have many rows in it and a column says whose they are; remove 'prepared'")
+		r.at(v, "a table is stored by person only if a person can have many rows in it and a column says who they belong to; remove "+
+			"'prepared'")
 		return
 	}
 	t.Prepared = resolve(dir, text)
 	if t.Prepared == d.Source {
-		r.at(v, "this is the dataset's source, and the prepared file is another one that is made of it; give it a name of its own")
+		r.at(v, "this is the dataset's source, and the prepared file is another file, made from it; give it a name of its own")
 		return
 	}
 	if r.prepared == nil {

@@ -142,7 +142,7 @@ func (in datasetReader) readPersonal(f fields, noun string) *Table {
 	t := in.d.Tables[text]
 	switch {
 	case t == nil:
-		in.r.at(v, "there is no table %s; %s is over a table that stands under 'tables' of the dataset%s", quote(text), noun,
+		in.r.at(v, "there is no table %s; %s is over a table that is listed under 'tables' of the dataset%s", quote(text), noun,
 			in.d.similarTable(text))
 		return nil
 	case t.Public:
@@ -184,7 +184,7 @@ func (s *Stream) readAccuracy(r *reader, f fields) {
 	case n.Sign() <= 0 || n.Cmp(one) >= 0:
 		r.at(v, "alpha %s is not between 0 and 1; it is how far an answer may be off, as a share of size, such as 0.01", v.node.Value)
 	case sizeOK && new(big.Rat).Mul(n, new(big.Rat).SetInt64(s.Size)).Cmp(one) < 0:
-		r.at(v, "alpha %s of %d people is less than one of them, and no answer is that near; write a larger alpha", v.node.Value, s.Size)
+		r.at(v, "alpha %s of %d people is less than one of them, and no answer is that close; write a larger alpha", v.node.Value, s.Size)
 	default:
 		s.Alpha, _ = n.Float64()
 	}

@@ -156,7 +156,8 @@ func (t *Table) readDelimiter(r *reader, f fields, d *Dataset, csv bool) {
 	}
 	c, size := utf8.DecodeRuneInString(text)
 	if size != len(text) || c == utf8.RuneError || strings.ContainsRune("\"'\r\n\x00", c) {
-		r.at(v, "the delimiter must be one character that is no quote and no line end, such as ';' or \"\\t\"; but this is %s", quote(text))
+		r.at(v, "the delimiter must be one character that is neither a quote nor a line end, such as ';' or \"\\t\"; but this is "+
+			"%s", quote(text))
 		return
 	}
 	t.Delimiter = c
@@ -177,7 +178,7 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 		return
 	}
 	if unit.Row() {
-		const remove = "the unit is row, so every row is a person of its own; remove '%s', or name a column as the dataset's unit"
+		const remove = "the unit is row, so every row is a separate person; remove '%s', or name a column as the dataset's unit"
 		for _, key := range []string{"unique", "path", "max_rows", "max_groups"} {
 			if v, ok := f.get(key); ok {
 				r.at(v, remove, key)
@@ -192,8 +193,8 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	case own:
 		t.UnitColumn = unit.Column
 	case !hasPath:
-		r.at(f.at, "nothing says whose the rows are; write path: COLUMN -> %s with the column that names the person, or public: true "+
-			"where everybody may know them, or leave the table out", unit)
+		r.at(f.at, "nothing says who the rows belong to; write path: COLUMN -> %s with the column that names the person, or public: "+
+			"true if everybody may know them, or leave the table out", unit)
 		return
 	case len(t.Path) == 1:
 		t.UnitColumn = t.Path[0].Column
@@ -207,7 +208,7 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	if isUnique {
 		t.UnitKind = Unique
 		if uniqueColumn != "" && t.UnitColumn != "" && uniqueColumn != t.UnitColumn {
-			r.at(unique, "unique must be the column that names the person, %s, and not %s; it says that every person has at most one row",
+			r.at(unique, "unique must be the column that names the person, %s, not %s; it says that every person has at most one row",
 				quote(t.UnitColumn), quote(uniqueColumn))
 		}
 		for _, key := range []string{"max_rows", "max_groups"} {
@@ -220,7 +221,7 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	t.UnitKind = Many
 	hint := "one person can have many rows here; write max_rows and max_groups"
 	if t.UnitColumn != "" {
-		hint += ", or unique: " + t.UnitColumn + " where nobody has more than one"
+		hint += ", or unique: " + t.UnitColumn + " if nobody has more than one"
 	}
 	switch {
 	case !hasRows && !hasGroups:
@@ -298,7 +299,7 @@ func (t *Table) readPublicKeys(r *reader, f fields) {
 		}
 	}
 	if v, ok := f.get("unique"); ok {
-		if text, ok := r.text(v, "unique", "the column that is different in every row, such as code"); ok {
+		if text, ok := r.text(v, "unique", "the column with a different value in every row, such as code"); ok {
 			t.UniqueColumn = text
 		}
 	}

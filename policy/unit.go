@@ -51,7 +51,7 @@ func (k UnitKind) String() string {
 }
 
 func (in unitReader) readUnit(f fields) (at element, text string, ok bool) {
-	at, ok = f.need(in.r, "unit", "say whom the budget protects: row where every row is a person, or a column such as patients.pid")
+	at, ok = f.need(in.r, "unit", "say whom the budget protects: row if every row is a person, or a column such as patients.pid")
 	if !ok {
 		return at, "", false
 	}
@@ -99,7 +99,7 @@ func (in unitReader) resolveUnit(at element, text string) bool {
 		in.r.at(at,
 			"the unit is a column of the table %s, which is not listed under tables%s", quote(table), didYouMean(table, in.d.order...))
 	default:
-		in.r.at(at, "the unit %s is neither row nor a column; write row where every row is a person, or table.column such as "+
+		in.r.at(at, "the unit %s is neither row nor a column; write row if every row is a person, or table.column such as "+
 			"patients.pid", quote(text))
 	}
 	return false
@@ -316,7 +316,7 @@ func (in unitReader) chain(from string, p paths) []Step {
 		case name == from && !p.isKey(step):
 			next := p.step[step.Table]
 			in.r.at(p.at[from],
-				"the path leads to %s, but that column says whose the rows of %s are, and one person can have many of them; "+
+				"the path leads to %s, but that column says who the rows of %s belong to, and one person can have many of them; "+
 					"lead to a column that is different in every row, or write COLUMN -> %s", quote(step.Table+"."+step.Key),
 				quote(step.Table),
 				next.Table+"."+next.Key)

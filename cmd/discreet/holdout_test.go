@@ -117,12 +117,12 @@ func TestHoldoutRefused(t *testing.T) {
 		{"plan --n -1 --queries 5", "say how many people"},
 		{"plan --n Inf --queries 5", "say how many people"},
 		{"plan --n 10 --queries 5 --answers 6", "from 1 to the number of questions"},
-		{"plan --n 10 --queries 5 --tolerance 0", "the tolerance is above 0"},
-		{"plan --n 10 --queries 5 --tolerance 1", "the tolerance is above 0"},
-		{"plan --n 10 --queries 5 --confidence 1", "the confidence is above 0"},
-		{"plan --n 10 --queries 5 --confidence 95", "the confidence is above 0"},
-		{"plan --n 10 --queries 5 --noise -1", "the noise is above 0"},
-		{"plan --n 10 --queries 5 --threshold 2", "the threshold is from 0 to 1"},
+		{"plan --n 10 --queries 5 --tolerance 0", "the tolerance must be above 0"},
+		{"plan --n 10 --queries 5 --tolerance 1", "the tolerance must be above 0"},
+		{"plan --n 10 --queries 5 --confidence 1", "the confidence must be above 0"},
+		{"plan --n 10 --queries 5 --confidence 95", "the confidence must be above 0"},
+		{"plan --n 10 --queries 5 --noise -1", "the noise must be above 0"},
+		{"plan --n 10 --queries 5 --threshold 2", "the threshold must be from 0 to 1"},
 		{"plan --n 10 --queries 5 --plot plan.txt", "ends in .svg or .png"},
 		{"plan --n 10 --queries 5 --plot nowhere/plan.svg", "there is no such folder"},
 		{"plan --queries 5 --plot plan.svg", "say how many with --n"},
@@ -202,7 +202,7 @@ func TestHoldoutScore(t *testing.T) {
 	command("holdout", "board", "--policy", policy, "--holdout", "trial").wants(t, 0, "no score is on the board yet")
 
 	// What cannot be asked costs nothing.
-	score("--predictions", file("short.csv"), "--training", "1").wants(t, 2, "there are 1 predictions, and the holdout has 500 rows")
+	score("--predictions", file("short.csv"), "--training", "1").wants(t, 2, "there are 1 predictions, but the holdout has 500 rows")
 	score("--predictions", file("plain.csv"), "--training", "1").wants(t, 2, "must name their columns", "id,prediction")
 	score("--predictions", file("nowhere.csv"), "--training", "1").wants(t, 2, "--predictions")
 	score("--predictions", file("good.csv")).wants(t, 2, "the training value is missing")

@@ -91,7 +91,7 @@ func TestInit(t *testing.T) {
 		{[]string{write(t, filepath.Join(dir, "bad.parquet"), "PAR1 but not really")}, 1, "cannot read the schema of"},
 		{[]string{write(t, filepath.Join(dir, "bad.duckdb"), "no database")}, 1, "is not a DuckDB file"},
 		{nil, 2, `expected "<files>`},
-		{[]string{"--unit", "patients.no", short}, 2, "is no column of these tables"},
+		{[]string{"--unit", "patients.no", short}, 2, "is not a column of these tables"},
 		{[]string{"--epsilon", "abc", short}, 2, "not an amount of privacy"},
 		{[]string{"--dataset", "a b", short}, 2, "a b"},
 		{[]string{short, short}, 2, "would both be the table"},
@@ -203,7 +203,7 @@ func TestWalkPostgres(t *testing.T) {
 	secret.User = url.UserPassword("reader", "s3cret")
 	command("init", secret.String()).wants(t, 2, "PGPASSWORD").lacks(t, "s3cret")
 	command("init", u.String(), "x.csv").wants(t, 2, "one by one")
-	command("init", u.String(), "--unit", "patients.nobody").wants(t, 2, "is no column of these tables")
+	command("init", u.String(), "--unit", "patients.nobody").wants(t, 2, "is not a column of these tables")
 	command("init", u.String(), "--omop").wants(t, 1, "no table person")
 	command("init", u.String(), "--schema", "nowhere").wants(t, 1, "has no table in the schemas nowhere")
 	command("init", "x.csv", "--omop").wants(t, 2, "name its address")
@@ -286,11 +286,11 @@ func TestInitTrinoMisused(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{far + "?sslmode=disable"}, "is on another machine, and what is read from there has to be encrypted"},
+		{[]string{far + "?sslmode=disable"}, "is on another machine, so the connection must be encrypted"},
 		{[]string{far + "?sslmode=require"}, "verify-full"},
 		{[]string{"trino://ana:hunter2@trino.example.org/lake/clinic"}, "passwordfile=PATH"},
 		{[]string{far + "?password=hunter2"}, "DISCREET_TRINO_PASSWORD"},
-		{[]string{far + "?session_properties=hunter2"}, "session properties are not for an address to set"},
+		{[]string{far + "?session_properties=hunter2"}, "an address cannot set session properties"},
 		{[]string{"trino://trino.example.org/lake"}, "does not name a user and a host"},
 		{[]string{"trino://ana@trino.example.org"}, "names no catalog"},
 		{[]string{"trino://ana@127.0.0.1/lake?sslmode=disable&passwordfile=x"}, "with which no password, token or certificate is sent"},
@@ -329,7 +329,7 @@ func TestSecureTrino(t *testing.T) {
 	command("init", with("passwordfile", wrong)).wants(t, 1, "does not take the password that passwordfile= names, for the user "+
 		testtrino.Reader).lacks(t, "not the password")
 	command("init", with("passwordfile", "")).wants(t, 1, "no password was given")
-	command("init", with("sslrootcert", "")).wants(t, 1, "authority that is not known here")
+	command("init", with("sslrootcert", "")).wants(t, 1, "authority that is unknown here")
 	t.Setenv("DISCREET_TRINO_PASSWORD", "not the password")
 	command("init", with("passwordfile", "")).wants(t, 1, "that DISCREET_TRINO_PASSWORD has").lacks(t, "not the password")
 }

@@ -147,7 +147,7 @@ func TestExplain(t *testing.T) {
 		"rows: 1, chosen out of 5", "key zip: public: listed by the owner, 5 values", "left after it: epsilon 0.9")
 	explain("SELECT MEDIAN(age) FROM patients UNION ALL SELECT COUNT(*) FROM visits").wants(t, 0, "question 2 of 2, about visits",
 		"exponential, on ranks", "the query around the answers", "2 questions share epsilon equally")
-	explain("--set", "dp.error=20", people).wants(t, 0, "pays the least epsilon that has the error asked for")
+	explain("--set", "dp.error=20", people).wants(t, 0, "pays the least epsilon that gives the error asked for")
 	explain("--set", "dp.error=1", people).wants(t, 2, "an error of")
 	explain("--set", "dp.eror=1", people).wants(t, 2, "there is no setting")
 	explain("--set", "dp.confidence=0.5", people).wants(t, 0, "±50%")

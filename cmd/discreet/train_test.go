@@ -119,7 +119,7 @@ func TestTrainRefuses(t *testing.T) {
 		{"--radius 0", []string{"--epsilon", "1", "--radius", "0"}},
 		{"--half-width 0", []string{"--epsilon", "1", "--loss", "huber", "--half-width", "0"}},
 		{"--rows 0", []string{"--epsilon", "1", "--rows", "0"}},
-		{"rows are too few", []string{"--epsilon", "0.01", "--rows", "200"}},
+		{"too few rows", []string{"--epsilon", "0.01", "--rows", "200"}},
 		{"--request is empty", []string{"--epsilon", "1", "--request", ""}},
 		{"--splits is for --sweep", []string{"--epsilon", "1", "--splits", "3"}},
 		{"no such folder", []string{"--epsilon", "1", "-o", "/nowhere/model.json"}},

@@ -66,7 +66,7 @@ func ExampleSpending() {
 	// Output:
 	// count: <nil>
 	// session: <nil>
-	// mean: wanted epsilon 0.5, delta 5e-07, and left is epsilon 0.25, delta 1e-06, so it is refused and nothing was spent: ask for at most the epsilon that is left, or stop here
+	// mean: wanted epsilon 0.5, delta 5e-07, left epsilon 0.25, delta 1e-06, so it is refused and nothing was spent: ask for at most the epsilon that is left, or stop here
 	// mean, with more noise: <nil>
 	// left: epsilon 0 and delta 5e-07
 }

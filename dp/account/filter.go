@@ -256,7 +256,8 @@ func checkLoss(name string, loss, delta float64) error {
 		return fmt.Errorf("%w: %s is %v; write a positive number such as 0.5", errCharge, name, loss)
 	}
 	if loss == 0 && delta == 0 {
-		return fmt.Errorf("%w: %s is 0, which would be free; what does not depend on the data need not be charged", errCharge, name)
+		return fmt.Errorf("%w: %s is 0, which would be free; an answer that does not depend on the data need not be "+
+			"charged", errCharge, name)
 	}
 	return nil
 }
@@ -284,7 +285,7 @@ func NewSpending(f Filter) *Spending { return &Spending{filter: f} }
 // charged by [Spending.Open].
 func (s *Spending) Spend(claim Claim) error {
 	if claim == nil {
-		return fmt.Errorf("%w: there is none", errCharge)
+		return fmt.Errorf("%w: it is nil", errCharge)
 	}
 	c, err := claim.Charge()
 	if err != nil {
@@ -363,7 +364,7 @@ func (e *RefusedError) Error() string {
 			most = append(most, c.name)
 		}
 	}
-	return fmt.Sprintf("wanted %s, and left is %s, so it is refused and nothing was spent: ask for at most the %s that is left, "+
+	return fmt.Sprintf("wanted %s, left %s, so it is refused and nothing was spent: ask for at most the %s that is left, "+
 		"or stop here",
 		strings.Join(want, ", "), strings.Join(left, ", "), strings.Join(most, " and "))
 }
@@ -418,7 +419,7 @@ func (g ZCDP) interleavable() (Charge, error) { return g.Charge() }
 // Open charges for a session, in full. It is refused as [Spending.Spend] refuses.
 func (s *Spending) Open(session Interleavable) error {
 	if session == nil {
-		return fmt.Errorf("%w: there is none", errCharge)
+		return fmt.Errorf("%w: it is nil", errCharge)
 	}
 	c, err := session.interleavable()
 	if err != nil {

@@ -83,7 +83,7 @@ type Reading struct{ Epsilon, Delta dp.Amount }
 func (r Reading) String() string { return fmt.Sprintf("epsilon %v, delta %v", r.Epsilon, r.Delta) }
 
 // errOdometer is returned when an odometer is asked for that could read nothing.
-var errOdometer = errors.New("an odometer needs deltas that are together above 0 and below 1, and a first level above 0")
+var errOdometer = errors.New("an odometer needs deltas whose sum is above 0 and below 1, and a first level above 0")
 
 // PureOdometer returns an odometer that reads the sum of epsilon. It takes no
 // claim with a delta and none without an epsilon.

@@ -169,11 +169,11 @@ func (r *Releaser) OpenAbove(a *AboveThreshold) *AboveRound {
 // paid for.
 func (r *Releaser) ResumeAbove(a *AboveThreshold, secret []byte) (*AboveRound, error) {
 	if len(secret) != 8 {
-		return nil, fmt.Errorf("%w: what was laid aside is no round", errAbove)
+		return nil, fmt.Errorf("%w: the stored state is not a round", errAbove)
 	}
 	z := int64(binary.BigEndian.Uint64(secret))
 	if a.config.OneSided && z < 0 {
-		return nil, fmt.Errorf("%w: what was laid aside is no open round", errAbove)
+		return nil, fmt.Errorf("%w: the stored state is not an open round", errAbove)
 	}
 	return &AboveRound{a: a, r: r, threshold: Seal(z)}, nil
 }
@@ -225,7 +225,7 @@ func distance(v, prediction int64) int64 {
 
 func (s *AboveRound) ask(value Exact, threshold int64, of func(int64) int64) (bool, error) {
 	if n := value.Len(); n != 1 {
-		return false, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", errAbove, n)
+		return false, fmt.Errorf("%w: a question has one value, not %d; ask about them one by one", errAbove, n)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -236,7 +236,7 @@ func ExampleChooseSelector() {
 	}
 	// Output:
 	// permute-and-flip with epsilon 0.125: this budget buys the exponential mechanism the same epsilon, and permute-and-flip is never worse <nil>
-	// exponential mechanism with epsilon 1: rho 0.125 buys permute-and-flip an epsilon of 0.50527 only, because the exponential mechanism costs epsilon^2/8 and any other pure mechanism epsilon tanh(epsilon/2) <nil>
+	// exponential mechanism with epsilon 1: rho 0.125 buys permute-and-flip only an epsilon of 0.50527, because the exponential mechanism costs epsilon^2/8 and any other pure mechanism epsilon tanh(epsilon/2) <nil>
 }
 
 // Quartiles of the ages of 2,001 people, from 0 to 120 years.

@@ -285,7 +285,8 @@ func (k *KeyWeights) setThreshold(delta dp.Amount) error {
 	}
 	d := len(k.tokensByDegree) - 1
 	one := float64(k.weight(1))
-	k.why = fmt.Sprintf("%s noise: whoever has one key weighs 1, and with %d keys %.3f in each, and more where others are popular; "+
+	k.why = fmt.Sprintf("%s noise: a person with one key weighs 1, and a person with %d keys %.3f in each, and more where others are "+
+		"popular; "+
 		"threshold %.1f", k.noise.Name(), d, float64(k.weight(d))/one, float64(k.tau)/one)
 	return nil
 }

@@ -49,7 +49,7 @@ type MarginalNoise struct {
 }
 
 // errAlone is what a panic says where the noise of a marginal is drawn by itself.
-var errAlone = errors.New("the noise of a marginal is drawn with that of all others")
+var errAlone = errors.New("the noise of a marginal is drawn together with that of all the others")
 
 // NewMarginalNoise is the noise of a number that was released before, of which these are what
 // [MarginalNoise] says.

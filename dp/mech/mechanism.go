@@ -184,7 +184,7 @@ func NewDescribedNoise(name string, parameter *big.Rat) (Mechanism, error) {
 			m.dist = newGaussianLaw(parameter)
 		}
 	default:
-		err = fmt.Errorf("%w: there is no noise that is described as %q", ErrScale, name)
+		err = fmt.Errorf("%w: no noise is described as %q", ErrScale, name)
 	}
 	if err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func (of ResidualsConfig) check() error {
 	for _, set := range of.Sets {
 		for i, axis := range set {
 			if axis < 0 || axis >= len(of.Sizes) || slices.Contains(set[:i], axis) {
-				return fmt.Errorf("%w: a set has an attribute twice, or one that there is not", errMarginals)
+				return fmt.Errorf("%w: a set names an attribute twice, or one that does not exist", errMarginals)
 			}
 		}
 	}

@@ -216,7 +216,7 @@ func ChooseSelector(b Currency, amount dp.Amount, s Scoring) (m Selector, why st
 			return nil, "", err
 		}
 		return m,
-			fmt.Sprintf("exponential mechanism with epsilon %s: rho %s buys permute-and-flip an epsilon of %s only, because the "+
+			fmt.Sprintf("exponential mechanism with epsilon %s: rho %s buys permute-and-flip only an epsilon of %s, because the "+
 				"exponential mechanism costs epsilon^2/8 and any other pure mechanism epsilon tanh(epsilon/2)",
 				ranged.Short(), amount.Short(), pure.Short()), nil
 	}

@@ -134,7 +134,7 @@ const (
 )
 
 // errMaxNoise is returned when report noisy max is asked for with another noise.
-var errMaxNoise = errors.New("report noisy max has LaplaceNoise, GeometricNoise or GumbelNoise")
+var errMaxNoise = errors.New("report noisy max takes LaplaceNoise, GeometricNoise or GumbelNoise")
 
 // noisyMaxSelector reports which score is highest after each got noise of its own; of
 // several that are highest, the first.

@@ -33,13 +33,13 @@ func NewSharper(from, to Mechanism) (Sharper, error) {
 	case *Gaussian:
 		return newGaussianSharpener(from, to)
 	}
-	return nil, fmt.Errorf("%w: %s noise becomes no %s noise", ErrScale, from.Name(), to.Name())
+	return nil, fmt.Errorf("%w: %s noise cannot become %s noise", ErrScale, from.Name(), to.Name())
 }
 
 // Sharpen releases x again, of which first was released before with the noise that m is from.
 func (r *Releaser) Sharpen(x Exact, first []int64, m Sharper) ([]int64, error) {
 	if x.Len() != len(first) || !m.CanSharpen(first) {
-		return nil, fmt.Errorf("%w: the answer before has another shape", errNorm)
+		return nil, fmt.Errorf("%w: the earlier answer has another shape", errNorm)
 	}
 	return m.sharpen(r, x, first), nil
 }
@@ -72,7 +72,7 @@ type laplaceSharpener struct {
 // newLaplaceSharpener returns how noise becomes less, for vectors of one sensitivity.
 func newLaplaceSharpener(from, to *Laplace) (*laplaceSharpener, error) {
 	if from.sensitivity.L1().Cmp(to.sensitivity.L1()) != 0 {
-		return nil, fmt.Errorf("%w: the two answers have different ones, %v and %v", errNorm, from.sensitivity, to.sensitivity)
+		return nil, fmt.Errorf("%w: the two answers have different sensitivities, %v and %v", errNorm, from.sensitivity, to.sensitivity)
 	}
 	sampler, err := noise.NewSharpened(from.scale, to.scale)
 	if err != nil {
@@ -157,14 +157,14 @@ func newGaussianSharpener(from Mechanism, to *Gaussian) (*gaussianSharpener, err
 	case *AveragedNoise:
 		reach.SetInt64(m.off)
 	default:
-		return nil, fmt.Errorf("%w: %s noise becomes no Gaussian noise", ErrScale, from.Name())
+		return nil, fmt.Errorf("%w: %s noise cannot become Gaussian noise", ErrScale, from.Name())
 	}
 	if from.Sensitivity().L2Squared().Cmp(to.sensitivity.L2Squared()) != 0 {
-		return nil, fmt.Errorf("%w: the two answers have different ones, %v and %v", errNorm, from.Sensitivity(), to.sensitivity)
+		return nil, fmt.Errorf("%w: the two answers have different sensitivities, %v and %v", errNorm, from.Sensitivity(), to.sensitivity)
 	}
 	first, second := from.Cost().Rho, to.cost.Rho
 	if first >= second {
-		return nil, fmt.Errorf("%w: the second answer has to have less noise", ErrScale)
+		return nil, fmt.Errorf("%w: the second answer must have less noise", ErrScale)
 	}
 	more, err := NewGaussian(to.sensitivity, second.Sub(first))
 	if err != nil {

@@ -101,7 +101,7 @@ func NewSparse(c SparseConfig) (*Sparse, error) {
 		return nil, fmt.Errorf("%w: the sparse vector needs l1, not %v", errNorm, c.Sensitivity)
 	}
 	if c.Above < 1 {
-		return nil, fmt.Errorf("%w: it ends before it begins where it may answer \"above\" %d times; ask for 1 or more", errSparse, c.Above)
+		return nil, fmt.Errorf("%w: with at most %d answers \"above\" it would end before it begins; ask for 1 or more", errSparse, c.Above)
 	}
 	if err := checkAmount(c.Epsilon); err != nil {
 		return nil, err
@@ -304,7 +304,7 @@ func (s *SparseSession) Left() int {
 // on earlier answers, never on this value. A question that is refused draws nothing.
 func (s *SparseSession) Ask(value Exact, threshold int64) (SparseAnswer, error) {
 	if n := value.Len(); n != 1 {
-		return SparseAnswer{}, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", errSparse, n)
+		return SparseAnswer{}, fmt.Errorf("%w: a question has one value, not %d; ask about them one by one", errSparse, n)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

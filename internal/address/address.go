@@ -45,7 +45,8 @@ func Certificate(err error) string {
 		}
 		return fmt.Sprintf("its certificate is for %s, and not for %s", names, name.Host)
 	case errors.As(err, &unknown):
-		return "its certificate is of an authority that is not known here; where it is your own, write sslrootcert=FILE into the address"
+		return "its certificate is from an authority that is unknown here; if the authority is your own, write sslrootcert=FILE into " +
+			"the address"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "its certificate has expired or is not valid yet, by the clock of this machine"
 	}
@@ -83,21 +84,21 @@ func ParseTrino(text string) (Trino, error) {
 	u, err := url.Parse(text)
 	if err != nil || !IsTrino(text) || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || u.Fragment != "" ||
 		u.Opaque != "" {
-		return Trino{}, errors.New("is not that of a Trino cluster; write " + WantTrino)
+		return Trino{}, errors.New("is not the address of a Trino cluster; write " + WantTrino)
 	}
 	options, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return Trino{}, errors.New("has options that do not parse; write " + WantTrino)
 	}
 	if _, set := u.User.Password(); set || options.Has("password") || options.Has("token") || options.Has("accessToken") {
-		return Trino{}, errors.New("has a password in it, which everybody sees who sees the policy; put it into a file and write " +
+		return Trino{}, errors.New("has a password in it, which everybody who sees the policy can read; put it into a file and write " +
 			"?passwordfile=PATH, or ?tokenfile=PATH for a JWT, or into the environment as " + PasswordVariable)
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		switch {
 		case !slices.Contains(trinoOptions, name):
-			return Trino{}, errors.New("has an option that there is not, and there may be " + strings.Join(trinoOptions, ", ") +
-				"; session properties are not for an address to set")
+			return Trino{}, errors.New("has an unknown option; the options are " + strings.Join(trinoOptions, ", ") +
+				"; an address cannot set session properties")
 		case len(options[name]) != 1 || options.Get(name) == "":
 			return Trino{}, errors.New("has the option " + name + " twice, or empty")
 		}
@@ -127,9 +128,9 @@ func (t *Trino) readTarget(u *url.URL) error {
 	case t.Host == "" || t.User == "":
 		return errors.New("does not name a user and a host; write " + WantTrino)
 	case strings.ContainsAny(t.Host, ", /"):
-		return errors.New("names more than one host; write that of the coordinator, or of what stands before it")
+		return errors.New("names more than one host; write the host of the coordinator, or of the proxy in front of it")
 	case strings.ContainsRune(t.User, ':') || strings.ContainsFunc(t.User, func(c rune) bool { return c <= ' ' || c > '~' }):
-		return errors.New("has a user whose name cannot be sent; write letters, digits and signs of ASCII without a colon")
+		return errors.New("has a user name that cannot be sent; write ASCII letters, digits and signs, without a colon")
 	}
 	return nil
 }
@@ -138,15 +139,15 @@ func (t *Trino) readTarget(u *url.URL) error {
 func (t *Trino) secure(mode string) error {
 	switch {
 	case mode != "" && mode != "verify-full" && mode != "disable":
-		return errors.New("has an sslmode that there is not: it is verify-full, with which the name and the certificate of the server " +
-			"are verified, also where nothing is said; or disable, for one on this machine")
+		return errors.New("has an unknown sslmode; write verify-full, the default, which verifies the name and the certificate of " +
+			"the server, or disable, for a server on this machine")
 	case t.Plain && !IsHere(t.Host):
-		return errors.New("is on another machine, and what is read from there has to be encrypted and from the right server; remove " +
-			"sslmode=disable, and write sslrootcert=PATH where its authority is your own")
+		return errors.New("is on another machine, so the connection must be encrypted and the server verified; remove " +
+			"sslmode=disable, and write sslrootcert=PATH if its authority is your own")
 	case t.Plain && (t.Root != "" || t.Certificate != "" || t.PasswordFile != "" || t.TokenFile != ""):
 		return errors.New("has sslmode=disable, with which no password, token or certificate is sent; remove one of the two")
 	case (t.Certificate == "") != (t.Key == ""):
-		return errors.New("has one of sslcert and sslkey alone; write both")
+		return errors.New("has only one of sslcert and sslkey; write both")
 	case t.PasswordFile != "" && t.TokenFile != "":
 		return errors.New("names a password and a token; write one of them")
 	}

@@ -53,8 +53,8 @@ func TestTrinoRefused(t *testing.T) {
 	for text, says := range map[string]string{
 		"trino://a@h/c/s?sslmode=disable":                                     "another machine",
 		"trino://a@localhost.evil.org/c/s?sslmode=disable":                    "another machine",
-		"trino://a@h/c/s?sslmode=verify-ca":                                   "sslmode that there is not",
-		"trino://a@h/c/s?sslmode=require":                                     "sslmode that there is not",
+		"trino://a@h/c/s?sslmode=verify-ca":                                   "unknown sslmode",
+		"trino://a@h/c/s?sslmode=require":                                     "unknown sslmode",
 		"trino://a:secret@h/c/s":                                              "password",
 		"trino://a@h/c/s?password=secret":                                     "password",
 		"trino://a@h/c/s?accessToken=secret":                                  "password",
@@ -76,10 +76,10 @@ func TestTrinoRefused(t *testing.T) {
 		"trino://a@h/c/s%22":    "catalog",
 		"trino://a@h/c/s%0a":    "catalog",
 		"trino://a%0d%0a@h/c/s": "user",
-		"trino://a@h/c/s#x":     "not that of a Trino",
+		"trino://a@h/c/s#x":     "not the address of a Trino",
 		"trino://a@h/c/s?%zz":   "do not parse",
-		"trino:a":               "not that of a Trino",
-		"http://a@h/c/s":        "not that of a Trino",
+		"trino:a":               "not the address of a Trino",
+		"http://a@h/c/s":        "not the address of a Trino",
 	} {
 		_, err := ParseTrino(text)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {

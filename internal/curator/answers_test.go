@@ -149,8 +149,8 @@ func TestPersonCutsAreSaid(t *testing.T) {
 	w := curatortest.New(t, curatortest.Plenty)
 	a := w.MustAsk("SELECT AVG(n) FROM (SELECT pid, COUNT(*) AS n, SUM(cost) AS s, MAX(cost) AS m FROM visits GROUP BY pid) AS t")
 	notes := strings.Join(a.Notes, "\n")
-	if strings.Count(notes, "in the subquery a person's") != 2 || !strings.Contains(notes, "count is at most") ||
-		!strings.Contains(notes, "sum is from 0 to") {
+	if strings.Count(notes, "in the subquery, the policy's") != 2 || !strings.Contains(notes, "limits a person's count to") ||
+		!strings.Contains(notes, "keep a person's sum from 0 to") {
 		t.Errorf("notes %q", a.Notes)
 	}
 	if a := w.MustAsk("SELECT AVG(n) FROM (SELECT pid, COUNT(*) AS n FROM patients GROUP BY pid) AS t"); len(a.Notes) != 0 {
@@ -170,7 +170,7 @@ func TestJoinedWords(t *testing.T) {
 	} {
 		notes := strings.Join(w.MustAsk(text).Notes, "\n")
 		if want == "" && strings.Contains(notes, "max_joined") ||
-			want != "" && !strings.Contains(notes, want+"; what that leaves out is in no error bar") {
+			want != "" && !strings.Contains(notes, want+"; error bars leave out the bias of this limit") {
 			t.Errorf("%s: %q", text, notes)
 		}
 	}

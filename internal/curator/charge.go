@@ -107,8 +107,8 @@ func (c *cashier) Again(ctx context.Context, charge uint64) error {
 		}
 		if len(before) >= maxReruns {
 			return api.Refuse("ask it under another request identifier, which is charged, and let it finish",
-				"this request was charged before, and was stopped %d times since without an answer; it is not computed again for that "+
-					"charge. Nothing was charged now", maxReruns)
+				"this request was charged before, and has been stopped %d times since without an answer; it is not computed again "+
+					"for that charge. Nothing was charged now", maxReruns)
 		}
 		if err := c.ledger.NoteIf(ctx, session, []byte("again"), ledger.After(len(before))); !errors.Is(err, ledger.ErrBehind) {
 			return err

@@ -35,7 +35,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	}
 	if e.Now != "" {
 		name, constant := clockConstant(e.Now)
-		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in the place of " + name
+		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in place of " + name
 	}
 	if a.other != nil {
 		e.Noise = a.SayNoise(a.otherPart)
@@ -95,7 +95,7 @@ func (c *Curator) makeup(ctx context.Context, p *pricing.Priced, q api.Question,
 	switch {
 	case out.Apart != "":
 	case textOf(q).Now() != "":
-		out = &api.Makeup{Apart: "now() and CURRENT_DATE are other moments at other servers", Instead: "write the date out"}
+		out = &api.Makeup{Apart: "now() and CURRENT_DATE differ from server to server", Instead: "write the date out"}
 	case streams:
 		out = &api.Makeup{Apart: "it goes through a stream, whose answers have no noise of their own", Instead: "SET dp.stream = off"}
 	}

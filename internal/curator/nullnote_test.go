@@ -11,7 +11,7 @@ func TestNoteAboutNull(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT n / 5 AS g, COUNT(*) FROM small GROUP BY 1":                                                          "g",
 		"SELECT n / 5, COUNT(*) FROM small GROUP BY 1":                                                               "column 1",
-		"SELECT COUNT(*) FROM small GROUP BY n / 5":                                                                  "what is grouped by",
+		"SELECT COUNT(*) FROM small GROUP BY n / 5":                                                                  "the expression in GROUP BY",
 		"SELECT f, SUM(COUNT(*)) OVER (ORDER BY f) FROM small GROUP BY f":                                            "f",
 		"SELECT f, COUNT(*) FROM small GROUP BY f":                                                                   "f",
 		"SELECT COUNT(*) FROM small GROUP BY f":                                                                      "f",

@@ -358,7 +358,7 @@ func TestSeriesLimit(t *testing.T) {
 				t.Errorf("%v, %v; of %v by %v", row, a.Errors[i], whole.Rows, top.Rows)
 			}
 		}
-		if !strings.Contains(strings.Join(a.Notes, "; "), "chosen by another noisy answer") {
+		if !strings.Contains(strings.Join(a.Notes, "; "), "another noisy answer chose") {
 			t.Errorf("notes %v", a.Notes)
 		}
 		listed := w.MustAsk("SELECT ward, cost > 500 AS dear, SUM(cost) AS s FROM visits WHERE ward IN (SELECT ward FROM visits " +

@@ -79,7 +79,7 @@ func TestErrorIsRefused(t *testing.T) {
 			t.Errorf("%v was promised", c)
 			continue
 		}
-		found := regexp.MustCompile(`an error of ([0-9.e+]+) can be had`).FindStringSubmatch(err.Error())
+		found := regexp.MustCompile(`buys an error of ([0-9.e+]+)`).FindStringSubmatch(err.Error())
 		if found == nil || ask(c[0], found[1]) != nil {
 			t.Errorf("%v: %v; and then %v", c, err, found)
 		}
@@ -337,7 +337,7 @@ func TestExplainSaysWhy(t *testing.T) {
 		{"SELECT ward, SUM(cost), COUNT(DISTINCT pid) FROM visits GROUP BY ward",
 			[]string{"one person is in at most 2 groups, with at most 6 rows of at most 2000.00 each",
 				"private: a key is shown when its noisy number of people is at least", "counts once in each", "threshold, gaussian",
-				"that one person alone has is shown with probability"}},
+				"that only one person has is shown with probability"}},
 		{"SELECT DISTINCT ward FROM visits", []string{"the private keys of ward"}},
 		{"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 2",
 			[]string{"the 2 groups with the best count(*)", "top 2, exponential", "any other pure mechanism", "of the best one left"}},

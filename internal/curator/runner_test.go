@@ -40,7 +40,7 @@ func TestPeopleArePublic(t *testing.T) {
 			}
 			e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
 			w.Check(err)
-			if e.Pay != (dp.Cost{}) || !e.Known || e.Split != "nothing is released: what is public is free" ||
+			if e.Pay != (dp.Cost{}) || !e.Known || e.Split != "nothing is released: public numbers are free" ||
 				!curatortest.ContainsAll(strings.Join(e.Free, "\n"), "how many people there are: 300") {
 				t.Errorf("%s: explained as %+v", text, e)
 			}

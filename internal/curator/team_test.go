@@ -564,17 +564,17 @@ func TestPromise(t *testing.T) {
 		want   []string
 	}{
 		{"{epsilon: 1}", []string{
-			"For good: whatever analysts ask and whoever colludes, nothing that they may see of hospital is more than 2.72 times as " +
+			"For good: whatever analysts ask and whoever colludes, nothing that they can see of hospital is more than 2.72 times as " +
 				"likely (epsilon 1) with one person's data as without it.",
-			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
+			"So somebody who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
 		{curatortest.MonthlyRho, []string{
-			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see of " +
+			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they can see of " +
 				"hospital is more than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's " +
 				"data as without it.",
-			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time.",
+			"So somebody who would guess something about a person right half of the time guesses it right at most 74 % of the time.",
 			"Over all 12 windows together: nothing is more than 46.9 times as likely (epsilon 3.847), and 1 in 185,000 more (delta " +
 				"5.4e-06), with one person's data as without it.",
-			"So who would guess something about a person right half of the time guesses it right at most 98 % of the time."}},
+			"So somebody who would guess something about a person right half of the time guesses it right at most 98 % of the time."}},
 	} {
 		w := curatortest.NewTeam(t, c.budget, curatortest.TwoAnalysts)
 		for n := range 2 { // an answer changes nothing of it

@@ -83,7 +83,7 @@ func RequireToken(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
-			http.Error(w, "this is for the program that started it", http.StatusUnauthorized)
+			http.Error(w, "only the program that started this server may use it", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -83,7 +83,7 @@ func syncFolder(path string) error {
 func Load(path string) (ed25519.PrivateKey, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &missingError{&Error{path, "is not there; name the file that 'discreet ledger key' made"}}
+		return nil, &missingError{&Error{path, "does not exist; name the file that 'discreet ledger key' made"}}
 	} else if err != nil {
 		return nil, &Error{path, "cannot be read: " + causeWithoutPath(err)}
 	}

@@ -158,7 +158,7 @@ func refuseOutside(ds *policy.Dataset, folder string) error {
 		wrong = wrong || filepath.Dir(t.Source) != folder || t.Relation != "" || t.Prepared != ""
 	}
 	if wrong {
-		return errors.New("the sandbox would read what it has not made; that is a mistake of ours")
+		return errors.New("the sandbox would read data that it has not made; that is a bug")
 	}
 	return nil
 }
@@ -213,5 +213,5 @@ func (s *boundedEngine) refuseLarge() error {
 		return nil
 	}
 	return api.Refuse("ask for fewer groups or aggregates at a time here; quote says what it costs on the data",
-		"the sandbox makes up to %d noisy numbers, and this answer has more", s.maxNumbers)
+		"the sandbox makes at most %d noisy numbers, and this answer has more", s.maxNumbers)
 }

@@ -43,7 +43,7 @@ var ticking = regexp.MustCompile(`now\(\)|CURRENT_TIMESTAMP`)
 // withoutChosen leaves the notices of an answer in which noise chose which groups are shown, and
 // so how many.
 func withoutChosen(said string) string {
-	if !strings.Contains(said, "was chosen by another noisy answer") {
+	if !strings.Contains(said, "another noisy answer chose") {
 		return said
 	}
 	return strings.Join(notices.FindAllString(said, -1), "\n")

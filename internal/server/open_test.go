@@ -84,7 +84,7 @@ func TestLedgerIsHeld(t *testing.T) {
 	db, err := discreet.Open(t.Context(), c.Policy)
 	must(t, err)
 	if _, err := Open(t.Context(), c); err == nil ||
-		!strings.Contains(err.Error(), "the ledger is open already: a server that runs has it") {
+		!strings.Contains(err.Error(), "the ledger is open already: in a running server") {
 		t.Errorf("got %v", err)
 	}
 	must(t, db.Close())

@@ -51,8 +51,8 @@ func Newer(what, has, reads, by string) string {
 		wrote = ", as Discreet " + by + " writes it"
 	}
 	return fmt.Sprintf("%s has the format %s%s. This is Discreet %s, which reads the format %s. Nothing was changed. Use the version that "+
-		"wrote it, or a newer one; how to go back is in docs/upgrade.md. If no newer version was ever used here, what says the format was "+
-		"damaged: restore it from a copy", what, Clean(has), wrote, Version, reads)
+		"wrote it, or a newer one; docs/upgrade.md says how to go back. If no newer version was ever used here, the text that names "+
+		"the format was damaged: restore it from a copy", what, Clean(has), wrote, Version, reads)
 }
 
 // Clean returns a version or format that a file or a database claims to have, as far as it can be

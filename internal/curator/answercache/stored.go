@@ -70,7 +70,7 @@ type storedKey struct {
 var ErrUnreadable = errors.New("an answer in the ledger cannot be read; was it written by another version of discreet?")
 
 // ErrUsed says that something was made of an answer that can be sharpened once.
-var ErrUsed = errors.New("a sharper answer was made of this one before")
+var ErrUsed = errors.New("a sharper answer was made from this one before")
 
 // encode writes what was released for purchases, and where each is found by others.
 func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string, made string, moved bool) ([]byte, error) {

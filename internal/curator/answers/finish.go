@@ -133,7 +133,7 @@ func (f *finisher) notes() []string {
 		return out // it is about nobody
 	}
 	if f.plan.Query.ListsKeys() && len(f.plan.Within) > 0 {
-		add("these are of the keys that the policy and the question allow; which of them was chosen by another noisy answer")
+		add("these are some of the keys that the policy and the question allow; another noisy answer chose which")
 		return out
 	}
 	if f.plan.Query.ListsKeys() {
@@ -142,7 +142,7 @@ func (f *finisher) notes() []string {
 	}
 	for i, k := range f.plan.Query.Keys {
 		if expr.LeavesOutNull(&f.plan.Query, k) {
-			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", f.keyName(i))
+			add("rows where %s is NULL are in no group; group by coalesce(...) to include them", f.keyName(i))
 		}
 	}
 	for _, s := range f.plan.Stats {
@@ -153,8 +153,8 @@ func (f *finisher) notes() []string {
 	for i, n := range f.buy.Noise {
 		if n.Quantiles != nil {
 			m := f.plan.Query.Measures[i]
-			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values "+
-				"only the data knows",
+			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far off that is in "+
+				"values depends on the data",
 				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
 	}
@@ -167,16 +167,16 @@ func (f *finisher) notes() []string {
 	}
 	for _, m := range f.plan.Query.Measures {
 		if m.Most != nil {
-			add("%s: one person adds at most %v to a group (max_sum); what that leaves out is in no error bar", m.Describe(),
+			add("%s: one person adds at most %v to a group (max_sum); error bars leave out the bias of this limit", m.Describe(),
 				pricing.Scaled(m.Most, m.Step()))
 		}
 	}
 	if len(f.plan.Within) > 0 {
-		add("all groups were bought; which of them are shown was chosen by another noisy answer")
+		add("all groups were paid for; another noisy answer chose which are shown")
 	}
 	f.personCuts(f.plan.Query.From, add)
 	if text := pricing.SayJoined(&f.plan.Query); text != "" {
-		add("%s; what that leaves out is in no error bar", text)
+		add("%s; error bars leave out the bias of this limit", text)
 	}
 	if u := f.released.Through; u != nil {
 		add("%s", sayThrough(u))
@@ -185,11 +185,11 @@ func (f *finisher) notes() []string {
 		add("computed from answers that were paid for before (record %d)", d)
 	}
 	if k := f.buy.Keys; k != nil {
-		add("a combination of private keys is shown when enough people have it: with probability %v when %d have",
+		add("a combination of private keys is shown when enough people have it: with probability %v when %d people have it",
 			pricing.KeptProbability, k.KeptFrom())
 		if slices.ContainsFunc(f.buy.Noise, func(n pricing.Noise) bool { return n.Decides }) {
-			add("a count decides whether its key is shown, so where it is near %d it is more often too large than too small: error "+
-				"bars hold for all keys together, those that are not shown too", k.Threshold.Threshold())
+			add("a count decides whether its key is shown, so a count near %d is more often too large than too small: error bars "+
+				"hold for all keys together, including those that are not shown", k.Threshold.Threshold())
 		}
 		if f.released.Dropped > 0 {
 			add("%d combinations of keys with fewer people are left out, because no more can be kept", f.released.Dropped)
@@ -214,7 +214,7 @@ func (f *finisher) keyName(key int) string {
 	if c, ok := f.plan.Query.Keys[key].Expr.(*tree.Column); ok {
 		return c.Field.Name
 	}
-	return "what is grouped by"
+	return "the expression in GROUP BY"
 }
 
 // columnName is what an answer calls a column, or which one it is.
@@ -259,14 +259,12 @@ func sayPart(p tree.Part, t tree.Type, single bool, add func(string, ...any)) {
 	switch {
 	case single || p.Uncut:
 	case p.Kind == tree.PartRows || p.Kind == tree.PartValues || p.Kind == tree.PartDistinct:
-		add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in "+
-			"no error bar", t.Hi)
+		add("in the subquery, the policy's max_rows limits a person's count to %v; error bars leave out the bias of this limit", t.Hi)
 	case p.Kind == tree.PartNumber || p.Kind == tree.PartRank || p.Kind == tree.PartDense:
-		add("in the subquery the number of a person's row is at most %v, by the policy's max_rows: rows after it have that "+
-			"number too", t.Hi)
+		add("in the subquery, the policy's max_rows limits the number of a person's row to %v: later rows have that number too", t.Hi)
 	case p.Kind == tree.PartSum:
-		add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in "+
-			"no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
+		add("in the subquery, the policy's bounds and max_rows keep a person's sum from %v to %v; error bars leave out the bias of "+
+			"this limit", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
 	}
 }
 
@@ -280,13 +278,14 @@ func sayThrough(u *api.Through) string {
 	case u.Paid == 0:
 		text += "free"
 	case u.Cost == (dp.Cost{}):
-		text += "paid with a round that was bought before"
+		text += "paid for by an earlier round"
 	case u.Free == 0:
 		text += "paid"
 	default:
 		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
 	}
-	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, SixDecimals(u.Confidence))
+	return text + fmt.Sprintf("; each of its counts is within %d, all of them together with probability "+
+		"%v", u.Error, SixDecimals(u.Confidence))
 }
 
 // members are the rows of an answer that chooses among those of another.

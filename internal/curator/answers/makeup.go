@@ -34,8 +34,8 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 		column := api.MakeupOfColumn{Name: c.Name, Kind: c.Kind, Type: c.Type, Decimals: c.Decimals}
 		s, ok := f.stat(i)
 		if !ok {
-			return &api.Makeup{Apart: f.columnName(i) + " is computed from noisy numbers, and what is computed from each server's " +
-				"does not add up", Instead: "ask for keys, counts, sums and averages alone, and compute with what comes back"}
+			return &api.Makeup{Apart: f.columnName(i) + " is computed from noisy numbers, and the results of several servers do not " +
+				"add up", Instead: "ask only for keys, counts, sums and averages, and compute with what comes back"}
 		}
 		switch s.Kind {
 		case tree.KeyStat:
@@ -44,7 +44,7 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 			}
 			shown[s.Key] = true
 			if column.Of, column.Values = api.OfKey, f.keyValues(i, s.Key); repeats(column.Values) {
-				return &api.Makeup{Apart: "some keys look the same as " + f.columnName(i) + ", so that nobody can tell which rows belong " +
+				return &api.Makeup{Apart: "some keys look the same in " + f.columnName(i) + ", so nobody can tell which rows belong " +
 					"together", Instead: "leave out the cast"}
 			}
 		case tree.PeopleStat:
@@ -54,7 +54,8 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 		case tree.MeasureStat:
 			m := one.Query.Measures[s.Measure]
 			if m.Kind == tree.CountDistinct {
-				return &api.Makeup{Apart: f.columnName(i) + " counts different values, and one that several servers have is one value",
+				return &api.Makeup{Apart: f.columnName(i) + " counts different values, and a value that several servers have is " +
+					"still one value",
 					Instead: "ask each server by itself"}
 			}
 			column.Of, column.Step = api.OfSum, m.Step().RatString()
@@ -65,16 +66,16 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 				column.Noise = n.Noise
 			}
 		case tree.VarianceStat:
-			return &api.Makeup{Apart: f.columnName(i) + " is a variance, and those of several servers do not add up",
+			return &api.Makeup{Apart: f.columnName(i) + " is a variance, and the variances of several servers do not add up",
 				Instead: "ask for COUNT(x), SUM(x) and SUM(x * x), and compute it from what comes back"}
 		default:
-			return &api.Makeup{Apart: f.columnName(i) + " is a quantile (as MIN, MAX and medians are), and those of several servers " +
-				"say nothing about that of all", Instead: "ask for counts: how many there are below some values"}
+			return &api.Makeup{Apart: f.columnName(i) + " is a quantile (as MIN, MAX and medians are), and the quantiles of several " +
+				"servers do not give that of all", Instead: "ask for counts: how many there are below some values"}
 		}
 		out.Columns = append(out.Columns, column)
 	}
 	if len(shown) < len(one.Query.Keys) {
-		return &api.Makeup{Apart: "it groups by a key that it does not show, so that nobody can tell which rows belong together",
+		return &api.Makeup{Apart: "it groups by a key that it does not show, so nobody can tell which rows belong together",
 			Instead: "name all keys of GROUP BY among the columns"}
 	}
 	return out
@@ -86,7 +87,7 @@ func aside(free, around bool) *api.Makeup {
 	case free:
 		return &api.Makeup{Apart: "it has no noisy number in it", Instead: "ask each server by itself; it is free"}
 	case around:
-		return &api.Makeup{Apart: "it is a query around answers, and what is computed from each server's noisy numbers does not add up",
+		return &api.Makeup{Apart: "it is a query around answers, and what each server computes from its noisy numbers does not add up",
 			Instead: "ask for the answers inside, and compute with what comes back"}
 	}
 	return &api.Makeup{Apart: "it has several grouping sets or answers, whose numbers are made to agree at each server",
@@ -108,16 +109,17 @@ func decided(one *tree.Plan) (apart, instead string) {
 		return "it asks for the best groups, and the best of all need not be among the best of each server",
 			"ask for all groups with their counts, and choose from what comes back"
 	case len(one.Query.PrivateKeys()) > 0:
-		return "its keys are private: one that too few people have at a server is not shown there, so totals would be too small by " +
-			"nobody knows what", "group by keys that all servers list, or leave GROUP BY out"
+		return "its keys are private: a key that too few people have at a server is not shown there, so totals would be too small by " +
+			"an unknown amount", "group by keys that all servers list, or leave GROUP BY out"
 	case len(one.Running) > 0:
 		return "it has running totals, whose noise is not that of one number", "ask for the groups, and add them up"
 	case len(one.Within) > 0:
-		return "another noisy answer chooses its rows, at each server others", "ask for all rows, and choose from what comes back"
+		return "another noisy answer chooses its rows, and at each server it chooses others", "ask for all rows, and choose from " +
+			"what comes back"
 	case one.Having != nil:
 		return "HAVING leaves out rows by each server's own noisy numbers", "leave it out, and choose from what comes back"
 	case one.Limit != nil || one.Offset > 0:
-		return "LIMIT and OFFSET leave out rows, at each server others", "leave them out, and choose from what comes back"
+		return "LIMIT and OFFSET leave out different rows at each server", "leave them out, and choose from what comes back"
 	case one.Distinct:
 		return "DISTINCT leaves out rows by each server's own noisy numbers", "leave it out"
 	case !keysOnly:

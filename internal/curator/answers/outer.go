@@ -199,8 +199,8 @@ func (o *OuterQuery) run(ctx context.Context, out *api.Answer, answers map[int]*
 	out.Columns = slices.Clone(o.columns)
 	o.part(result, out)
 	if what := o.unknown(); what != "" {
-		out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for "+what+"; ask for dp_error(...) there to "+
-			"have them here")
+		out.Notes = append(out.Notes, "error bars are known for the answers inside, but not for "+what+"; ask for dp_error(...) "+
+			"inside to have them here")
 	}
 	return out, nil
 }
@@ -264,9 +264,9 @@ func (o *OuterQuery) unknown() string {
 	case len(names) == 0:
 		return ""
 	case !noisy || len(names) > 5:
-		return "what this query makes of them"
+		return "what this query computes from them"
 	}
-	return "what this query makes of them in " + strings.Join(names, ", ")
+	return "what this query computes from them in " + strings.Join(names, ", ")
 }
 
 // outerColumns describes the columns of a query over answers.
@@ -321,7 +321,7 @@ func CheckPublic(tables []*policy.Table, rows []int64) error {
 	for i, t := range tables {
 		n := int64(len(t.Columns))
 		if rows[i] > MaxPublicCells/max(1, n) || cells+rows[i]*n > MaxPublicCells {
-			return api.Refuse("join it with a private table, in a question, where it is not loaded",
+			return api.Refuse("join it with a private table, in a question: there it is not loaded",
 				"the public table %s has %d rows; a query can have %d values of public tables", t.Name, rows[i], MaxPublicCells)
 		}
 		cells += rows[i] * n

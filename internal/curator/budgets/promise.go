@@ -35,7 +35,7 @@ func (s *DatasetAccounts) Promise(ctx context.Context) ([]string, error) {
 // sentences are the promise of the accounts of everybody together, in a window.
 func (s *DatasetAccounts) sentences(ctx context.Context, window uint64, all []reading) ([]string, error) {
 	// Another dataset has a budget of its own, also where it is about the same people.
-	whatever := "whatever analysts ask and whoever colludes, nothing that they may see of " + s.dataset.Name + " is more than "
+	whatever := "whatever analysts ask and whoever colludes, nothing that they can see of " + s.dataset.Name + " is more than "
 	than := " with one person's data as without it"
 	if s.dataset.Neighbours == dp.Substitute {
 		than = " with one person's data as with somebody else's"
@@ -53,9 +53,9 @@ func (s *DatasetAccounts) sentences(ctx context.Context, window uint64, all []re
 	within := fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows)
 	if window > 1 {
 		// What earlier windows paid for can be seen in this one for nothing.
-		within += "given all that earlier windows told, which anybody may still see, "
+		within += "given everything that earlier windows told, which anybody may still see, "
 		whatever = "and whatever analysts ask and whoever colludes, nothing that it adds is more than "
-		guessed = strings.Replace(guessed, "So who would", "So who would then", 1)
+		guessed = strings.Replace(guessed, "So somebody who would", "So somebody who would then", 1)
 	}
 	return append([]string{
 		within + whatever + likelihood(one) + than + ".",
@@ -70,7 +70,8 @@ func changed(all ...reading) []string {
 	for _, a := range all {
 		if a.Total != a.alone {
 			return []string{fmt.Sprintf("The limit of %s is not the one that was fixed before the first answer. By itself it would "+
-				"promise epsilon %s at delta %s; but who changes a limit may do so because of the answers, and that is counted in.",
+				"promise epsilon %s at delta %s; but somebody who changes a limit may do so because of the answers, and the promise "+
+				"allows for that.",
 				a.Name, upTo(a.alone.Epsilon, 4), upTo(a.alone.Delta, 4))}
 		}
 	}
@@ -94,7 +95,7 @@ func guessing(g api.Guarantee) string {
 	f := math.Exp(min(g.Epsilon.Float(), 700))
 	right := (f + min(g.Delta.Float(), 1)) / (1 + f)
 	percent := min(math.Ceil(100*right*(1+1e-12)), 100)
-	return fmt.Sprintf("So who would guess something about a person right half of the time guesses it right at most %.0f %% "+
+	return fmt.Sprintf("So somebody who would guess something about a person right half of the time guesses it right at most %.0f %% "+
 		"of the time.", percent)
 }
 

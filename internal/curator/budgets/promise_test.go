@@ -142,8 +142,8 @@ func TestPromiseOfALaterWindow(t *testing.T) {
 	if _, err := s.Renew(ctx, "a month"); err != nil {
 		t.Fatal(err)
 	}
-	got := s.promise(4, "(epsilon 1)", "given all that earlier windows told", "nothing that it adds is more than")
-	if strings.Contains(got[0], "nothing that they may see") || !strings.Contains(got[1], "who would then guess") {
+	got := s.promise(4, "(epsilon 1)", "given everything that earlier windows told", "nothing that it adds is more than")
+	if strings.Contains(got[0], "nothing that they can see") || !strings.Contains(got[1], "who would then guess") {
 		t.Errorf("%q", got)
 	}
 }

@@ -68,9 +68,9 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("the policy of %s says %s, and said %s when something was first charged. What was answered protects people "+
-		"as the policy described them then, so nothing is answered and nothing is promised under another description. Put it back, or "+
-		"begin a dataset under another name, which has a budget of its own: what %s has told already comes on top of that",
+	return fmt.Sprintf("the policy of %s says %s, and said %s when something was first charged. Earlier answers protect people as "+
+		"the policy described them then, so nothing is answered and nothing is promised under another description. Put it back, or "+
+		"begin a dataset under another name, with a budget of its own: what %s has told already comes on top of that",
 		e.Dataset, said(e.What, e.Is), said(e.What, e.Was), e.Dataset)
 }
 
@@ -91,7 +91,7 @@ func said(what, value string) string {
 	case strings.Contains(value, " -> "):
 		return fmt.Sprintf("path: %s of the table %s", value, table)
 	}
-	return fmt.Sprintf("that the rows of the table %s are whose %s says", table, value)
+	return fmt.Sprintf("that each row of the table %s belongs to the person that %s names", table, value)
 }
 
 // compare returns a [*ChangedError] where a policy differs from what was recorded, and otherwise
@@ -124,7 +124,7 @@ func recorded(notes [][]byte) (map[string][]string, error) {
 	for _, note := range notes {
 		var p protection
 		if err := json.Unmarshal(note, &p); err != nil {
-			return nil, fmt.Errorf("what the ledger says about whom a dataset protects cannot be read: %w", err)
+			return nil, fmt.Errorf("the ledger's note of whom a dataset protects cannot be read: %w", err)
 		}
 		for what, said := range p {
 			all[what] = append(all[what], said)

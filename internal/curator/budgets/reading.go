@@ -89,7 +89,7 @@ func (s *DatasetAccounts) Advise(ctx context.Context, analyst string, err error)
 	var over *ledger.BudgetError
 	if errors.As(err, &over) && over.Left.Delta < over.Want.Delta &&
 		(over.Want.Rho <= over.Left.Rho || over.Want.Epsilon <= over.Left.Epsilon) {
-		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN "+
+		return fmt.Errorf("%w. Delta %v is left for private keys: set dp.delta to at most that, list the keys you want with IN "+
 			"(...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
 	}
 	_, balances, failed := s.balances(ctx, analyst, 0)
@@ -99,7 +99,7 @@ func (s *DatasetAccounts) Advise(ctx context.Context, analyst string, err error)
 	least := dp.Unbounded
 	for _, b := range balances {
 		if b.Limit.Rho == dp.Unbounded && b.Spent.Epsilon == dp.Unbounded {
-			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits "+
+			return fmt.Errorf("%w. The amount spent in %q before the policy was changed has no pure epsilon, so a pure budget admits "+
 				"nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
 		}
 		if b.Spent.Delta > b.Limit.Delta {

@@ -50,7 +50,7 @@ func (s *DatasetAccounts) refuseRenewal(window uint64) error {
 			"the budget of %s is not renewed: the policy gives it once, for good", s.dataset.Name)
 	}
 	if window >= uint64(b.Renewal.Windows) {
-		return api.Refuse("a larger number of windows in the policy allows more, and is a larger promise over all of them",
+		return api.Refuse("a larger number of windows in the policy allows more, and weakens the promise over all of them",
 			"window %d of %s is the last one: the policy has %d windows", window, s.dataset.Name, b.Renewal.Windows)
 	}
 	return nil
@@ -182,12 +182,12 @@ func (s *DatasetAccounts) grant(a reading, t api.TopUp) (dp.Cost, error) {
 	b := s.dataset.Budget
 	switch {
 	case t.Epsilon == 0 && t.Delta == 0:
-		return dp.Cost{}, api.Refuse("name an epsilon such as 0.5", "a top-up of nothing")
+		return dp.Cost{}, api.Refuse("name an epsilon such as 0.5", "this top-up adds nothing")
 	case t.Delta > 0 && b.Pure():
 		return dp.Cost{}, api.Refuse("name an epsilon only", "the budget of %s is pure and has no delta", s.dataset.Name)
 	case t.Delta > 0 && b.KeysDelta == 0:
 		return dp.Cost{}, api.Refuse("name an epsilon only, or write keys_delta into the policy",
-			"the budget of %s sets no delta aside for private keys, which is what delta would add to", s.dataset.Name)
+			"the budget of %s sets no delta aside for private keys, so there is nothing that delta could add to", s.dataset.Name)
 	case b.Pure():
 		return dp.Cost{Epsilon: t.Epsilon}, nil
 	case t.Epsilon == 0:

@@ -120,14 +120,14 @@ func (s dataFile) refuseSame(first dataFile) error {
 	instead := "their people would have two budgets; put both into one dataset, or give each a file of its own"
 	switch {
 	case s.public != first.public && !s.labels && !first.labels:
-		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, " +
+		instead = "only one of them is public, so its rows would be protected in one place and shown in the other; make both public, " +
 			"or remove one of them"
 	case s.labels != first.labels:
 		instead = "write table: to hold out a table, or give the labels a file of their own"
 	case s.dataset == first.dataset:
 		instead = "a person must not appear under two names; remove one of them, or give it a file of its own"
 	}
-	return fmt.Errorf("%s, %s, and %s, %s, are one file, through a link or under two paths: %s", s.words(), s.path, first.words(),
+	return fmt.Errorf("%s, %s, and %s, %s, are the same file, through a link or under two paths: %s", s.words(), s.path, first.words(),
 		first.path, instead)
 }
 

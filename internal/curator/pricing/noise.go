@@ -190,8 +190,8 @@ func (b *Purchase) isRunning(measure int) bool { return slices.Contains(b.runnin
 
 // sayRunning says how exact running totals are.
 func (n Noise) sayRunning(beta, step float64) string {
-	return fmt.Sprintf("the noise nearly takes itself away in running totals, each of which is within %.6g; a number by itself has more "+
-		"than it would have without", float64(n.Running.TotalNoise().HalfWidth(beta))*step)
+	return fmt.Sprintf("the noise nearly cancels in running totals, each of which is within %.6g; a single number has more noise "+
+		"than it would have otherwise", float64(n.Running.TotalNoise().HalfWidth(beta))*step)
 }
 
 // selection is how the best groups are chosen, where a question asks for nothing else.

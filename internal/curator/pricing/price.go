@@ -157,7 +157,7 @@ func (p *Priced) refuseTooMany() error {
 	}
 	if cells > maxCells {
 		return api.Refuse("group by fewer columns, or ask for fewer aggregates at a time",
-			"the answer would have %d noisy numbers, and %d can be kept", cells, maxCells)
+			"the answer would have %d noisy numbers, and at most %d can be kept", cells, maxCells)
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (p *Priced) delta(ds *policy.Dataset) (dp.Amount, error) {
 		}
 	}
 	if delta /= dp.Amount(n); delta == 0 {
-		return 0, api.Refuse("set dp.delta to a larger one", "the delta is too small to release private keys with")
+		return 0, api.Refuse("set dp.delta to a larger value", "the delta is too small to release private keys with")
 	}
 	return delta, nil
 }
@@ -480,7 +480,7 @@ func (p *Priced) SayNoise(otherPart float64) string {
 	case otherPart == 0:
 		return taken + ": this was paid for before"
 	case math.IsInf(otherPart, 1):
-		return taken + ": for " + other + ", not enough is left"
+		return taken + ": not enough is left for " + other
 	}
-	return taken + ": for the same part of what is left it is sharper than " + other
+	return taken + ": for the same share of what is left it is sharper than " + other
 }

@@ -286,7 +286,7 @@ func (p *Priced) refuseUnknownErrors() error {
 		for _, o := range one.Columns {
 			if _, alone := o.Expr.(*tree.Released); !alone && isNoisy(one, o.Expr) {
 				return api.Refuse(instead+"; compute with them in a query around this one",
-					"dp.error cannot be used with %s, which is computed of noisy numbers", strconv.Quote(o.Name))
+					"dp.error cannot be used with %s, which is computed from noisy numbers", strconv.Quote(o.Name))
 			}
 		}
 	}
@@ -353,6 +353,6 @@ func (p *Priced) refuseTooExact(ds *policy.Dataset) error {
 	}
 	asked, _ := p.Settings.Show("dp.error")
 	return api.Refuse("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
-		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", asked, most,
+		"an error of %s would cost more than one question may; epsilon %v buys an error of %s", asked, most,
 		strconv.FormatFloat(worst, 'g', -1, 64))
 }

@@ -81,7 +81,7 @@ func People(p *tree.Plan) *int64 {
 
 // SayPeople says why a number is exact.
 func SayPeople(n int64) string {
-	return fmt.Sprintf("how many people there are: %d, exactly; where one is replaced by another that is public", n)
+	return fmt.Sprintf("how many people there are: %d, exactly; this is public where neighbours replace one person by another", n)
 }
 
 // appended puts a sentence behind another, where there is one.
@@ -114,7 +114,7 @@ func contribution(q *tree.Query, m tree.Measure) string {
 	case tree.CountPersons:
 		in += ", and counts once in each"
 	case tree.CountDistinct:
-		in += ", each with one value that nobody else may have"
+		in += ", each with one value that perhaps nobody else has"
 	case tree.Sum:
 		lo, hi := m.Arg.Type().Lo, m.Arg.Type().Hi
 		each := ""
@@ -150,7 +150,7 @@ func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measureme
 			ranks, _ := q.Float64()
 			out.Deviation = math.Max(out.Deviation, ranks)
 		}
-		out.Why += fmt.Sprintf("; one person can change %s, so each group has 1/%d of the price, and a rank error of at most %.0f",
+		out.Why += fmt.Sprintf("; one person can change %s, so each group gets 1/%d of the price, and a rank error of at most %.0f",
 			count(n.touched, "group"), n.touched, n.Quantiles.RankError(p.Beta()))
 		return out
 	}
@@ -207,7 +207,7 @@ func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
 	out := api.Measurement{
 		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection",
 		Cost: b.Keys.cost(),
-		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most",
+		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that only one person has is shown with probability %v at most",
 			count(b.Query.MaxGroups(), "combination"), b.Keys.why, b.Keys.cost().Delta),
 	}
 	if w := b.Keys.Weights; w != nil {
@@ -296,16 +296,16 @@ func (p *Priced) Split() string {
 		return "nothing is bought: public tables are about nobody"
 	}
 	if p.raised {
-		return fmt.Sprintf("the error asked for would cost less than a question may; the least %s that one costs here is shared in "+
-			"proportion to what each count and sum needs, and makes them more exact", unit)
+		return fmt.Sprintf("the error asked for would cost less than any question costs here; the least %s for a question is shared "+
+			"in proportion to what each count and sum needs, and makes them more exact", unit)
 	}
 	if p.Settings.Error != nil {
-		return fmt.Sprintf("each count and sum pays the least %s that has the error asked for", unit)
+		return fmt.Sprintf("each count and sum pays the least %s that gives the error asked for", unit)
 	}
 	if p.paidCount() == 0 {
 		for _, one := range p.Statement.Plans {
 			if len(one.Query.Keys) == 0 {
-				return "nothing is released: what is public is free"
+				return "nothing is released: public numbers are free"
 			}
 		}
 		return "nothing is released: public keys are free"
@@ -324,7 +324,7 @@ func (p *Priced) Split() string {
 		return "one release takes the whole price"
 	}
 	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as "+
-		"small as it can be", unit)
+		"small as possible", unit)
 }
 
 // splitCubes says how the price of groupings is divided that are released together; nothing where
@@ -343,10 +343,10 @@ func (p *Priced) splitCubes(unit string) string {
 	if n := len(p.cubes()); n > 1 {
 		of = fmt.Sprintf("%d questions are released together, those of a question from one table", n)
 	}
-	text := fmt.Sprintf("%d groupings of %s: each of the residuals that they are made of has the share of %s that makes the variances of "+
-		"all numbers, added up, as small as they can be", together, of, unit)
+	text := fmt.Sprintf("%d groupings of %s: each of the residuals that they are made of gets the share of %s that makes the sum of "+
+		"the variances of all numbers as small as possible", together, of, unit)
 	if more := p.paidCount() - together; more > 0 {
-		text += fmt.Sprintf("; %s by themselves have as much of the price each as a grouping", count(int64(more), "question"))
+		text += fmt.Sprintf("; %s by themselves each get as much of the price as a grouping", count(int64(more), "question"))
 	}
 	return text
 }

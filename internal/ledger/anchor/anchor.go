@@ -64,11 +64,11 @@ func decode(text []byte) (ledger.Anchor, error) {
 		return ledger.Anchor{}, errors.New("it is cut off or not an anchor")
 	}
 	if ledger.Hash([]byte(d.Anchor)) != d.SHA256 {
-		return ledger.Anchor{}, errors.New("it was changed: it does not have its hash")
+		return ledger.Anchor{}, errors.New("it was changed: it does not match its hash")
 	}
 	var a ledger.Anchor
 	if err := decodeStrictly(d.Anchor, &a); err != nil {
-		return ledger.Anchor{}, errors.New("its anchor does not read")
+		return ledger.Anchor{}, errors.New("its anchor cannot be read")
 	}
 	if a.Identity == "" || len(a.Hash) != 64 {
 		return ledger.Anchor{}, errors.New("its anchor is not complete")
@@ -118,10 +118,9 @@ func (e *DamagedError) Error() string {
 	if newer, ok := e.Err.(*newerError); ok {
 		return version.Newer("the anchor in "+e.Place, newer.has, strconv.Itoa(Format), newer.by)
 	}
-	return fmt.Sprintf("the anchor in %s is damaged: %v. Restore it from a backup that is as new as the ledger. Where that is lost, "+
-		"compare the ledger "+
-		"with the receipts that were given out, and only where it holds the last of them remove the damaged anchor and run 'discreet "+
-		"ledger anchor --begin --reason ...'", e.Place, e.Err)
+	return fmt.Sprintf("the anchor in %s is damaged: %v. Restore it from a backup that is as new as the ledger. If that is lost, "+
+		"compare the ledger with the receipts that were given out, and only if it holds the last of them remove the damaged anchor "+
+		"and run 'discreet ledger anchor --begin --reason ...'", e.Place, e.Err)
 }
 
 func (e *DamagedError) Unwrap() error { return e.Err }
@@ -133,7 +132,7 @@ type MovedError struct{ Place string }
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("the anchor in %s was changed or removed by somebody else since it was last looked at: perhaps another copy of "+
 		"the ledger is in use, "+
-		"or a volume was unmounted. Stop the other, or mount the volume, then start again", e.Place)
+		"or a volume was unmounted. Stop the other copy, or mount the volume, then start again", e.Place)
 }
 
 // noSum stands for the sum where there is no anchor.

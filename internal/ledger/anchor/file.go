@@ -92,7 +92,7 @@ func (f *file) read() ([]byte, string, error) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
 		return nil, "",
-			fmt.Errorf("the folder %s of the anchor is missing: mount its volume, or create the folder where this is the first time", dir)
+			fmt.Errorf("the folder %s of the anchor is missing: mount its volume, or create the folder if this is the first time", dir)
 	}
 	return nil, noSum, nil
 }

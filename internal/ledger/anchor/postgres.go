@@ -146,7 +146,7 @@ func (r *Row) read(ctx context.Context, tx pgx.Tx) ([]byte, string, error) {
 		return nil, "", err
 	}
 	if ledger.Hash(text) != sum {
-		return nil, "", &DamagedError{r.String(), errors.New("the row was changed: the document does not have its hash")}
+		return nil, "", &DamagedError{r.String(), errors.New("the row was changed: the document does not match its hash")}
 	}
 	return []byte(text), sum, nil
 }

@@ -146,14 +146,14 @@ func differs(a ledger.Anchor, s *State, hashAt func(uint64) (string, error)) (st
 		if err != nil || hash == a.Hash {
 			return "", err
 		}
-		return fmt.Sprintf("it has another history: its record %d is another one", a.Sequence), nil
+		return fmt.Sprintf("it has another history: its record %d is a different one", a.Sequence), nil
 	}
 	problem := fmt.Sprintf("it is older: it ends at record %d of %d", head, a.Sequence)
 	for _, p := range slices.Backward(a.Trail) {
 		if p.Sequence <= head {
 			hash, err := hashAt(p.Sequence)
 			if err == nil && hash != p.Hash {
-				problem += fmt.Sprintf(", and has another history: its record %d is another one", p.Sequence)
+				problem += fmt.Sprintf(", and has another history: its record %d is a different one", p.Sequence)
 			}
 			return problem, err
 		}

@@ -338,8 +338,8 @@ func TestProblems(t *testing.T) {
 		{nil, "the ledger is missing, and had 9 records"},
 		{replayed(b.links[:1]), "it ends at record 0 of 9"},
 		{replayed(b.links[:9]), "it ends at record 8 of 9"},
-		{fork, "its record 9 is another one"},
-		{short, "it ends at record 7 of 9, and has another history: its record 7 is another one"},
+		{fork, "its record 9 is a different one"},
+		{short, "it ends at record 7 of 9, and has another history: its record 7 is a different one"},
 		{other, "it is another ledger"},
 		{b, ""},
 	} {

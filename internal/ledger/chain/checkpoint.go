@@ -72,7 +72,7 @@ func (s *State) EncodeCheckpoint(w io.Writer) error {
 func decodeCheckpoint(from io.Reader, size int64) (*State, error) {
 	l := &decoder{from: from, left: size}
 	if l.raw(len(CheckpointFormat)) != CheckpointFormat {
-		return nil, errors.New("this is no checkpoint of a ledger")
+		return nil, errors.New("this is not a checkpoint of a ledger")
 	}
 	s := New()
 	s.sequence = l.number()
@@ -139,7 +139,7 @@ func (s *State) checkWhole(l *decoder) error {
 		uint64(len(s.Blocks.whole)) != records/blockRecords, uint64(len(s.Blocks.open)) != records%blockRecords,
 		len(s.Charges.requests.digests) != len(s.Charges.requests.records), len(s.Charges.keys.digests) != len(s.Charges.keys.records),
 		slices.ContainsFunc(s.Incidents.asked.by, func(n uint32) bool { return int(n) > len(s.Incidents.asked.all) }):
-		return errors.New("the checkpoint is not whole")
+		return errors.New("the checkpoint is not complete")
 	}
 	return nil
 }

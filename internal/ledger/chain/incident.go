@@ -73,13 +73,13 @@ func (x *Incidents) add(r *ledger.Record) {
 func (x *Incidents) check(r *ledger.Record) error {
 	if err := (ledger.Incident{Analyst: r.Analyst, Dataset: r.Dataset, Charge: r.Charge, Failure: r.Failure, ByAnalyst: r.ByAnalyst,
 		ByDataset: r.ByDataset}).Validate(); err != nil {
-		return fmt.Errorf("the incident is none: %w", err)
+		return fmt.Errorf("the incident is not valid: %w", err)
 	}
 	if r.Charge == 0 {
 		return nil
 	}
 	if who, ok := x.asked.find(r.Charge); !ok || who.dataset != r.Dataset {
-		return fmt.Errorf("the incident names record %d, which is no charge for %q", r.Charge, r.Dataset)
+		return fmt.Errorf("the incident names record %d, which is not a charge for %q", r.Charge, r.Dataset)
 	}
 	return nil
 }

@@ -68,11 +68,11 @@ func (x *Notes) ended(session string) bool {
 func (x *Notes) check(r *ledger.Record) error {
 	switch {
 	case r.Session == "":
-		return errors.New("the note is of no session")
+		return errors.New("the note belongs to no session")
 	case r.AnswerHash == "":
 		return errors.New("the note has no hash")
 	case x.ended(r.Session):
-		return errors.New("the note is of a session that ended with the last recovery")
+		return errors.New("the note belongs to a session that ended with the last recovery")
 	}
 	return nil
 }

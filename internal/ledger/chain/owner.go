@@ -69,7 +69,7 @@ func (o *Owner) publicKey(signer crypto.Signer) string {
 	return hex.EncodeToString(key)
 }
 
-const noOwner = "the ledger has no owner yet whose signature would count; 'discreet ledger key' makes one"
+const noOwner = "the ledger has no owner yet, so no signature counts; 'discreet ledger key' makes one"
 
 // check returns an error where a record needs a signature that it does not have.
 func (o *Owner) check(r *ledger.Record) error {
@@ -121,7 +121,7 @@ func (o *Owner) checkSignature(r *ledger.Record) error {
 func (o *Owner) checkRelease(r *ledger.Record) error {
 	switch {
 	case o.key == "" && (r.PublicKey != "" || r.Signature != ""):
-		return errors.New("the ledger has no owner whose signature would count: release it without a key")
+		return errors.New("the ledger has no owner, so no signature counts: release it without a key")
 	case o.key == "":
 		return nil
 	case r.PublicKey == "":

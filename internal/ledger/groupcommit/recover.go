@@ -30,9 +30,9 @@ func (r Recovered) String() string {
 	case r.Problem == "":
 		return "the ledger is the one that its anchor knows; nothing was changed"
 	case r.Counted:
-		return fmt.Sprintf("what was lost had been counted as spent before; the anchor is at record %d now", r.Sequence)
+		return fmt.Sprintf("what was lost had already been counted as spent; the anchor is now at record %d", r.Sequence)
 	}
-	return fmt.Sprintf("%s. What was lost counts as spent, in %d accounts; the anchor is at record %d now", r.Problem,
+	return fmt.Sprintf("%s. What was lost counts as spent, in %d accounts; the anchor is now at record %d", r.Problem,
 		len(r.Spent), r.Sequence)
 }
 
@@ -51,7 +51,7 @@ func CheckRecover(ctx context.Context, place ledger.Anchorage, path, reason stri
 		return fmt.Errorf("the anchor could not be read: %w", err)
 	}
 	if !found {
-		return fmt.Errorf("there is no anchor in %s, so nothing is known that the ledger %s might have lost. Nothing was changed",
+		return fmt.Errorf("there is no anchor in %s, so it is not known what the ledger %s might have lost. Nothing was changed",
 			place, path)
 	}
 	return nil
@@ -80,7 +80,7 @@ func (r Recovery) Recover(ctx context.Context, missing bool, records iter.Seq2[*
 		sequence, hash := state.Head()
 		return Recovered{Sequence: sequence, Hash: hash}, nil
 	case err == nil:
-		return Recovered{}, errors.New("the anchor was removed meanwhile")
+		return Recovered{}, errors.New("the anchor was removed in the meantime")
 	case !errors.As(err, &refused):
 		return Recovered{}, err
 	}
@@ -153,7 +153,7 @@ func CheckBeginAnchor(ctx context.Context, place ledger.Anchorage, reason string
 	if _, found, err := place.Load(ctx); err != nil {
 		return fmt.Errorf("the anchor could not be read: %w", err)
 	} else if found {
-		return fmt.Errorf("there is an anchor in %s, and another one is not begun over it. Nothing was changed", place)
+		return fmt.Errorf("there is an anchor in %s already, and it is not replaced. Nothing was changed", place)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (r Recovery) adopt(ctx context.Context) (Recovered, error) {
 func CheckGiveUpAnchor(place ledger.Anchorage, reason string) error {
 	if place == nil {
 		return &ledger.InvalidError{Field: "place of the anchor",
-			Problem: "is missing: a ledger gives its anchor up where it is compared with it"}
+			Problem: "is missing: a ledger gives up its anchor while it is still compared with it"}
 	}
 	if err := (ledger.Recovery{Reason: reason}).Validate(); err != nil {
 		return err

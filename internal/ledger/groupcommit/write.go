@@ -276,7 +276,7 @@ func (c *Committer) enterAt(ctx context.Context, at *chain.State, e ledger.Entry
 	}})
 	var unsecured *ledger.WriteError
 	if errors.As(err, &unsecured) && unsecured.Charged {
-		err = fmt.Errorf("what was entered is in the ledger %s, but %w", c.Path, unsecured.Err)
+		err = fmt.Errorf("the entry is in the ledger %s, but %w", c.Path, unsecured.Err)
 	}
 	return receipt, err
 }

@@ -160,7 +160,7 @@ func (v *Client) enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, err
 	a, err := in.next()
 	if err == nil && a.Sign != nil {
 		if signer == nil {
-			return ledger.Receipt{}, errors.New("the server wants something signed that was not asked for")
+			return ledger.Receipt{}, errors.New("the server wants a signature for something that was not asked for")
 		}
 		if err := p.checkAsked(a.Sign); err != nil {
 			return ledger.Receipt{}, err

@@ -138,7 +138,7 @@ func (v *exchange) serve(m *message) {
 		a.Balances, err = v.backend.Balances(v.ctx, accounts)
 	case wantNotes:
 		if _, open := ledger.NotesProtected(m.Session); !open {
-			err = errors.New("the notes of a session are its secret")
+			err = errors.New("the notes of a session are secret")
 			break
 		}
 		a.Notes, err = v.backend.Notes(v.ctx, m.Session)
@@ -147,7 +147,7 @@ func (v *exchange) serve(m *message) {
 	case wantEntry:
 		a.Receipt, err = v.enter(m.Entry)
 	default:
-		err = errors.New("this server is of another version than the command")
+		err = errors.New("this server and the command are of different versions")
 	}
 	if err != nil {
 		a = message{Failed: err.Error()}

@@ -85,7 +85,7 @@ func pack(e ledger.Entry) (*entry, crypto.Signer, error) {
 		signer, e.Signer = e.Signer, nil
 		p.Release = &e
 	default:
-		return nil, nil, fmt.Errorf("a %T is entered while no server has the ledger open", e)
+		return nil, nil, fmt.Errorf("a %T can be entered only while no server has the ledger open", e)
 	}
 	if signer != nil {
 		p.Public, _ = signer.Public().(ed25519.PublicKey)
@@ -132,7 +132,7 @@ func (p *entry) checkAsked(sign []byte) error {
 			r.Analyst == p.Release.Analyst
 	}
 	if !same {
-		return errors.New("the server wants something signed that was not asked for")
+		return errors.New("the server wants a signature for something that was not asked for")
 	}
 	return nil
 }

@@ -152,8 +152,8 @@ func (l *Ledger) Close() error {
 	var err error
 	if l.Broken == nil {
 		if err = l.servers.leave(); err != nil {
-			err = fmt.Errorf("the ledger %s could not be told that this server ends, which the others find out when its lease of %v is "+
-				"over: %w", l.Path, l.servers.lease, l.database.said(err))
+			err = fmt.Errorf("the ledger %s could not be told that this server stops; the other servers find out when its lease of "+
+				"%v is over: %w", l.Path, l.servers.lease, l.database.said(err))
 		}
 	}
 	hangUp(l.conn)
@@ -315,7 +315,8 @@ func openAlone(address string, o Options, do func(*Ledger) (groupcommit.Recovere
 	return do(l)
 }
 
-var errServing = errors.New("this is done while no server runs: stop them, and wait for the lease of those that were killed")
+var errServing = errors.New("this works only while no server runs: stop all servers, and wait until the lease is over of those that " +
+	"were killed")
 
 // Import makes a new ledger of the records of another one, where there is none. What it wrote is
 // for the caller to verify.

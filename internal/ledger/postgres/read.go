@@ -223,7 +223,7 @@ func (l *Ledger) NotesAfter(ctx context.Context, session string, after int) ([][
 		for i, r := range some {
 			if r.record.Sequence != these[i] || r.record.Kind != ledger.KindNote || r.record.Session != session ||
 				len(r.answer) <= ledger.NoteSalt {
-				return nil, l.corrupt(fmt.Sprintf("record %d is no note of this session", these[i]))
+				return nil, l.corrupt(fmt.Sprintf("record %d is not a note of this session", these[i]))
 			}
 			notes = append(notes, r.answer[ledger.NoteSalt:])
 		}
@@ -255,7 +255,7 @@ func (l *Ledger) rows(ctx context.Context, query string, sequences []uint64) (al
 		}
 		all, err = pgx.CollectRows(rows, l.read)
 		if err == nil && len(all) != len(sequences) {
-			err = l.corrupt(fmt.Sprintf("of %d records from %d on there are %d", len(sequences), sequences[0], len(all)))
+			err = l.corrupt(fmt.Sprintf("of %d records from %d on, there are %d", len(sequences), sequences[0], len(all)))
 		}
 		for i := 0; i < len(all) && err == nil; i++ {
 			err = l.prove(all[i].record.Sequence, all[i].hash)
@@ -281,7 +281,7 @@ func (l *Ledger) read(from pgx.CollectableRow) (row, error) {
 	r := new(ledger.Record)
 	err := r.Read(string(body), hash, chain.AnswerHash(answer))
 	if err == nil && int64(r.Sequence) != sequence {
-		err = errors.New("it is another one")
+		err = errors.New("it is a different one")
 	}
 	if err != nil {
 		return row{}, &ledger.CorruptError{Path: l.Path, Where: fmt.Sprintf("record %d cannot be read", sequence), Err: err}
@@ -425,7 +425,8 @@ func (l *Ledger) checkHead(head ledger.Position) error {
 		l.known = head
 		return nil
 	}
-	return l.corrupt(fmt.Sprintf("this server has read it up to record %d, and the database ends at record %d, or has another one there",
+	return l.corrupt(fmt.Sprintf("this server has read it up to record %d, but the database ends at record %d, or has a different "+
+		"one there",
 		sequence, head.Sequence))
 }
 
@@ -441,7 +442,7 @@ func (l *Ledger) rebuild() error {
 		var hash string
 		err = l.conn.QueryRow(background, l.database.in(selectHash), int64(known.Sequence)).Scan(&hash)
 		if err == nil && hash != known.Hash || errors.Is(err, pgx.ErrNoRows) {
-			err = l.corrupt(fmt.Sprintf("record %d, which this server has read, is not there any more", known.Sequence))
+			err = l.corrupt(fmt.Sprintf("record %d, which this server has read, is no longer there", known.Sequence))
 		}
 	}
 	if err != nil {

@@ -85,8 +85,8 @@ WHERE h.one ORDER BY r.sequence`
 
 // errOpen is for a ledger that everybody may read. The noise of thresholds is in it, and whoever
 // can write it can spend or forget; a file has mode 0600 for the same reason.
-var errOpen = errors.New("everybody in its database can read or change it, with the secrets of its streams: revoke what PUBLIC may do " +
-	"with the tables head, records, servers and deaths")
+var errOpen = errors.New("everybody in its database can read or change it, including the secrets of its streams: revoke the rights " +
+	"of PUBLIC to the tables head, records, servers and deaths")
 
 // exists reports whether the ledger is there. Some of it is damage, and what everybody may read or
 // change is refused and not repaired.
@@ -102,7 +102,7 @@ WHERE n.nspname = $1 AND k.relkind = 'r' AND NOT k.relrowsecurity AND k.relname 
 		return false, err
 	}
 	if n != 0 && n != 4 {
-		return false, &ledger.CorruptError{Path: p.name, Where: fmt.Sprintf("%d of its 4 tables are there as tables", n)}
+		return false, &ledger.CorruptError{Path: p.name, Where: fmt.Sprintf("only %d of its 4 tables exist as tables", n)}
 	}
 	if n == 0 {
 		return false, nil

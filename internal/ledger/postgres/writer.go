@@ -25,10 +25,11 @@ var reconnectTimeout = defaultReconnectTimeout
 const defaultReconnectTimeout = 20 * time.Second
 
 // errFenced is why a server ends that was given up by the others.
-var errFenced = errors.New("this server was not seen for longer than its lease, and the others have gone on without it: start it again")
+var errFenced = errors.New("this server was not seen for longer than its lease, and the other servers have gone on without it: start " +
+	"it again")
 
 // errUnknown is returned where nobody could be asked whether a commit was made.
-var errUnknown = errors.New("the connection to the database was lost while this was written, and could not be had again")
+var errUnknown = errors.New("the connection to the database was lost while this was written, and could not be restored")
 
 // Begin implements [groupcommit.Store]. It locks the head, which nobody else gets before our
 // transaction ends, and takes in what others have written.

@@ -134,7 +134,7 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 	c, who, ok := p.findCharge(r.Charge)
 	switch {
 	case !ok:
-		d.differ("the answer names record %d, which is no charge", r.Charge)
+		d.differ("the answer names record %d, which is not a charge", r.Charge)
 	case c.answered:
 		d.differ("charge %d has a second answer", r.Charge)
 	default:
@@ -158,7 +158,7 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 // its dataset is open to who made it.
 func (p *Replay) note(d *Decision, r *ledger.Record) {
 	if r.Session == "" || r.AnswerHash == "" {
-		d.differ("the note is of no session, or has no hash")
+		d.differ("the note belongs to no session, or has no hash")
 	}
 	digits, ok := strings.CutPrefix(r.Session, "charge ")
 	if !ok {
@@ -167,7 +167,7 @@ func (p *Replay) note(d *Decision, r *ledger.Record) {
 	sequence, err := strconv.ParseUint(digits, 10, 64)
 	c, who, paid := p.findCharge(sequence)
 	if err != nil || !paid {
-		d.differ("the note is of a session that %q pays for, which is no charge", r.Session)
+		d.differ("the note belongs to a session that %q pays for, which is not a charge", r.Session)
 		return
 	}
 	delete(p.unnoted, sequence)
@@ -226,12 +226,12 @@ func (p *Replay) isClosed(who asker) bool {
 func (p *Replay) incident(d *Decision, r *ledger.Record) {
 	who := asker{strings.Clone(r.Dataset), strings.Clone(r.Analyst)}
 	if r.Dataset == "" || r.ByAnalyst == 0 || r.ByDataset == 0 {
-		d.differ("the incident is of no dataset, or does not say how many are borne")
+		d.differ("the incident names no dataset, or does not say how many are tolerated")
 	}
 	switch r.Failure {
 	case "error", "memory", "time", "panic":
 		if r.Analyst == "" {
-			d.differ("the incident is nobody's")
+			d.differ("the incident names no analyst")
 		}
 	case "crash": // of which the chain does not say whose it was
 	default:
@@ -239,7 +239,7 @@ func (p *Replay) incident(d *Decision, r *ledger.Record) {
 	}
 	if r.Charge != 0 {
 		if _, who, ok := p.findCharge(r.Charge); !ok {
-			d.differ("the incident names record %d, which is no charge", r.Charge)
+			d.differ("the incident names record %d, which is not a charge", r.Charge)
 		} else if who.dataset != r.Dataset {
 			d.differ("the incident is of %q, and the charge that it names, %d, is not", r.Dataset, r.Charge)
 		}
@@ -254,7 +254,7 @@ func (p *Replay) incident(d *Decision, r *ledger.Record) {
 func (p *Replay) release(d *Decision, r *ledger.Record) {
 	switch {
 	case r.Dataset == "":
-		d.differ("the release is of no dataset")
+		d.differ("the release names no dataset")
 	case p.owner == "" && r.Signature+r.PublicKey != "":
 		d.differ("the release is signed, and the ledger has no owner")
 	case p.owner != "" && (r.PublicKey != p.owner || !signed(p.owner, r, p.reviewed)):
@@ -274,7 +274,7 @@ func (p *Replay) release(d *Decision, r *ledger.Record) {
 
 func (p *Replay) changeOwner(d *Decision, r *ledger.Record) {
 	if _, ok := key(r.PublicKey); !ok {
-		d.differ("the owner's key is no Ed25519 key")
+		d.differ("the owner's key is not an Ed25519 key")
 		return
 	}
 	switch {
@@ -282,7 +282,7 @@ func (p *Replay) changeOwner(d *Decision, r *ledger.Record) {
 		d.differ("the first owner has nobody to sign for it")
 		return
 	case p.owner != "" && !signed(p.owner, r, p.decided):
-		d.differ("the next owner is not signed for by the one before")
+		d.differ("the previous owner has not signed for the next one")
 		return
 	}
 	p.owner = strings.Clone(r.PublicKey)

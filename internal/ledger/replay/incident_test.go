@@ -159,8 +159,8 @@ func TestPromise16Findings(t *testing.T) {
 		"not signed":      {func() { records[find(ledger.KindRelease)].Signature = "" }, "the release is not signed by the owner"},
 		"another's":       {func() { records[find(ledger.KindRelease)].Analyst = "ben" }, "the release is not signed by the owner"},
 		"no such failure": {func() { records[find(ledger.KindIncident)].Failure = "tired" }, "there is no failure called"},
-		"nobody's":        {func() { records[find(ledger.KindIncident)].Analyst = "" }, "the incident is nobody's"},
-		"no such charge":  {func() { records[find(ledger.KindIncident)].Charge = 99 }, "which is no charge"},
+		"nobody's":        {func() { records[find(ledger.KindIncident)].Analyst = "" }, "the incident names no analyst"},
+		"no such charge":  {func() { records[find(ledger.KindIncident)].Charge = 99 }, "which is not a charge"},
 		"other dataset":   {func() { records[find(ledger.KindIncident)].Dataset = "s" }, "is not"},
 	} {
 		_, records = whole()

@@ -182,7 +182,7 @@ func isHash(text string) bool {
 func (p *Replay) checkPosition(d *Decision, r *ledger.Record, hash string) {
 	digest := sha256.Sum256([]byte(r.Encode()))
 	if hex.EncodeToString(digest[:]) != hash {
-		d.differ("the record does not have its hash")
+		d.differ("the record does not match its hash")
 	}
 	switch {
 	case !p.begun && (r.Kind != ledger.KindLedger || r.Sequence != 0):

@@ -56,11 +56,11 @@ func readClaim(name string) (uint64, error) {
 	head := make([]byte, len(chain.CheckpointFormat)+binary.MaxVarintLen64)
 	n, err := f.Read(head)
 	if err != nil || n < len(chain.CheckpointFormat) || string(head[:len(chain.CheckpointFormat)]) != chain.CheckpointFormat {
-		return 0, errors.Join(err, errors.New("it is no checkpoint"))
+		return 0, errors.Join(err, errors.New("it is not a checkpoint"))
 	}
 	last, read := binary.Uvarint(head[len(chain.CheckpointFormat):n])
 	if read <= 0 {
-		return 0, errors.New("it is no checkpoint")
+		return 0, errors.New("it is not a checkpoint")
 	}
 	return last, nil
 }

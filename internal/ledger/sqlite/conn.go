@@ -185,19 +185,19 @@ func leaveLog(driver any) error {
 		handle = handle.FieldByName("db")
 	}
 	if handle.Kind() != reflect.Uintptr || handle.Uint() == 0 {
-		return errors.New("the driver of SQLite is not the version that this program was made for")
+		return errors.New("the SQLite driver is not the version that this program was made for")
 	}
 	tls := libc.NewTLS()
 	defer tls.Close()
 	const slots = 2 * 8 // of an int and a pointer
 	args := libc.Xmalloc(tls, slots)
 	if args == 0 {
-		return errors.New("there is no memory")
+		return errors.New("there is not enough memory")
 	}
 	defer libc.Xfree(tls, args)
 	if rc := sqlite3.Xsqlite3_db_config(tls, uintptr(handle.Uint()), sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
 		libc.VaList(args, int32(1), uintptr(0))); rc != sqlite3.SQLITE_OK {
-		return errors.New("SQLite does not know how to leave its log")
+		return errors.New("SQLite cannot be told to leave its log")
 	}
 	return nil
 }

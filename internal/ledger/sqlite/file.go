@@ -39,7 +39,7 @@ func resolve(path string) (string, bool, error) {
 		return "", false, fmt.Errorf("the ledger cannot be found: %w", err)
 	}
 	if _, err := os.Lstat(abs); err == nil {
-		return "", false, &ledger.MissingError{Path: abs, Why: "it is a link to a file that is not there"}
+		return "", false, &ledger.MissingError{Path: abs, Why: "it is a link to a file that does not exist"}
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
@@ -89,7 +89,7 @@ func checkHeader(path string) (uint32, error) {
 	}
 	// SQLite would play it back.
 	if info, err := os.Stat(path + "-journal"); err == nil && info.Size() > 0 {
-		return bad("there is a rollback journal beside it, which no ledger has")
+		return bad("there is a rollback journal next to it, which no ledger has")
 	}
 	return marker, nil
 }
@@ -146,7 +146,7 @@ func Import(path string, lines iter.Seq2[chain.Stored, error]) error {
 
 func createOf(path string, lines iter.Seq2[chain.Stored, error]) (err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return &ledger.MissingError{Path: path, Why: "its log, " + path + "-wal, is there without it"}
+		return &ledger.MissingError{Path: path, Why: "its log, " + path + "-wal, exists without it"}
 	}
 	if wasUsed(path) {
 		return &ledger.MissingError{Path: path, Why: path + ".lock says that there was one"}

@@ -48,11 +48,11 @@ func rawRows(path string) ([]rawRow, error) {
 		case sequence != n:
 			return nil, fmt.Errorf("record %d is missing", n)
 		case hex.EncodeToString(sum[:]) != r.hash:
-			return nil, fmt.Errorf("record %d does not have its hash", n)
+			return nil, fmt.Errorf("record %d does not match its hash", n)
 		case n > 0 && !strings.HasSuffix(r.body, ",64:"+previous+","):
 			return nil, fmt.Errorf("record %d does not continue the one before", n)
 		case strings.HasPrefix(r.body, "6:answer,") && !strings.Contains(r.body, ",64:"+hex.EncodeToString(kept[:])+","):
-			return nil, fmt.Errorf("the answer of record %d does not have its hash", n)
+			return nil, fmt.Errorf("the answer of record %d does not match its hash", n)
 		}
 		previous = r.hash
 		all = append(all, r)

@@ -310,7 +310,7 @@ func (l *Ledger) readNotes(ctx context.Context, notes [][]byte, session string, 
 		case read >= len(sequences) || record.Sequence != sequences[read] || stored.sequence != int64(record.Sequence):
 			bad = fmt.Errorf("it is record %d", record.Sequence)
 		case record.Kind != ledger.KindNote || record.Session != session || len(note) <= ledger.NoteSalt:
-			bad = errors.New("it is no note of this session")
+			bad = errors.New("it is not a note of this session")
 		default:
 			notes = append(notes, append([]byte(nil), note[ledger.NoteSalt:]...))
 			hashes = append(hashes, stored.hash)

@@ -246,7 +246,7 @@ func openView(path string) (_ *view, err error) {
 	}
 	if marker == opened && v.log.file == nil {
 		return nil, &ledger.CorruptError{Path: path,
-			Where: "it was copied or restored without its log, " + path + "-wal, in which its last charges are"}
+			Where: "it was copied or restored without its log, " + path + "-wal, which holds its last charges"}
 	}
 	if v.file, err = os.Open(path); err != nil {
 		return nil, fmt.Errorf("the ledger cannot be read: %w", err)

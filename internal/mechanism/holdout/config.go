@@ -45,9 +45,9 @@ func (c Config) check() error {
 	one := big.NewRat(1, 1)
 	switch {
 	case c.Size < 1:
-		return refuse("its size is %d; say how many people scores are means over", c.Size)
+		return refuse("its size is %d; give the number of people that scores are means over", c.Size)
 	case c.Steps < 1:
-		return refuse("it has %d steps; write 1 where every person is right or wrong", c.Steps)
+		return refuse("it has %d steps; write 1 if every person is right or wrong", c.Steps)
 	case c.Size > largestSum/c.Steps:
 		return refuse("size times steps is above 2^60; take fewer steps")
 	case c.Threshold == nil || c.Threshold.Sign() < 0 || c.Threshold.Cmp(one) > 0:
@@ -223,6 +223,6 @@ var (
 	ErrUsedUp = errors.New("the holdout is used up: it has given as many answers as its owner declared. Take fresh data for a new one")
 	// errJournal is returned when the journal is not that of this holdout. Its entries are secret,
 	// so none is shown.
-	errJournal = errors.New("the journal is not one of this holdout: open it with the configuration that it was begun with, or begin " +
-		"a new session")
+	errJournal = errors.New("the journal does not belong to this holdout: open it with the configuration that it was begun with, or " +
+		"begin a new session")
 )

@@ -37,13 +37,13 @@ func (w PlanRequest) check() error {
 	case !(w.Answers >= 1 && w.Answers <= w.Queries):
 		return refuse("say how many questions the holdout itself may answer, from 1 to the number of questions")
 	case !(w.Tolerance > 0 && w.Tolerance < 1):
-		return refuse("the tolerance is above 0 and below 1, such as 0.05")
+		return refuse("the tolerance must be above 0 and below 1, such as 0.05")
 	case !(w.Beta > 0 && w.Beta < 1):
-		return refuse("the confidence is above 0 and below 1, such as 0.95")
+		return refuse("the confidence must be above 0 and below 1, such as 0.95")
 	case !(w.Noise >= 0 && w.Noise <= 1):
-		return refuse("the noise is above 0 and at most 1, such as 0.01")
+		return refuse("the noise must be above 0 and at most 1, such as 0.01")
 	case !(w.Threshold >= 0 && w.Threshold <= 1):
-		return refuse("the threshold is from 0 to 1, such as 0.04")
+		return refuse("the threshold must be from 0 to 1, such as 0.04")
 	}
 	return nil
 }

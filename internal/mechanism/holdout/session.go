@@ -170,7 +170,7 @@ func (s *Session) compare(ctx context.Context, q Question) (entry, error) {
 		return entry{}, err
 	}
 	if sum.Len() != 1 {
-		return entry{}, fmt.Errorf("%w: it has one sum over the holdout, and not %d", ErrQuestion, sum.Len())
+		return entry{}, fmt.Errorf("%w: it has one sum over the holdout, not %d", ErrQuestion, sum.Len())
 	}
 	above, err := s.state.open.AskDistance(sum, s.config.onLattice(q.Training), s.config.onLattice(s.config.Threshold))
 	if err != nil {

@@ -35,8 +35,8 @@ type RegulariserError struct {
 }
 
 func (e *RegulariserError) Error() string {
-	return fmt.Sprintf("the regulariser %.4g is too small for this price: the change of variables alone would cost all of it; take more "+
-		"than %.4g, or leave it out and one is chosen", e.Lambda, e.Least)
+	return fmt.Sprintf("the regulariser %.4g is too small for this price: the change of variables alone would cost all of it; use "+
+		"more than %.4g, or leave it out to have one chosen", e.Lambda, e.Least)
 }
 
 // Pure calibrates pure objective perturbation. A Lambda of 0 is chosen, by noiseShare. The price is
@@ -174,7 +174,7 @@ func (p Problem) check(lambda float64, amounts ...dp.Amount) error {
 		}
 	}
 	if lambda != 0 && !(lambda >= minRegulariser && lambda <= 1/minRegulariser) {
-		return fmt.Errorf("%w: a regulariser is a positive number, and 0 lets one be chosen", errProblem)
+		return fmt.Errorf("%w: a regulariser must be a positive number, or 0 to have one chosen", errProblem)
 	}
 	return nil
 }
@@ -323,7 +323,7 @@ func (p Problem) Validate() error {
 	case !positive(p.Slope) || !positive(p.Curvature):
 		return fmt.Errorf("%w: the loss needs a bounded slope and curvature", errProblem)
 	case !positive(p.Radius):
-		return fmt.Errorf("%w: the radius that rows are clipped to is a positive number", errProblem)
+		return fmt.Errorf("%w: the radius that rows are clipped to must be a positive number", errProblem)
 	case p.Weights < 1 || p.Weights > maxWeights:
 		return fmt.Errorf("%w: a model has from 1 to %d weights", errProblem, maxWeights)
 	case p.Models < 1 || p.Models > maxModels:
@@ -331,7 +331,7 @@ func (p Problem) Validate() error {
 	case p.Rows < 1 || p.Rows > maxRows:
 		return fmt.Errorf("%w: a person has from 1 to %d rows; lower max_rows", errProblem, maxRows)
 	case p.Neighbours != dp.AddRemove && p.Neighbours != dp.Substitute:
-		return fmt.Errorf("%w: neighbours are add-remove or substitute", errProblem)
+		return fmt.Errorf("%w: neighbours must be add-remove or substitute", errProblem)
 	}
 	return nil
 }

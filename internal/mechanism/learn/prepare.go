@@ -119,7 +119,7 @@ func (p *Plan) choose(b Budget) error {
 	p.recipe = objective
 	what := map[string]string{
 		"radial":   "Objective perturbation with radial noise is purely private, and needs no delta.",
-		"gaussian": "Objective perturbation with Gaussian noise is what this price buys most accuracy with.",
+		"gaussian": "Objective perturbation with Gaussian noise gives the most accuracy at this price.",
 	}[objective.noise[0].Kind]
 	if objective.noise[0].Kind == "radial" && currencyOf(b) == approximate {
 		what = "With so few weights radial noise is shorter than Gaussian noise, so no delta is needed and none is charged."
@@ -127,7 +127,7 @@ func (p *Plan) choose(b Budget) error {
 	p.Why = append(p.Why, what)
 	if p.task.least() == 0 {
 		p.Why = append(p.Why,
-			"The regulariser follows from the price and the number of weights, so that neither it nor noise decides alone.")
+			"The regulariser follows from the price and the number of weights, so that neither it nor the noise dominates.")
 	}
 	return nil
 }
@@ -151,8 +151,9 @@ func (p *Plan) refuseDrowned() error {
 	if k := len(p.Spec.Tune); k > 0 {
 		rows *= float64(k + 1)
 	}
-	return fmt.Errorf("%w: rows are too few at this price: there are %d, and with %d weights the noise is as large as what %.0f rows can "+
-		"say; take a larger epsilon or fewer features", ErrSpec, p.Spec.Rows, p.Encoding.Dim()*p.Encoding.Models(), math.Ceil(rows))
+	return fmt.Errorf("%w: there are too few rows at this price: there are %d, and with %d weights the noise is as large as what "+
+		"%.0f rows can say; use a larger epsilon or fewer "+
+		"features", ErrSpec, p.Spec.Rows, p.Encoding.Dim()*p.Encoding.Models(), math.Ceil(rows))
 }
 
 // checkSolvable refuses regularisers that nothing can be minimised with.
@@ -187,17 +188,17 @@ func newLoss(s *Spec, target *Column) (solve.Loss, error) {
 	case name == "":
 		name = "squares"
 	case name == "squares" && target.Categorical():
-		return solve.Loss{}, fmt.Errorf("%w: squares are for numbers, and %q has classes; take logistic or huber", ErrSpec, target.Name)
+		return solve.Loss{}, fmt.Errorf("%w: squares are for numbers, and %q has classes; choose logistic or huber", ErrSpec, target.Name)
 	case name != "squares" && !target.Categorical():
 		return solve.Loss{},
-			fmt.Errorf("%w: %s is for classes, and %q is a number; take squares, or a condition such as %s > 0 as the target", ErrSpec,
+			fmt.Errorf("%w: %s is for classes, and %q is a number; choose squares, or a condition such as %s > 0 as the target", ErrSpec,
 				name, target.Name, target.Name)
 	}
 	if s.HalfWidth != 0 && name != "huber" {
-		return solve.Loss{}, fmt.Errorf("%w: a half-width is for huber, and the loss is %s", ErrSpec, name)
+		return solve.Loss{}, fmt.Errorf("%w: a half-width is for huber, but the loss is %s", ErrSpec, name)
 	}
 	if s.Residual != 0 && name != "squares" {
-		return solve.Loss{}, fmt.Errorf("%w: a residual is for squares, and the loss is %s", ErrSpec, name)
+		return solve.Loss{}, fmt.Errorf("%w: a residual is for squares, but the loss is %s", ErrSpec, name)
 	}
 	switch name {
 	case "huber":
@@ -215,7 +216,7 @@ func classWeights(s *Spec, target *Column) ([]float64, error) {
 		return nil, nil
 	}
 	if !target.Categorical() {
-		return nil, fmt.Errorf("%w: weights are for classes, and %q is a number", ErrSpec, target.Name)
+		return nil, fmt.Errorf("%w: weights are for classes, but %q is a number", ErrSpec, target.Name)
 	}
 	names := make([]string, 0, len(s.Weights))
 	for name := range s.Weights {
@@ -224,11 +225,11 @@ func classWeights(s *Spec, target *Column) ([]float64, error) {
 	sort.Strings(names)
 	for _, name := range names {
 		if !slices.Contains(target.Values, name) {
-			return nil, fmt.Errorf("%w: there is a weight for %q, and the classes of %q are %s", ErrSpec, name, target.Name,
+			return nil, fmt.Errorf("%w: there is a weight for %q, but the classes of %q are %s", ErrSpec, name, target.Name,
 				strings.Join(target.Values, ", "))
 		}
 		if w := s.Weights[name]; !(w >= 0x1p-20 && w <= 0x1p20) {
-			return nil, fmt.Errorf("%w: the weight of %q is a positive number, and not %v; leave rows out with WHERE", ErrSpec, name, w)
+			return nil, fmt.Errorf("%w: the weight of %q must be a positive number, not %v; leave rows out with WHERE", ErrSpec, name, w)
 		}
 	}
 	out, largest := make([]float64, len(target.Values)), 0.0

@@ -28,7 +28,7 @@ func TestBadInput(t *testing.T) {
 		}, ErrEncoding, "constant"},
 		"one class": {func(e *Encoding, s *Spec, g *Group) {
 			e.Target.Values = e.Target.Values[:1]
-		}, ErrEncoding, "one class only"},
+		}, ErrEncoding, "only one class"},
 		"no bounds": {func(e *Encoding, s *Spec, g *Group) {
 			e.Features[0] = Column{Name: "age"}
 		}, ErrEncoding, "declare bounds"},
@@ -45,7 +45,7 @@ func TestBadInput(t *testing.T) {
 		"delta alone":          {func(e *Encoding, s *Spec, g *Group) { s.Budget = Budget{Delta: 1 << 20} }, ErrSpec, "epsilon"},
 		"delta 1":              {func(e *Encoding, s *Spec, g *Group) { s.Budget.Delta = dp.One }, ErrSpec, "delta"},
 		"rho and epsilon":      {func(e *Encoding, s *Spec, g *Group) { s.Budget.Rho = dp.One }, ErrSpec, "not both"},
-		"unbounded":            {func(e *Encoding, s *Spec, g *Group) { s.Budget.Epsilon = dp.Unbounded }, ErrSpec, "larger than any"},
+		"unbounded":            {func(e *Encoding, s *Spec, g *Group) { s.Budget.Epsilon = dp.Unbounded }, ErrSpec, "too large to mean"},
 		"unbounded estimate":   {func(e *Encoding, s *Spec, g *Group) { s.Evaluate = dp.Unbounded }, ErrSpec, "amount"},
 		"unknown loss":         {func(e *Encoding, s *Spec, g *Group) { s.Loss = "logit" }, ErrSpec, `did you mean "logistic"`},
 		"unknown method":       {func(e *Encoding, s *Spec, g *Group) { s.Method = "Objektive" }, ErrSpec, `did you mean "objective"`},

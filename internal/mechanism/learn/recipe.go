@@ -257,7 +257,7 @@ func (t *task) length(o *ObjectiveNoise) float64 {
 func (t *task) newMinima(b Budget) (*recipe, error) {
 	if currencyOf(b) == pure {
 		return nil,
-			fmt.Errorf("%w: minima adds Gaussian noise, and a pure epsilon buys none; take objective, which needs no delta, or ask "+
+			fmt.Errorf("%w: minima adds Gaussian noise, and a pure epsilon buys none; choose objective, which needs no delta, or ask "+
 				"with a delta", ErrSpec)
 	}
 	share := int64(20)
@@ -300,7 +300,7 @@ func (t *task) newMinima(b Budget) (*recipe, error) {
 // l2 is a sensitivity of a length in steps, rounded up.
 func l2(steps float64) (dp.Sensitivity, error) {
 	if !(steps >= 1) || steps > 0x1p80 {
-		return dp.Sensitivity{}, fmt.Errorf("%w: the noise cannot be drawn at this scale; take another regulariser or price", ErrSpec)
+		return dp.Sensitivity{}, fmt.Errorf("%w: the noise cannot be drawn at this scale; choose another regulariser or price", ErrSpec)
 	}
 	// The float64 of steps and its square err by far less than 2^-30.
 	square, _ := new(big.Float).SetFloat64(steps * steps * (1 + 0x1p-30)).Int(nil)

@@ -90,7 +90,7 @@ type Shared interface {
 
 // ErrBehind is returned when a journal has entries that a mechanism has not read. Nothing was
 // written.
-var ErrBehind = errors.New("somebody else has gone on with this session meanwhile")
+var ErrBehind = errors.New("somebody else has continued this session in the meantime")
 
 // AppendAfter appends an entry to the journal of a host after so many. Of one that is not shared
 // nobody else writes it.

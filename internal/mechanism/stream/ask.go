@@ -149,11 +149,11 @@ func (s *state) unchecked(q *linear.Query) (int64, bool) {
 
 func (s *state) spentError() error {
 	if len(s.answers) >= s.config.Queries {
-		return fmt.Errorf("%w: it was declared for %d different questions, and has answered as many; ask what was asked before, or have "+
-			"the owner open a stream for more", ErrSpent, s.config.Queries)
+		return fmt.Errorf("%w: it was declared for %d different questions, and has answered that many; ask again what was asked "+
+			"before, or have the owner open a stream for more", ErrSpent, s.config.Queries)
 	}
-	return fmt.Errorf("%w: %v of %v is spent; ask what was asked before, or for what the answers so far agree on, or have the owner open "+
-		"a stream with a larger budget", ErrSpent,
+	return fmt.Errorf("%w: %v of %v is spent; ask again what was asked before, or ask for something that the earlier answers agree "+
+		"on, or have the owner open a stream with a larger budget", ErrSpent,
 		s.config.amount(s.spent), s.tariff.Limit)
 }
 

@@ -82,7 +82,8 @@ func (c Config) check() error {
 	case c.Budget == dp.Unbounded:
 		return say("its budget is unbounded; give the most that it may cost, such as 1")
 	case c.errorSteps() < 1:
-		return say("alpha %v of %d people is less than one; a count cannot be that exact, take an alpha of at least %.3g", c.Alpha, c.Size,
+		return say("alpha %v of %d people is less than one; a count cannot be that exact, so choose an alpha of at least "+
+			"%.3g", c.Alpha, c.Size,
 			1/(float64(c.Size)*float64(c.Steps)))
 	}
 	switch c.Predictor {

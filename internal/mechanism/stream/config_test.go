@@ -44,7 +44,7 @@ func TestRefused(t *testing.T) {
 		"tiny budget":      {func(c *Config) { c.Budget = 10 }, "larger budget"},
 		"neighbours":       {func(c *Config) { c.Neighbours = 7 }, "add-remove"},
 		"predictor":        {func(c *Config) { c.Predictor = "oracle" }, `"ensemble"`},
-		"too many halves":  {func(c *Config) { c.Predictor = Halving }, "take another predictor"},
+		"too many halves":  {func(c *Config) { c.Predictor = Halving }, "choose another predictor"},
 	} {
 		cfg := good
 		c.change(&cfg)

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrJournal is returned when a journal is not one of this stream.
-var ErrJournal = errors.New("the journal is not of this stream")
+var ErrJournal = errors.New("the journal does not belong to this stream")
 
 // The first byte of an entry says what it is.
 const (

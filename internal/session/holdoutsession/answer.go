@@ -59,7 +59,7 @@ func (p *submission) notes(a *api.HoldoutAnswer) []string {
 	case a.Again:
 		out = append(out, "it was answered before, and is free")
 	case a.Free:
-		out = append(out, "the round that it belongs to had been paid for, so it is free")
+		out = append(out, "its round had been paid for, so it is free")
 	default:
 		out = append(out, "it is the first of a round, and paid for the whole round: all further scores are free up to and including the "+
 			"next one that the holdout contradicts")
@@ -95,10 +95,10 @@ func (p *submission) columns() []api.Column {
 func (p *submission) explanation(s holdout.Status) api.Inquiry {
 	deviation, _ := p.of.Noise.Float64()
 	answered := p.open.tariff.Answered(p.beta)
-	why := fmt.Sprintf("Thresholdout: the score is compared with the training value %s. Where they are less than about %s apart the "+
-		"answer is the training value, which is then within %.4f of the mean over the holdout; "+
-		"where not, it is the mean with noise, within %.4f, and one of the %d answers that are left is used up. A round is paid for "+
-		"once, and lasts until that happens", showScore(p.training), showScore(p.of.Threshold), p.open.tariff.Confirmed(p.beta), answered,
+	why := fmt.Sprintf("Thresholdout: the score is compared with the training value %s. If they are less than about %s apart, the "+
+		"answer is the training value, which is then within %.4f of the mean over the holdout; if not, it is the mean with noise, "+
+		"within %.4f, and one of the %d answers that are left is used up. A round is paid for once, and lasts until that "+
+		"happens", showScore(p.training), showScore(p.of.Threshold), p.open.tariff.Confirmed(p.beta), answered,
 		s.Left)
 	if s.Open {
 		why += ". A round is open, so this score is free"
@@ -106,7 +106,7 @@ func (p *submission) explanation(s holdout.Status) api.Inquiry {
 	return api.Inquiry{
 		Tables: []string{p.of.Table}, Keys: []api.KeyInquiry{}, Groups: 1, MaxRows: 1, MaxGroups: 1, Known: s.Known,
 		Record: s.Receipt.Sequence,
-		Bounds: fmt.Sprintf("one person is one row, and counts with 0 to 1; scores are means over %d people", p.open.config.Size),
+		Bounds: fmt.Sprintf("one person is one row, and counts from 0 to 1; scores are means over %d people", p.open.config.Size),
 		Measures: []api.Measurement{{
 			Measure: "holdout_mean(" + p.query.Describe() + ")", Mechanism: "thresholdout", Sensitivity: 1 / float64(p.open.config.Size),
 			Norm: "l1",
@@ -126,7 +126,7 @@ const (
 // boardName cleans a name: what is left is one line that moves no cursor and hides nothing.
 func boardName(text string) (string, error) {
 	if !utf8.ValidString(text) {
-		return "", api.Refuse("write it in UTF-8", "the name for the board is no text")
+		return "", api.Refuse("write it in UTF-8", "the name for the board is not text")
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 		return "", api.Refuse("write letters, digits and signs", "the name for the board has characters that cannot be seen")

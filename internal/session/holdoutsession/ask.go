@@ -54,8 +54,8 @@ func (c *Sessions) ask(ctx context.Context, q api.HoldoutQuestion, pays *session
 		return nil, err
 	}
 	if !status.Known && status.Told >= c.maxScores {
-		return nil, api.Refuse("scores that were told before are told again, free; ask the owner for another holdout",
-			"the holdout %s has told %d different scores, and remembers no more", strconv.Quote(p.of.Name), status.Told)
+		return nil, api.Refuse("scores that were given before are given again, free; ask the owner for another holdout",
+			"the holdout %s has given %d different scores, and can remember no more", strconv.Quote(p.of.Name), status.Told)
 	}
 	var over *ledger.BudgetError
 	a, err := c.askSession(ctx, pays, p, status.Known)
@@ -66,7 +66,7 @@ func (c *Sessions) ask(ctx context.Context, q api.HoldoutQuestion, pays *session
 		// What other questions are advised, to ask with less, nobody can do here: the price is the
 		// policy's.
 		return nil,
-			fmt.Errorf("%w. This is the price of a round of the holdout, which the policy sets; scores that were told before stay free, "+
+			fmt.Errorf("%w. This is the price of a round of the holdout, which the policy sets; scores that were given before stay free, "+
 				"and the owner of the data can raise the limit", over)
 	case errors.Is(err, holdout.ErrQuestion):
 		return nil, api.Refuse("", "%v", err)

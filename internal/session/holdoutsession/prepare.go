@@ -23,7 +23,7 @@ import (
 )
 
 func (p *submission) usedUp() error {
-	return api.Refuse("scores that were told before are told again, free; for new ones the owner has to hold out fresh data",
+	return api.Refuse("scores that were given before are given again, free; for new ones the owner has to hold out fresh data",
 		"the holdout %s is used up: all its %d answers have been given", strconv.Quote(p.of.Name), p.of.Answers)
 }
 
@@ -48,7 +48,7 @@ func (c *Sessions) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*
 	p := &submission{beta: 1 - api.Confidence}
 	if q.Confidence != 0 {
 		if !(q.Confidence >= api.LeastConfidence && q.Confidence <= api.MostConfidence) {
-			return nil, api.Refuse("", "a confidence is from %v to %v", api.LeastConfidence, api.MostConfidence)
+			return nil, api.Refuse("", "a confidence must be from %v to %v", api.LeastConfidence, api.MostConfidence)
 		}
 		p.beta = 1 - q.Confidence
 	}
@@ -105,7 +105,7 @@ func trainingOf(text string) (*big.Rat, error) {
 	return x, nil
 }
 
-var errNoTraining = api.Refuse("give it, such as 0.81: how well the same does on your training data", "the training value is missing")
+var errNoTraining = api.Refuse("give it, such as 0.81: how well the model does on your training data", "the training value is missing")
 
 func (c *Sessions) prepareLabels(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
@@ -206,7 +206,7 @@ func (c *Sessions) withinSteps(h *tree.Holdout) error {
 	lo, _ := h.Query.Interval(h.Query.Measures[0])
 	if moves.Cmp(big.NewInt(h.Of.Steps)) > 0 || lo.Sign() < 0 {
 		return api.Refuse("bring it between 0 and 1, as in greatest(0, least(1, x))",
-			"one person can move this score further than the holdout's noise is for")
+			"one person can move this score further than the holdout's noise allows for")
 	}
 	return nil
 }

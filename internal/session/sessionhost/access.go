@@ -126,8 +126,8 @@ type Data struct {
 
 // MovedNote is said of an answer of which nobody knows whether it is of the data that it was asked
 // of.
-const MovedNote = "the data changed while this was computed: it is about the data before that or after, and is given again for this " +
-	"request alone"
+const MovedNote = "the data changed while this was computed: the answer is about the data before or after the change, and is given " +
+	"again for this request only"
 
 // NameData says which data an answer is about, and in the first one after a change, the answer of
 // that charge, that there was one. That the owner changed the data is no secret.

@@ -68,7 +68,8 @@ const sessionRequests = "session "
 // CheckRequest refuses a request with a name that only sessions give.
 func CheckRequest(request string) error {
 	if strings.HasPrefix(request, sessionRequests) {
-		return api.Refuse("begin it with something else", "no request is called %q and more: such names are for sessions", sessionRequests)
+		return api.Refuse("begin it with something else", "the name of a request cannot begin with %q: such names are for "+
+			"sessions", sessionRequests)
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func (h *Host) Period(ctx context.Context) (uint64, error) {
 }
 
 // errNoPayer is a mistake of ours: a session was asked and nobody was named.
-var errNoPayer = errors.New("nobody was named who pays for this session")
+var errNoPayer = errors.New("nobody was named to pay for this session")
 
 // Append implements [session.Host]. Who stops waiting must not make a session lose what was paid
 // for, so the context's end is not looked at. A session asks for the period when it begins with a

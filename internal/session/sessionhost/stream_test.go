@@ -358,8 +358,8 @@ func TestStreamRefuses(t *testing.T) {
 		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits"}, "not a count over the cells"},
 		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT 1 FROM (SELECT COUNT(*) FROM patients) t"}, "nothing around"},
 		{api.StreamQuestion{Analyst: "ana", SQL: "smoker", Where: map[string][]string{"sex": {"F"}}}, "too"},
-		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"sex": {"Q"}}}, "outside of the domain"},
-		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"size": {"Q"}}}, "outside of the domain"},
+		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"sex": {"Q"}}}, "outside the domain"},
+		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"size": {"Q"}}}, "outside the domain"},
 	} {
 		_, err := w.Streams.Quote(ctx, c.q)
 		var no *api.Refusal

@@ -94,7 +94,7 @@ func (c *Sessions) Open(ctx context.Context, q api.SparseQuestion) (*Session, er
 	if charged.Again {
 		return nil,
 			api.Refuse("open another with a new request, which costs as much again",
-				"the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice "+
+				"the request %s has opened a session before, and the state of that one is gone: a session cannot be opened twice "+
 					"for one charge", strconv.Quote(q.Request))
 	}
 	cost := m.Cost()
@@ -125,7 +125,7 @@ func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 			"a session cannot say \"above\" %d times", q.Above)
 	case q.Sensitivity < 1:
 		return nil, api.Refuse("write 1 for counts of people, and more where a person can have more rows or larger values",
-			"a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
+			"a session has a sensitivity of 1 or more, not %d", q.Sensitivity)
 	}
 	step := big.NewRat(1, 1)
 	if q.Step != "" {

@@ -235,18 +235,19 @@ func (s *Session) Left() int { return int(s.left.Load()) }
 func (s *Session) admits(st *planner.Statement) (*tree.Query, error) {
 	const one = "ask for one COUNT or one SUM without GROUP BY, as in SELECT COUNT(*) FROM table WHERE ..."
 	if st.Outer != nil || len(st.Plans) != 1 {
-		return nil, api.Refuse(one, "a question of a session has nothing around it")
+		return nil, api.Refuse(one, "a question of a session cannot have a query around it")
 	}
 	p := st.Plans[0]
 	q := &p.Query
 	if len(q.Keys) != 0 || q.Groups() != 1 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Kind == tree.Quantile ||
 		len(p.Columns) != 1 {
-		return nil, api.Refuse(one, "a question of a session is about one count or one sum")
+		return nil, api.Refuse(one, "a question of a session must be about one count or one sum")
 	}
 	r, ok := p.Columns[0].Expr.(*tree.Released)
 	if !ok || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat {
 		return nil,
-			api.Refuse(one+", and put what is computed with it into the threshold", "a question of a session is a count or a sum itself")
+			api.Refuse(one+", and put any further computation into the threshold", "a question of a session must be a count or a sum "+
+				"itself")
 	}
 	if p.Having != nil || p.Limit != nil || p.Offset != 0 {
 		return nil, api.Refuse("leave them out", "a question of a session has one row, and no HAVING, LIMIT or OFFSET")
@@ -261,12 +262,12 @@ func (s *Session) admits(st *planner.Statement) (*tree.Query, error) {
 		return nil,
 			api.Refuse("open a session with that sensitivity, or ask for something that one person changes less, such as "+
 				"COUNT(DISTINCT person)",
-				"one person can move this by %s, and the session is for questions that one person moves by at most %s", s.units(moves),
+				"one person can move this by %s, but the session is for questions that one person moves by at most %s", s.units(moves),
 				s.units(most))
 	}
 	if lo, _ := q.Interval(m); s.monotone && lo.Sign() < 0 {
 		return nil, api.Refuse("sum something that is never negative, such as greatest(x, 0), or open a session that is signed",
-			"values of this sum can be negative, and the session has the smaller noise of questions that only grow with people")
+			"values of this sum can be negative, but the session has the smaller noise for questions that only grow with people")
 	}
 	return q, nil
 }

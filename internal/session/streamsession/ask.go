@@ -29,7 +29,7 @@ func (c *Sessions) linear(ctx context.Context, p *streamPlan, q api.StreamQuesti
 	text := strings.TrimSpace(q.SQL)
 	switch {
 	case text != "" && len(q.Where) > 0:
-		return nil, api.Refuse("write one of them", "the question has a condition in SQL and values of columns too")
+		return nil, api.Refuse("write one of them", "the question has both a condition in SQL and values of columns")
 	case len(q.Where) > 0:
 		query, err := p.grid.Domain.Where(q.Where)
 		if err != nil {

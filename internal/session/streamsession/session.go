@@ -303,7 +303,7 @@ func (p *streamPlan) affords(ctx context.Context, j sessionhost.Journal, cost dp
 
 // spentRefusal says that the stream's own budget does not admit a question.
 func (p *streamPlan) spentRefusal() error {
-	return api.Refuse("ask what was asked before, or ask it with a price of its own: SET dp.epsilon",
+	return api.Refuse("ask again what was asked before, or ask this with a price of its own: SET dp.epsilon",
 		"the stream %s cannot answer this with what is left of its budget", p.policy.Name)
 }
 

@@ -79,8 +79,8 @@ func (t *training) price(c *Trainings, s learn.Spec) (learn.Spec, error) {
 	b := c.Dataset.Budget
 	switch {
 	case s.Budget.Delta != 0 || s.Budget.Rho != 0:
-		return s, api.Refuse("name an epsilon alone",
-			"the policy says in which currency a training of %s is paid for, and delta and rho are not asked for", c.Dataset.Name)
+		return s, api.Refuse("name only an epsilon",
+			"the policy sets the currency that a training of %s is paid in, so delta and rho cannot be given", c.Dataset.Name)
 	case s.Budget.Epsilon == 0:
 		return s, api.Refuse("write for example epsilon 1", "a training needs an epsilon above 0")
 	case s.Budget.Epsilon > b.MaxEpsilon || s.Evaluate > b.MaxEpsilon || s.Budget.Epsilon.Add(s.Evaluate) > b.MaxEpsilon:
@@ -127,7 +127,7 @@ func (t *training) named() (string, error) {
 	}
 	spec, err := json.Marshal(t.plan.Spec)
 	if err != nil {
-		return "", api.Refuse("write finite numbers", "what is asked for cannot be written down: %v", err)
+		return "", api.Refuse("write finite numbers", "the request cannot be written down: %v", err)
 	}
 	h := sha256.New()
 	for _, s := range []string{"training of a model", t.table.Hash(), string(encoding), string(spec), fmt.Sprint(t.plan.Group),

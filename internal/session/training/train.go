@@ -298,7 +298,7 @@ func (t *training) worth(c *Trainings) (api.Guarantee, string, error) {
 	worth := api.Guarantee{Epsilon: min(epsilon, cost.Epsilon), Delta: delta}
 	return worth,
 		fmt.Sprintf("the budget adds up rho: epsilon %v buys rho %v, which is what any mechanism of that epsilon costs, and the noise is "+
-			"made for that rho; alone it is worth epsilon %v at delta %v", t.epsilon, cost.Rho, worth.Epsilon, delta), nil
+			"made for that rho; by itself it is worth epsilon %v at delta %v", t.epsilon, cost.Rho, worth.Epsilon, delta), nil
 }
 
 // modelID names a model by the receipt of its charge. The hash in it is known to those who were

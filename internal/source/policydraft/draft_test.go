@@ -116,7 +116,7 @@ func testRefused(t *testing.T, server *testpg.Server) {
 		{"postgres://a:secret@%zz/x", Options{}, "is not the address of a PostgreSQL database"},
 		{address, Options{Schemas: []string{"nowhere"}}, "has no table in the schemas nowhere"},
 		{address, Options{OMOP: true}, "no table person"},
-		{address, Options{DraftOptions: policy.DraftOptions{Unit: "t.y"}}, "is no column of these tables"},
+		{address, Options{DraftOptions: policy.DraftOptions{Unit: "t.y"}}, "is not a column of these tables"},
 		{strings.Replace(address, "postgres@", "nobody@", 1), Options{}, `role "nobody" does not exist`},
 	} {
 		_, err := DraftPostgres(t.Context(), c.address, c.opt)

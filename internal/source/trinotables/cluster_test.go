@@ -128,7 +128,7 @@ func TestNobody(t *testing.T) {
 		at1(other, "?sslmode=disable"):  "no Trino that listens there",
 		at1(other, ""):                  "it has no TLS there",
 		at1(tls, "?sslmode=disable"):    "no Trino that listens there",
-		at1(tls, ""):                    "of an authority that is not known here",
+		at1(tls, ""):                    "from an authority that is unknown here",
 	} {
 		p, db := at(t, address)
 		begun := time.Now()
@@ -219,7 +219,7 @@ func TestSecure(t *testing.T) {
 		{map[string]string{"passwordfile": write("wrong", "not the password")}, "does not take the password"},
 		{map[string]string{}, "no password was given"},
 		{map[string]string{"tokenfile": write("bad.jwt", "a.b.c")}, "does not take the token"},
-		{map[string]string{"sslrootcert": ""}, "authority that is not known here"},
+		{map[string]string{"sslrootcert": ""}, "authority that is unknown here"},
 	} {
 		p, db := at(t, with(x.options))
 		if err := ask(t.Context(), db, "SELECT 1"); err == nil || !strings.Contains(p.Why(err), x.says) {

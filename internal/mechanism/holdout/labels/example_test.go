@@ -25,5 +25,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// 3 [exact] <nil>
-	// there are 1 predictions, and the holdout has 3 rows; submit one for each of the 3 rows
+	// there are 1 predictions, but the holdout has 3 rows; submit one for each of the 3 rows
 }

@@ -47,7 +47,7 @@ func Read(r io.Reader, s Spec) (*Labels, error) { return readAll(r, s, ',') }
 
 func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
 	if s.Steps < 1 || s.Steps > maxSteps {
-		return nil, newFileError("labels have from 1 to %d steps, and not %d", maxSteps, s.Steps)
+		return nil, newFileError("labels have from 1 to %d steps, not %d", maxSteps, s.Steps)
 	}
 	contents, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	switch {
@@ -113,7 +113,7 @@ func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
 			return nil, newFileError("the file of labels: the identifier in line %d %s", line, problem)
 		}
 		if _, twice := l.rows[name]; twice {
-			return nil, newFileError("the file of labels: the identifier in line %d is there twice; one row is one person", line)
+			return nil, newFileError("the file of labels: the identifier in line %d appears twice; one row is one person", line)
 		}
 		name = strings.Clone(name) // of the name alone, and not of its row
 		l.rows[name] = l.size - 1
@@ -123,7 +123,7 @@ func readAll(r io.Reader, s Spec, comma rune) (*Labels, error) {
 	case l.size == 0:
 		return nil, newFileError("the file of labels has no rows")
 	case s.Size != 0 && s.Size != int64(l.size):
-		return nil, newFileError("the file of labels has %d rows, and the policy says %d", l.size, s.Size)
+		return nil, newFileError("the file of labels has %d rows, but the policy says %d", l.size, s.Size)
 	}
 	l.codes = func() []int64 { return codes }
 	l.names = func() map[string]int64 { return names }
@@ -142,9 +142,9 @@ func (s Spec) code(value string, names map[string]int64) (code int64, problem st
 	n, exactly, ok := stepsOf(value, s.Steps)
 	switch {
 	case !ok:
-		return 0, "is no number from 0 to 1"
+		return 0, "is not a number from 0 to 1"
 	case !exactly:
-		return 0, fmt.Sprintf("is no multiple of 1/%d; set steps in the policy", s.Steps)
+		return 0, fmt.Sprintf("is not a multiple of 1/%d; set steps in the policy", s.Steps)
 	}
 	return n, ""
 }

@@ -38,7 +38,7 @@ func ReadPredictions(r io.Reader, column, id string) (Predictions, error) {
 		return p, err
 	}
 	if len(contents) > maxBytes {
-		return p, newPredictionsError("submit the predictions alone", "the predictions are longer than %d bytes", maxBytes)
+		return p, newPredictionsError("submit only the predictions", "the predictions are longer than %d bytes", maxBytes)
 	}
 	const instead = "write a CSV file with one prediction in each line"
 	t, err := readTable(contents, ',')
@@ -100,7 +100,7 @@ type Checked struct {
 func (l *Labels) Check(p Predictions) (*Checked, error) {
 	if len(p.Values) != l.size {
 		return nil, newPredictionsError(fmt.Sprintf("submit one for each of the %d rows", l.size),
-			"there are %d predictions, and the holdout has %d rows", len(p.Values), l.size)
+			"there are %d predictions, but the holdout has %d rows", len(p.Values), l.size)
 	}
 	place, err := l.rowOfID(p.IDs)
 	if err != nil {
@@ -154,7 +154,7 @@ func (l *Labels) readPrediction(text string, n int) (readValue, error) {
 	}
 	steps, _, ok := stepsOf(value, l.spec.Steps)
 	if !ok {
-		return readValue{}, newPredictionsError("write a decimal number such as 0.25", "prediction %d is no number from 0 to 1", n)
+		return readValue{}, newPredictionsError("write a decimal number such as 0.25", "prediction %d is not a number from 0 to 1", n)
 	}
 	return readValue{steps: steps}, nil
 }
@@ -183,7 +183,7 @@ func (l *Labels) rowOfID(ids []string) (func(int) int, error) {
 				newPredictionsError("submit exactly the identifiers of the holdout",
 					"the holdout has no row for the identifier of prediction %d", i+1)
 		case seen[at]:
-			return nil, newPredictionsError("submit every identifier once", "the identifier of prediction %d is there twice", i+1)
+			return nil, newPredictionsError("submit every identifier once", "the identifier of prediction %d appears twice", i+1)
 		}
 		seen[at], out[i] = true, at
 	}

@@ -162,14 +162,14 @@ func (e *Encoding) Validate() error {
 		return err
 	}
 	if seen[e.Target.Name] {
-		return fmt.Errorf("%w: %q is the target and a feature too; a model would repeat it", ErrEncoding, e.Target.Name)
+		return fmt.Errorf("%w: %q is both the target and a feature; a model would repeat it", ErrEncoding, e.Target.Name)
 	}
 	if d := e.Dim(); d > maxFeatures {
-		return fmt.Errorf("%w: the features become %d weights, and %d are the most; leave out columns with many values",
+		return fmt.Errorf("%w: the features become %d weights, and at most %d are allowed; leave out columns with many values",
 			ErrEncoding, d, maxFeatures)
 	}
 	if k := e.Classes(); k > MaxClasses {
-		return fmt.Errorf("%w: the target %q has %d classes, and %d are the most; put some of them together with CASE", ErrEncoding,
+		return fmt.Errorf("%w: the target %q has %d classes, and at most %d are allowed; combine some of them with CASE", ErrEncoding,
 			e.Target.Name, k, MaxClasses)
 	}
 	return nil
@@ -186,13 +186,13 @@ func (c *Column) validate(role string) error {
 	case strings.TrimSpace(c.Name) == "":
 		return fmt.Errorf("%w: a %s has no name; give it one with AS", ErrEncoding, role)
 	case c.Kind != "" && c.Kind != "date":
-		return fmt.Errorf("%w: %q is of the kind %q; it is \"date\" or empty", ErrEncoding, c.Name, c.Kind)
+		return fmt.Errorf("%w: %q has the kind %q; it must be \"date\" or empty", ErrEncoding, c.Name, c.Kind)
 	case !c.Categorical():
 		return c.validateNumber(role)
 	case c.Step != nil || c.Lo != 0 || c.Hi != 0 || c.Kind != "":
-		return fmt.Errorf("%w: %q has values and bounds; a column is one of the two", ErrEncoding, c.Name)
+		return fmt.Errorf("%w: %q has values and bounds; a column has one of the two", ErrEncoding, c.Name)
 	case len(c.Values) == 1 && role == "target":
-		return fmt.Errorf("%w: the target %q has one class only, %q, so there is nothing to learn; choose a target with two "+
+		return fmt.Errorf("%w: the target %q has only one class, %q, so there is nothing to learn; choose a target with two "+
 			"classes or more", ErrEncoding, c.Name, c.Values[0])
 	case len(c.Values) == 1:
 		return fmt.Errorf("%w: the feature %q is always %q, so it tells nothing; leave it out", ErrEncoding, c.Name, c.Values[0])
@@ -220,7 +220,7 @@ func (c *Column) validateNumber(role string) error {
 		return fmt.Errorf("%w: the feature %q is constant by its bounds, so it tells nothing; leave it out", ErrEncoding, c.Name)
 	}
 	if u := c.Unit(); !(u > 0) || math.IsInf(u, 0) || !(c.Half() > 0) || math.IsInf(u*c.Half(), 0) {
-		return fmt.Errorf("%w: the bounds of %q are beyond what can be computed with", ErrEncoding, c.Name)
+		return fmt.Errorf("%w: the bounds of %q are too large to compute with", ErrEncoding, c.Name)
 	}
 	return nil
 }

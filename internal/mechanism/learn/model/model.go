@@ -55,7 +55,7 @@ const (
 	maxDocument = 256 << 20
 )
 
-var errAfter = errors.New("something stands after its end")
+var errAfter = errors.New("something follows its end")
 
 // Write writes the model as JSON. The same model is always the same text.
 func (m *Model) Write(w io.Writer) error {
@@ -88,7 +88,7 @@ func Read(r io.Reader) (*Model, error) {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil || head.Format != Format {
-		return nil, fmt.Errorf("%w: take a file that discreet train wrote", ErrModel)
+		return nil, fmt.Errorf("%w: use a file that discreet train wrote", ErrModel)
 	}
 	if head.Version != Version {
 		return nil,

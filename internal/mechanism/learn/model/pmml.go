@@ -14,7 +14,7 @@ import (
 func (m *Model) WritePMML(w io.Writer) error {
 	clips := m.Radius < maxRowLength(m.Encoding)*(1-1e-9)
 	if clips && !m.Encoding.Target.Categorical() {
-		return fmt.Errorf("%w: rows are clipped to a length of %.4g, which PMML cannot do; train with a radius of %.4g, or keep to "+
+		return fmt.Errorf("%w: rows are clipped to a length of %.4g, which PMML cannot do; train with a radius of %.4g, or use "+
 			"discreet predict", ErrPMML, m.Radius, maxRowLength(m.Encoding))
 	}
 	doc := pmml{Version: "4.4", Space: "http://www.dmg.org/PMML-4_4", Copyright: m.Guarantee.Words}

@@ -42,7 +42,8 @@ func (m *Model) Predict(row map[string]string) (Prediction, error) {
 		c := &m.Encoding.Features[i]
 		text, ok := row[c.Name]
 		if !ok {
-			return Prediction{}, fmt.Errorf("%w: there is no column %q; where its value is not known leave it empty", ErrRow, c.Name)
+			return Prediction{}, fmt.Errorf("%w: there is no column %q; add it, and leave it empty where its value is not "+
+				"known", ErrRow, c.Name)
 		}
 		if err := c.read(text, x[at:at+c.width()]); err != nil {
 			return Prediction{}, err
@@ -104,11 +105,11 @@ func (c *Column) read(text string, x []float64) error {
 			x[0] = c.position(float64(day.Unix()/86400) / c.Unit())
 			return nil
 		}
-		return fmt.Errorf("%w: %q is no date for %q; write one such as 2024-12-31", ErrRow, text, c.Name)
+		return fmt.Errorf("%w: %q is not a date for %q; write one such as 2024-12-31", ErrRow, text, c.Name)
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("%w: %q is no number for %q; leave it empty where it is not known", ErrRow, text, c.Name)
+		return fmt.Errorf("%w: %q is not a number for %q; leave it empty where it is not known", ErrRow, text, c.Name)
 	}
 	x[0] = c.position(v / c.Unit())
 	return nil

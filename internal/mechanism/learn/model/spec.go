@@ -60,7 +60,7 @@ func checkName(what, text string, names ...string) error {
 			near = fmt.Sprintf("; did you mean %q?", n)
 		}
 	}
-	return fmt.Errorf("%w: there is no %s %q, but %s%s", ErrSpec, what, text, strings.Join(names, ", "), near)
+	return fmt.Errorf("%w: there is no %s %q; write one of %s%s", ErrSpec, what, text, strings.Join(names, ", "), near)
 }
 
 // checkPositive refuses what is no positive number; 0 stands for a default.
@@ -68,7 +68,7 @@ func checkPositive(what string, x float64) error {
 	if x == 0 || x >= 0x1p-60 && x <= 0x1p60 {
 		return nil
 	}
-	return fmt.Errorf("%w: the %s is a positive number from 1e-18 to 1e18, and not %v; leave it out and one is chosen", ErrSpec, what, x)
+	return fmt.Errorf("%w: the %s must be a positive number from 1e-18 to 1e18, not %v; leave it out to have one chosen", ErrSpec, what, x)
 }
 
 // Validate says what is wrong with a spec by itself.
@@ -95,7 +95,7 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("%w: there are %d rows", ErrSpec, s.Rows)
 	}
 	if s.Evaluate == dp.Unbounded {
-		return fmt.Errorf("%w: what the estimate of the accuracy costs is an amount such as 0.1", ErrSpec)
+		return fmt.Errorf("%w: the price of the estimate of the accuracy must be an amount such as 0.1", ErrSpec)
 	}
 	if err := s.Budget.Validate(); err != nil {
 		return err
@@ -108,16 +108,16 @@ func (s *Spec) validateTune() error {
 	case n == 0:
 		return nil
 	case n == 1:
-		return fmt.Errorf("%w: there is one regulariser to choose from; write it as the regulariser, or give more", ErrSpec)
+		return fmt.Errorf("%w: there is only one regulariser to choose from; write it as the regulariser, or give more", ErrSpec)
 	case n > maxCandidates:
-		return fmt.Errorf("%w: there are %d regularisers to choose from, and %d are the most: each is trained on a part of the rows",
+		return fmt.Errorf("%w: there are %d regularisers to choose from, and at most %d are allowed: each is trained on a part of the rows",
 			ErrSpec, n, maxCandidates)
 	case s.Regulariser != 0:
-		return fmt.Errorf("%w: a regulariser is given and others to choose from; leave one of the two out", ErrSpec)
+		return fmt.Errorf("%w: a regulariser and others to choose from are given; leave one of the two out", ErrSpec)
 	}
 	for i, x := range s.Tune {
 		if x == 0 || slices.Contains(s.Tune[:i], x) {
-			return fmt.Errorf("%w: the regularisers to choose from are different positive numbers", ErrSpec)
+			return fmt.Errorf("%w: the regularisers to choose from must be different positive numbers", ErrSpec)
 		}
 		if err := checkPositive("regulariser", x); err != nil {
 			return err
@@ -138,16 +138,16 @@ type Budget struct {
 func (b Budget) Validate() error {
 	for _, a := range []dp.Amount{b.Epsilon, b.Delta, b.Rho} {
 		if a > 1<<60 {
-			return fmt.Errorf("%w: the price is larger than any that means something; ask for an epsilon such as 1", ErrSpec)
+			return fmt.Errorf("%w: the price is too large to mean anything; ask for an epsilon such as 1", ErrSpec)
 		}
 	}
 	switch {
 	case b.Rho != 0 && (b.Epsilon != 0 || b.Delta != 0):
-		return fmt.Errorf("%w: the price is a rho, or an epsilon with or without a delta, and not both", ErrSpec)
+		return fmt.Errorf("%w: the price must be a rho, or an epsilon with or without a delta, not both", ErrSpec)
 	case b.Rho == 0 && b.Epsilon == 0:
 		return fmt.Errorf("%w: with an epsilon of 0 nothing can be learned; ask for an epsilon such as 1", ErrSpec)
 	case b.Delta >= dp.One:
-		return fmt.Errorf("%w: a delta is far below 1; ask for less than one over the number of people", ErrSpec)
+		return fmt.Errorf("%w: a delta must be far below 1; ask for less than one over the number of people", ErrSpec)
 	}
 	return nil
 }

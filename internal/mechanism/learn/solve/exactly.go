@@ -42,7 +42,7 @@ func minimiseOnGrid(ctx context.Context, p *Problem, linear Approximator, step, 
 		return nil, err
 	}
 	if m, _ := math.Frexp(step); m != 0.5 || step < 0x1p-500 || step > 0x1p500 {
-		return nil, fmt.Errorf("%w: the step is %g, and has to be a power of two", errProblem, step)
+		return nil, fmt.Errorf("%w: the step is %g, but must be a power of two", errProblem, step)
 	}
 	if linear != nil && linear.Len() != p.Rows.Dim() {
 		return nil, fmt.Errorf("%w: the linear term has %d numbers and a row has %d features", errProblem, linear.Len(), p.Rows.Dim())

@@ -68,7 +68,7 @@ const (
 )
 
 // errWidth is returned for a half-width or a residual that is out of bounds.
-var errWidth = errors.New("take a number from 1/1024 to 1024")
+var errWidth = errors.New("choose a number from 1/1024 to 1024")
 
 // Logistic is the loss of logistic regression.
 func Logistic() Loss { return Loss{logistic, 0} }

@@ -44,14 +44,14 @@ func (p *Problem) Validate() error {
 	}
 	r := p.Rows.Radius()
 	if !(r >= minRadius && r <= maxRadius) {
-		return fmt.Errorf("%w: the radius is %g, and has to be from 2^-100 to 2^100", errProblem, r)
+		return fmt.Errorf("%w: the radius is %g, but must be from 2^-100 to 2^100", errProblem, r)
 	}
 	if p.Rows.Dim() < 1 {
 		return fmt.Errorf("%w: rows without features", errProblem)
 	}
 	least := p.Loss.Curvature() * r * r / maxRatio
 	if most := p.Loss.Curvature() * r * r / minRatio; !(p.Lambda >= least && p.Lambda <= most) {
-		return fmt.Errorf("%w: the regulariser is %g; take one from %.3g to %.3g", errProblem, p.Lambda, least, most)
+		return fmt.Errorf("%w: the regulariser is %g; choose one from %.3g to %.3g", errProblem, p.Lambda, least, most)
 	}
 	return nil
 }

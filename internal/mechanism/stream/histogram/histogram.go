@@ -61,7 +61,7 @@ func Sparse(d *linear.Domain, cells, counts sealed.Vector) (*Table, error) {
 	if len(where) != len(many) {
 		// Both have an entry for each cell that was counted, so this is a mistake of the program
 		// and says nothing about data.
-		return nil, fmt.Errorf("%w: cells and counts are not of one length", errTable)
+		return nil, fmt.Errorf("%w: cells and counts differ in length", errTable)
 	}
 	entries := make([]cellCount, 0, len(where))
 	for i, c := range where {

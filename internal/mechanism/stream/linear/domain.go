@@ -61,7 +61,7 @@ func NewDomain(attributes ...Attribute) (*Domain, error) {
 			return nil, fmt.Errorf("%w: attribute %d has no name", errDomain, i+1)
 		}
 		if _, twice := d.names[a.Name]; twice {
-			return nil, fmt.Errorf("%w: attribute %q is there twice", errDomain, a.Name)
+			return nil, fmt.Errorf("%w: attribute %q appears twice", errDomain, a.Name)
 		}
 		if len(a.Values) == 0 {
 			return nil, fmt.Errorf("%w: attribute %q has no values", errDomain, a.Name)

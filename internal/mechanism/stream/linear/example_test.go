@@ -31,5 +31,5 @@ func Example() {
 	// Output:
 	// cells 1 to 2 weigh 1
 	// true
-	// not a query of this domain: attribute "age" has no value "90+": outside of the domain
+	// not a query of this domain: attribute "age" has no value "90+": outside the domain
 }

@@ -243,8 +243,8 @@ func TestWhere(t *testing.T) {
 		{map[string][]string{"a0": {"1"}}, "[0 0 0 1 1 1]"},
 		{map[string][]string{"a0": {"0", "1", "0"}, "a1": {"0", "2"}}, "[1 0 1 1 0 1]"},
 		{map[string][]string{"a0": {}}, "[0 0 0 0 0 0]"},
-		{map[string][]string{"a2": {"0"}}, `not a query of this domain: there is no attribute "a2": outside of the domain`},
-		{map[string][]string{"a1": {"0", "3"}}, `not a query of this domain: attribute "a1" has no value "3": outside of the domain`},
+		{map[string][]string{"a2": {"0"}}, `not a query of this domain: there is no attribute "a2": outside the domain`},
+		{map[string][]string{"a1": {"0", "3"}}, `not a query of this domain: attribute "a1" has no value "3": outside the domain`},
 	} {
 		q, err := d.Where(c.values)
 		got := ""
@@ -268,8 +268,8 @@ func TestBadQueries(t *testing.T) {
 	}{
 		{0, nil, "0 steps"},
 		{MaxSteps + 1, nil, "1073741825 steps"},
-		{1, []Factor{{[]int{4}, []int64{1}}}, "attribute 4 is outside of the domain"},
-		{1, []Factor{{[]int{-1}, []int64{1}}}, "attribute -1 is outside of the domain"},
+		{1, []Factor{{[]int{4}, []int64{1}}}, "attribute 4 is outside the domain"},
+		{1, []Factor{{[]int{-1}, []int64{1}}}, "attribute -1 is outside the domain"},
 		{1, []Factor{{[]int{1, 0}, make([]int64, 6)}}, "must rise"},
 		{1, []Factor{{[]int{0, 0}, make([]int64, 4)}}, "must rise"},
 		{1, []Factor{{[]int{0}, []int64{1}}}, "1 weights, and its attributes have 2"},

@@ -70,7 +70,7 @@ func (d *Domain) check(steps int64, f Factor) error {
 	n := 1
 	for i, a := range f.Attributes {
 		if a < 0 || a >= len(d.attributes) {
-			return fmt.Errorf("%w: attribute %d is outside of the domain, which has %d", ErrQuery, a, len(d.attributes))
+			return fmt.Errorf("%w: attribute %d is outside the domain, which has %d", ErrQuery, a, len(d.attributes))
 		}
 		if i > 0 && a <= f.Attributes[i-1] {
 			return fmt.Errorf("%w: the attributes of a factor must rise, and %d comes after %d", ErrQuery, a, f.Attributes[i-1])
@@ -103,7 +103,7 @@ func (d *Domain) Where(values map[string][]string) (*Query, error) {
 	for name := range values {
 		i, ok := d.names[name]
 		if !ok {
-			return nil, fmt.Errorf("%w: there is no attribute %q: outside of the domain", ErrQuery, name)
+			return nil, fmt.Errorf("%w: there is no attribute %q: outside the domain", ErrQuery, name)
 		}
 		factors = append(factors, Factor{Attributes: []int{i}})
 	}
@@ -115,7 +115,7 @@ func (d *Domain) Where(values map[string][]string) (*Query, error) {
 		for _, v := range values[a.Name] {
 			j, ok := d.values[i][v]
 			if !ok {
-				return nil, fmt.Errorf("%w: attribute %q has no value %q: outside of the domain", ErrQuery, a.Name, v)
+				return nil, fmt.Errorf("%w: attribute %q has no value %q: outside the domain", ErrQuery, a.Name, v)
 			}
 			factors[k].Weights[j] = 1
 		}

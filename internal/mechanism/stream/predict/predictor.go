@@ -126,7 +126,7 @@ func FitsHalving(d *linear.Domain, size int64) error {
 func initialCandidates(d *linear.Domain, size int64) (int, error) {
 	n, text := candidates(d, size)
 	if n == nil || n.Cmp(big.NewInt(maxCandidates)) > 0 {
-		return 0, fmt.Errorf("%w: there are %s databases of %d people in %d cells, and halving can keep %d; take another predictor",
+		return 0, fmt.Errorf("%w: there are %s databases of %d people in %d cells, and halving can keep %d; choose another predictor",
 			errPredictor, text, size, d.Cells(), maxCandidates)
 	}
 	return int(n.Int64()), nil
