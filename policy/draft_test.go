@@ -41,7 +41,7 @@ var (
 		{Name: "value", Type: Decimal, Decimals: 2, Nullable: true, Format: "1.234,56", Nulls: []string{"NA"}, MaybeNulls: []string{"9999"},
 			Unfit: true},
 		{Name: "unit", Type: Text, Nullable: true, MaybeNulls: []string{"none"}},
-	}, Notes: []string{"LINES THAT ARE NO ROWS: line 7 has 2 values, and the header has 5. They are left out of every answer, " +
+	}, Notes: []string{"LINES THAT ARE NOT ROWS: line 7 has 2 values, but the header has 5. They are left out of every answer, " +
 		"each by itself."}}
 	wards = Schema{Table: "wards", Source: "wards.parquet", Columns: []SchemaColumn{{Name: "ward", Type: Text}}}
 )

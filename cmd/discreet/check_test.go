@@ -321,7 +321,7 @@ func TestRefused(t *testing.T) {
 		{[]string{"SELECT COUNT(*) FROM patient"}, "tables are patients, visits"},
 		{[]string{"SELECT COUNT(weight) FROM patients"}, "columns of patients are age, cost"},
 		{[]string{"SELECT age FROM patients"}, "not in GROUP BY"},
-		{[]string{"SELECT STRING_AGG(sex, ',') FROM patients"}, "tells of one person's row"},
+		{[]string{"SELECT STRING_AGG(sex, ',') FROM patients"}, "depends on one person's row"},
 		{[]string{strings.Repeat("(", 100_000)}, "refused: "},
 		{[]string{"SELECT \"\x1b[2J\"(age) FROM patients"}, "the function ?[2J cannot be used"},
 		{nil, `expected "<sql>"; see discreet query --help`},

@@ -122,7 +122,7 @@ func TestInitFindsHowFilesAreSpelt(t *testing.T) {
 	policy := filepath.Join(dir, "p.yaml")
 	args := []string{"init", patients, labs, "--unit", "patients.pid", "-o", policy}
 	command(args...).wants(t, 0, "note: the table labs is left out of the draft", "--person labs=COLUMN",
-		"line 4 has 2 values, and the header has 3",
+		"line 4 has 2 values, but the header has 3",
 		"labs.taken: AMBIGUOUS: date DD/MM/YYYY, or date MM/DD/YYYY")
 	command("check", policy).wants(t, 0, "note: patients: line 4 has 2 values")
 	change(t, policy, func(s string) string {
@@ -177,7 +177,7 @@ func TestWalkPostgres(t *testing.T) {
 		"protects: GUESSED",
 		"public.adults is a view, and left out", "the table wards is left out")
 	draft := command("init", u.String(), "--unit", "patients.pid", "--json").wants(t, 0).lacks(t, "GUESSED").decode(t)["policy"].(string)
-	command("check", policy).wants(t, 1, "has to read the columns of the policy and nothing else, and it may not")
+	command("check", policy).wants(t, 1, "must be able to read the columns of the policy and nothing else, but it may not")
 	for _, g := range regexp.MustCompile(`(?m)^#   (GRANT .*;)$`).FindAllStringSubmatch(draft, -1) {
 		admin(g[1])
 	}
@@ -204,7 +204,7 @@ func TestWalkPostgres(t *testing.T) {
 	command("init", secret.String()).wants(t, 2, "PGPASSWORD").lacks(t, "s3cret")
 	command("init", u.String(), "x.csv").wants(t, 2, "one by one")
 	command("init", u.String(), "--unit", "patients.nobody").wants(t, 2, "is not a column of these tables")
-	command("init", u.String(), "--omop").wants(t, 1, "no table person")
+	command("init", u.String(), "--omop").wants(t, 1, "no readable table person")
 	command("init", u.String(), "--schema", "nowhere").wants(t, 1, "has no table in the schemas nowhere")
 	command("init", "x.csv", "--omop").wants(t, 2, "name its address")
 	server.Stop(t)
@@ -235,8 +235,8 @@ func TestWalkTrino(t *testing.T) {
 	command("init", address, "--unit", "patients.pid", "--json").wants(t, 0, `GRANT SELECT ON \"iceberg\"`).lacks(t, "GUESSED").decode(t)
 	command("check", policy).wants(t, 1, "it may read "+at+"adults, which the policy does not name", `"table": "(patients|visits)`)
 	c.Run(t, "DROP VIEW "+at+"adults")
-	command("check", policy).wants(t, 0, "data version: patients as of one version, in which all of a question reads it",
-		"It is looked for changes before every question", "pid -> patients.pid", "the policy and the data were read")
+	command("check", policy).wants(t, 0, "data version: patients as of one version, which all of a question reads",
+		"Changes are looked for before every question", "pid -> patients.pid", "the policy and the data were read")
 	query := func(text string) result { return command("query", "-p", policy, "--as", "analyst", text) }
 	query("SELECT COUNT(*) FROM visits").wants(t, 0, "count  ±95%")
 	query("SELECT AVG(age) FROM patients").wants(t, 2, "ask the owner to add bounds")
@@ -257,8 +257,8 @@ func checkOnTrino(t *testing.T, c *testtrino.Cluster, policy, user string) {
 	as := func(other string) func(string) string {
 		return func(s string) string { return strings.Replace(s, "trino://"+user+"@", "trino://"+other+"@", 1) }
 	}
-	changed(as(testtrino.Writer)).wants(t, 1, "the user writer, with which the dataset clinic is read, has to read the tables of the "+
-		"policy and nothing else, and it may insert into iceberg."+user+".patients", "it may delete from", "it may update",
+	changed(as(testtrino.Writer)).wants(t, 1, "the user writer, which reads the dataset clinic, must be able to read the tables of "+
+		"the policy and nothing else, but it may insert into iceberg."+user+".patients", "it may delete from", "it may update",
 		`"user": "writer", "catalog": "iceberg", "schema": "`+user+`"`, "GRANT SELECT ON")
 	changed(as("nobody")).wants(t, 1, "cannot be asked").lacks(t, "panic")
 	changed(func(s string) string { return strings.Replace(s, "/iceberg/", "/nowhere/", 1) }).wants(t, 1, "there is no catalog "+
@@ -271,8 +271,8 @@ func checkOnTrino(t *testing.T, c *testtrino.Cluster, policy, user string) {
 		}
 	}
 	changed(view("")).wants(t, 1, "is a view: reading it runs expressions that somebody wrote", "write trusted: true")
-	changed(view("        trusted: true\n")).wants(t, 1, "is a view, of which nobody says whether what is "+
-		"behind it has changed", "refresh: 24h")
+	changed(view("        trusted: true\n")).wants(t, 1, "is a view, and nothing says whether the data behind it has "+
+		"changed", "refresh: 24h")
 	changed(func(s string) string {
 		return strings.Replace(view("        trusted: true\n")(s), "    unit: ", "    refresh: 24h\n    unit: ", 1)
 	}).wants(t, 0, "visits by the time alone")
@@ -300,7 +300,7 @@ func TestInitTrinoMisused(t *testing.T) {
 		command(append([]string{"init"}, c.args...)...).wants(t, 2, c.says).lacks(t, "hunter2", "s3cret")
 		command(append([]string{"init", "--json"}, c.args...)...).lacks(t, "hunter2", "s3cret").fails(t, 2, "refused")
 	}
-	command("init", "trino://ana@127.0.0.1:1/lake?sslmode=disable").wants(t, 1, "nobody listens there")
+	command("init", "trino://ana@127.0.0.1:1/lake?sslmode=disable").wants(t, 1, "nothing is listening there")
 	command("init", far+"?sslrootcert="+filepath.Join(t.TempDir(), "none.pem")).wants(t, 1).lacks(t, "s3cret")
 	command("init", "--help").wants(t, 0, "From a Trino cluster its information_schema is read, and no row", "trino://discreet@")
 	command("check", "--help").wants(t, 0, "Of a Trino cluster it looks at what the user may do")
@@ -326,7 +326,7 @@ func TestSecureTrino(t *testing.T) {
 		return u.String()
 	}
 	wrong := write(t, filepath.Join(t.TempDir(), "wrong"), "not the password")
-	command("init", with("passwordfile", wrong)).wants(t, 1, "does not take the password that passwordfile= names, for the user "+
+	command("init", with("passwordfile", wrong)).wants(t, 1, "does not accept the password that passwordfile= names, for the user "+
 		testtrino.Reader).lacks(t, "not the password")
 	command("init", with("passwordfile", "")).wants(t, 1, "no password was given")
 	command("init", with("sslrootcert", "")).wants(t, 1, "authority that is unknown here")

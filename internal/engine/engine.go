@@ -215,7 +215,7 @@ func RunPeople(ctx context.Context, e Engine, ds *policy.Dataset, q *tree.Query)
 }
 
 // ErrPrivate is returned when something is to be told exactly that is about private rows.
-var ErrPrivate = errors.New("this is about private rows, and is not told exactly")
+var ErrPrivate = errors.New("this is about private rows, so it is not shown exactly")
 
 // RunPublic computes a query over a public table, whose rows are about nobody, and opens the
 // result: one integer for each measure.

@@ -154,7 +154,7 @@ func (c *Catalog) AddView(name, text string, columns []datum.Column) error {
 		s.removeTemporary(func(r *relation) bool { return r == own[0] })
 	}
 	r := &relation{db: c.db, oid: s.nextOID(), schema: "public", name: name, kind: "v", policy: true, temporary: true, text: text,
-		comment: "a temporary view of this session, to be looked at and not to be asked"}
+		comment: "a temporary view of this session; you can look at it, but not ask about it"}
 	for _, col := range columns {
 		r.cols = append(r.cols, attribute{name: col.Name, typ: col.OID})
 	}

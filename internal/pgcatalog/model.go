@@ -123,14 +123,14 @@ func identities(d *policy.Dataset, t *policy.Table) []identity {
 	case len(t.Path) > 1:
 		add(t.Path[0].Column, fmt.Sprintf("leads to %s.%s, and so to the person; join on it", t.Path[0].Table, t.Path[0].Key), false)
 	case len(t.Path) == 1:
-		add(t.UnitColumn, fmt.Sprintf("says whose a row is, as %s does; join on it, and count people with COUNT(DISTINCT %s)", d.Unit,
+		add(t.UnitColumn, fmt.Sprintf("identifies the person, as %s does; join on it, and count people with COUNT(DISTINCT %s)", d.Unit,
 			t.UnitColumn), true)
 	case t.UnitColumn != "":
-		add(t.UnitColumn, fmt.Sprintf("says whose a row is; join on it, and count people with COUNT(DISTINCT %s)", t.UnitColumn), true)
+		add(t.UnitColumn, fmt.Sprintf("identifies the person; join on it, and count people with COUNT(DISTINCT %s)", t.UnitColumn), true)
 	}
 	for _, name := range d.TableNames() {
 		if p := d.Tables[name].Path; len(p) > 1 && p[0].Table == t.Name {
-			add(p[0].Key, fmt.Sprintf("tells rows apart; %s.%s leads here, join on it", name, p[0].Column), false)
+			add(p[0].Key, fmt.Sprintf("tells rows apart; %s.%s leads here; join on it", name, p[0].Column), false)
 		}
 	}
 	return out
@@ -181,7 +181,7 @@ func addIdentities(d *policy.Dataset, t *policy.Table, r *relation) {
 				comment: id.comment + "; its values are never shown"})
 		}
 		if id.person {
-			r.comment += "; " + id.column + " says whose a row is"
+			r.comment += "; " + id.column + " identifies the person"
 		}
 	}
 }
@@ -211,7 +211,8 @@ func tableComment(t *policy.Table) string {
 	case policy.Unique:
 		text += "; one row for each person"
 	case policy.Many:
-		text += fmt.Sprintf("; at most %d rows of a person count in a group, and a person in at most %d groups", t.MaxRows, t.MaxGroups)
+		text += fmt.Sprintf("; at most %d rows of a person count in a group, and a person counts in at most %d "+
+			"groups", t.MaxRows, t.MaxGroups)
 	}
 	return text
 }
@@ -223,7 +224,7 @@ func columnComment(t *policy.Table, c *policy.Column) string {
 	}
 	switch c.Keys {
 	case policy.PrivateKeys:
-		parts = append(parts, "which values there are is private")
+		parts = append(parts, "the list of values is private")
 	case policy.PublicKeys:
 		var b strings.Builder
 		for i, v := range c.KeyValues {

@@ -231,18 +231,18 @@ visits|FOREIGN KEY (patient) REFERENCES patients(pid)
 drugs|FOREIGN KEY (visit) REFERENCES visits(vid)`,
 		"SELECT attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = " +
 			"'visits'::regclass ORDER BY attnum": `cost|numeric|bounds 0 to 5000; noisy; private
-patient|text|says whose a row is, as patients.pid does; ` + people + `patient); its values are never shown
-vid|bigint|tells rows apart; drugs.visit leads here, join on it; its values are never shown`,
+patient|text|identifies the person, as patients.pid does; ` + people + `patient); its values are never shown
+vid|bigint|tells rows apart; drugs.visit leads here; join on it; its values are never shown`,
 		"SELECT attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = " +
-			"'all_patients'::regclass ORDER BY attnum": `pid|text|says whose a row is; ` + people + `pid); its values are never shown
+			"'all_patients'::regclass ORDER BY attnum": `pid|text|identifies the person; ` + people + `pid); its values are never shown
 age|bigint|bounds 0 to 110; noisy; private
 next|bigint|noisy; private
 spent|numeric|bounds 0 to 5000; noisy; private`,
 		"SELECT attname, col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = 'medians'::regclass ORDER BY attnum": `` +
-			`patient|says whose a row is, as patients.pid does; ` + people + `patient); its values are never shown
+			`patient|identifies the person, as patients.pid does; ` + people + `patient); its values are never shown
 m|noisy; private`,
-		"SELECT obj_description('visits'::regclass)": "private; answers are noisy; at most 50 rows of a person count in a group, and a " +
-			"person in at most 5 groups; patient says whose a row is",
+		"SELECT obj_description('visits'::regclass)": "private; answers are noisy; at most 50 rows of a person count in a group, " +
+			"and a person counts in at most 5 groups; patient identifies the person",
 		"SELECT obj_description('known'::regclass), col_description('known'::regclass, 1)": "a view of public tables; it can be joined " +
 			"to private tables|~",
 		"SELECT table_name, column_name FROM information_schema.key_column_usage WHERE position_in_unique_constraint = 1 ORDER BY 1": `` +

@@ -50,7 +50,7 @@ func viewText(text string) string { return strings.TrimRight(strings.TrimSpace(t
 // describeView makes the columns of a view, as far as its text tells: their types, and what the
 // columns that they are say of themselves.
 func (db *database) describeView(r *relation) {
-	r.comment = "a view; what is asked about it is answered with noise"
+	r.comment = "a view; questions about it are answered with noise"
 	s, err := interpret.Parse(viewText(r.text))
 	if err != nil {
 		return

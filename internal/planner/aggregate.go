@@ -26,12 +26,12 @@ var oneRowAggregates = map[string]string{
 	"bool_or": insteadCountRows, "bool_and": insteadCountRows, "every": insteadCountRows,
 	"string_agg": insteadGroupBy, "array_agg": insteadGroupBy, "json_agg": insteadGroupBy, "jsonb_agg": insteadGroupBy,
 	"any_value": insteadGroupBy,
-	"mode":      "choose it, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
+	"mode":      "select the most frequent value, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
 }
 
 const (
-	insteadCountRows = "ask about how many rows do, as in COUNT(*) FILTER (WHERE age > 50), of one person in a subquery that is grouped " +
-		"by the person, or of answers in a SELECT around them"
+	insteadCountRows = "count the rows that do, as in COUNT(*) FILTER (WHERE age > 50), or use it for one person's rows in a " +
+		"subquery grouped by the person, or on answers in a SELECT around them"
 	insteadGroupBy = "group by it: keys are shown where they are public, or where enough people have them"
 )
 
@@ -77,7 +77,7 @@ func (agg *aggregator) inexact(f *pg.FuncCall) bool {
 func aggregateInstead(name string) string {
 	switch {
 	case name == "corr", strings.HasPrefix(name, "covar_"), strings.HasPrefix(name, "regr_"):
-		return "ask for AVG(x), AVG(y), AVG(x * y), AVG(x * x) and AVG(y * y) at once, and compute it of them"
+		return "ask for AVG(x), AVG(y), AVG(x * y), AVG(x * x) and AVG(y * y) at once, and compute it from them"
 	case name == "quantile", name == "approx_quantile", name == "approx_percentile", name == "percentile", name == "quantile_cont":
 		return "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
 	case name == "approx_count_distinct", name == "approx_distinct":
@@ -94,7 +94,7 @@ func aggregateInstead(name string) string {
 func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
 	if instead, ok := oneRowAggregates[name]; ok {
-		return 0, syntax.Refuse(f.Location, instead, "%s tells of one person's row, which noise cannot hide", name)
+		return 0, syntax.Refuse(f.Location, instead, "%s depends on one person's row, which noise cannot hide", name)
 	}
 	if !isAggregate(name) {
 		return 0, syntax.Refuse(f.Location, aggregateInstead(name), "the function %s cannot be used here", name)
@@ -195,8 +195,8 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 		return agg.countRows(filter, pos) // rows of nobody are not there
 	}
 	if arg.Type().Kind == tree.Identity {
-		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column",
-			"this column says what a row is a part of, and can only be joined on")
+		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) on the unit's column",
+			"this column says what a row is part of, and can only be joined on")
 	}
 	l, constant := arg.(*tree.Literal)
 	if constant && !l.IsNullLiteral() && !distinct {
@@ -209,7 +209,7 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 	if distinct {
 		if arg.Type().Kind == tree.Real {
 			return 0, syntax.Refuse(pos, "round it first, as in round(x, 2)",
-				"COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
+				"COUNT(DISTINCT ...) needs exact values, but this is a floating-point number")
 		}
 		return agg.out.addNumber(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
 	}
@@ -270,11 +270,11 @@ var (
 func (agg *aggregator) readPercentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
 	const instead = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
 	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
-		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
+		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1 and one column to order by", name)
 	}
 	if list := f.Args[0].GetAArrayExpr(); list != nil {
 		return 0, syntax.Refuse(syntax.Location(f.Args[0]), "write "+oneByOne(name, list, f.AggOrder[0].GetSortBy())+
-			": several of one column share one price", "an answer has no arrays, so %s takes one number at a time", name)
+			": several quantiles of one column share one price", "answers cannot contain arrays, so %s takes one number at a time", name)
 	}
 	by := f.AggOrder[0].GetSortBy()
 	p, err := checkExpr(agg.in, f.Args[0])

@@ -218,7 +218,7 @@ func (s answerScope) call(f *pg.FuncCall) (tree.Expr, error) {
 
 func (s answerScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
-		"a subquery cannot be used beside aggregates")
+		"a subquery cannot be used next to aggregates")
 }
 
 // groupingOf reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where
@@ -238,7 +238,8 @@ func (s answerScope) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
 			continue
 		}
 		if _, ok := s.addAbsent(e); !ok {
-			return nil, syntax.Refuse(syntax.Location(n), "name what GROUP BY names", "GROUPING takes what is grouped by")
+			return nil, syntax.Refuse(syntax.Location(n), "name something from GROUP BY", "GROUPING takes columns or expressions of "+
+				"GROUP BY")
 		}
 		bits++
 	}
@@ -296,10 +297,11 @@ func (ar *answerReader) readWithin(all []*choosingAnswer) error {
 			r, ok := e.(*tree.Released)
 			if !ok || ar.out.stats[r.Stat].Kind != tree.KeyStat || r.Part != tree.PartValue {
 				return syntax.Refuse(syntax.Location(n), "add it to GROUP BY, in every grouping",
-					"rows can only be joined with an answer on what they are grouped by")
+					"rows can only be joined with an answer on columns they are grouped by")
 			}
 			if other := c.plans[0].Columns[c.columns[i]].Expr.Type(); other.Kind != e.Type().Kind {
-				return syntax.Refuse(syntax.Location(n), "compare columns of one type", "what is compared with an answer has another type")
+				return syntax.Refuse(syntax.Location(n), "compare columns of the same type", "the two sides of this comparison with "+
+					"an answer have different types")
 			}
 			w.By = append(w.By, e)
 		}
@@ -334,8 +336,8 @@ func showable(p *tree.Plan, targets []*pg.Node) error {
 		each += shownTime(o.By, longest)
 	}
 	if each > maxShowTime/time.Duration(max(1, groups)) { // a product could be too large for a number
-		return syntax.Refuse(firstLocation(targets), "ask for fewer groups, or for the keys as they are",
-			"it takes too long to compute the columns of so many groups")
+		return syntax.Refuse(firstLocation(targets), "ask for fewer groups, or for the keys unchanged",
+			"computing the columns of this many groups takes too long")
 	}
 	return nil
 }

@@ -72,8 +72,8 @@ type windowSplit struct {
 // which is that of a number.
 func (pn planner) planWindows(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if !isAggregated(s) {
-		return nil, nil, syntax.Refuse(windowLocation(s), "group them: windows see the rows of an answer, as in "+
-			"SELECT sex, COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY sex", "a window over rows would show what is in single rows")
+		return nil, nil, syntax.Refuse(windowLocation(s), "group them first: windows work on the rows of an answer, as in "+
+			"SELECT sex, COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY sex", "a window over rows would show the contents of single rows")
 	}
 	w := &windowSplit{inner: proto.Clone(s).(*pg.SelectStmt), outer: selectAnswer(number)}
 	w.inner.TargetList, w.inner.SortClause, w.inner.DistinctClause, w.inner.WindowClause = nil, nil, nil, nil
@@ -169,7 +169,7 @@ func (w *windowSplit) takeOut(n *pg.Node) {
 			return true
 		case *pg.Node_SubLink:
 			w.refused = syntax.Refuse(n.GetSubLink().Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
-				"a subquery cannot be used beside aggregates")
+				"a subquery cannot be used next to aggregates")
 			return false
 		}
 		if isWindowed(n) {

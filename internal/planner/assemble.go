@@ -229,7 +229,7 @@ func proveTotal(q *tree.Query) error {
 			}
 			if tree.Computes(x) && tree.CountAsked(x) > maxAsked {
 				err = syntax.Refuse(-1, "compute with fewer of them at once, or put them into WHERE",
-					"more than %d subqueries stand inside of one computation", maxAsked)
+					"one computation contains more than %d subqueries", maxAsked)
 			}
 			switch x := x.(type) {
 			case *tree.In:
@@ -242,7 +242,7 @@ func proveTotal(q *tree.Query) error {
 				relation(x.From)
 				if tree.Private(x.From) && !expr.Linked(x.On, x.Outer) {
 					err = syntax.Refuse(-1, "write another condition",
-						"a subquery over a private table must be about the same person as the row outside")
+						"a subquery over a private table must be about the same person as the outer row")
 				}
 			}
 		})
@@ -311,8 +311,8 @@ const maxAsked = 3
 // private rows meet only where both are one person's.
 func checkOwner(r tree.Relation) error {
 	lost := func() error {
-		return syntax.Refuse(-1, "ask it in another way, and tell the maintainers of Discreet about it",
-			"the planner lost track of whose the rows are")
+		return syntax.Refuse(-1, "ask in another way, and report this to the maintainers of Discreet",
+			"the planner lost track of which person the rows belong to")
 	}
 	if u := r.Unit(); u >= 0 && !r.Fields()[u].Raw() {
 		return lost()

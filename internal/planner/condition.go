@@ -22,7 +22,7 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	}
 	switch {
 	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0:
-		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery that is grouped by the person",
+		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery grouped by the person",
 			"a subquery cannot be used here as a value")
 	case isSet(sub):
 		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE",
@@ -65,9 +65,9 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 		on = in.env.normal(equal)
 	}
 	if tree.Private(inner) && !(tree.Private(in.rows) && expr.Linked(on, n)) {
-		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about one person: "+
+		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about the same person: "+
 			rowReader{in.env}.linkInside(in.rows, inner),
-			"a subquery over a private table must be about the same person as the row outside")
+			"a subquery over a private table must be about the same person as the outer row")
 	}
 	e := &tree.Exists{From: inner.Relation, Outer: n, On: on}
 	return e, expr.NotTooLarge(e, l.Location)
@@ -78,7 +78,7 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 func (in *rowScope) inPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
 	if l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(sub.TargetList) != 1 {
 		return nil, syntax.Refuse(l.Location, "write pid IN (SELECT pid FROM ... GROUP BY pid HAVING ...)",
-			"a subquery with aggregates or windows in a condition is one column after IN")
+			"in a condition, a subquery with aggregates or windows must be one column after IN")
 	}
 	x, err := checkExpr(in, l.Testexpr)
 	if err != nil {
@@ -101,7 +101,7 @@ func (in *rowScope) inPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, err
 	if tree.Private(r) && !(tree.Private(in.rows) && expr.Linked(on, n)) {
 		return nil, syntax.Refuse(l.Location,
 			"compare the person's column with that of the subquery, as in pid IN (SELECT pid FROM ... GROUP BY pid)",
-			"a subquery over a private table must be about the same person as the row outside")
+			"a subquery over a private table must be about the same person as the outer row")
 	}
 	e := &tree.Exists{From: r, Outer: n, On: on}
 	return e, expr.NotTooLarge(e, l.Location)
@@ -141,12 +141,12 @@ func (in *rowScope) memberOf(x tree.Expr, l *pg.SubLink, sub *pg.SelectStmt) (tr
 //
 // It is a column of a LEFT JOIN with a subquery that is grouped by the person, and is read as one.
 func (in *rowScope) readScalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
-	const instead = "write (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid), or join a subquery that is grouped by the person"
+	const instead = "write (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid), or join a subquery grouped by the person"
 	if !in.extend || !tree.Private(in.rows) {
-		return nil, syntax.Refuse(l.Location, "join a subquery that is grouped by the person", "a subquery cannot be used as a value here")
+		return nil, syntax.Refuse(l.Location, "join a subquery grouped by the person", "a subquery cannot be used as a value here")
 	}
 	if len(sub.TargetList) != 1 || len(sub.GroupClause) > 0 || !isAggregated(sub) {
-		return nil, syntax.Refuse(l.Location, instead, "a subquery that is a value must be one aggregate, without GROUP BY")
+		return nil, syntax.Refuse(l.Location, instead, "a subquery used as a value must be one aggregate, without GROUP BY")
 	}
 	inside, inner, err := in.readInner(sub, l.Location)
 	if err != nil {
@@ -207,25 +207,25 @@ func (in *rowScope) aboutPerson(
 		}
 		a, b, ok := expr.EqualColumns(e)
 		if !ok || !expr.Linked(e, n) || !in.rows.isUnit(a) || !own.rows.isUnit(b) {
-			return refuse(syntax.Location(c), "compare only "+rowReader{in.env}.link(in.rows, inner)+" with the row outside",
-				"a subquery that is a value can only be linked to the row outside by the person")
+			return refuse(syntax.Location(c), "compare only "+rowReader{in.env}.link(in.rows, inner)+" with the outer row",
+				"a subquery used as a value can only be linked to the outer row by the person")
 		}
 		outside, within := min(a.Index, b.Index), max(a.Index, b.Index)-n
 		if isAlwaysUnit(in.rows.Relation, outside) {
 			outside = in.rows.Unit()
 		}
 		if who >= 0 && who != outside {
-			return refuse(syntax.Location(c), "compare "+rowReader{in.env}.link(in.rows, inner)+" alone",
-				"a subquery that is a value is linked to two tables outside, one of which may have no row")
+			return refuse(syntax.Location(c), "compare "+rowReader{in.env}.link(in.rows, inner)+" and nothing else",
+				"a subquery used as a value is linked to two outer tables, one of which may have no row")
 		}
 		who = outside
 		// A row in which it is NULL, as a LEFT JOIN makes them, is linked to nothing.
 		own.filter = own.rows.present(tree.NewColumn(inner.Relation, within), own.filter)
 	}
 	if who < 0 {
-		return refuse(pos, "ask for a number about everybody first, and write it here; or add the condition that both rows are about "+
-			"one person: "+rowReader{in.env}.linkInside(in.rows, inner),
-			"a subquery over a private table must be about the same person as the row outside")
+		return refuse(pos, "ask for a number about everybody first, and write it here; or add the condition that both rows are "+
+			"about the same person: "+rowReader{in.env}.linkInside(in.rows, inner),
+			"a subquery over a private table must be about the same person as the outer row")
 	}
 	if own.filter != nil {
 		if err := expr.CheckLevels(own.filter, pos); err != nil {

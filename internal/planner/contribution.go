@@ -17,8 +17,8 @@ func (g *groups) limit(in *rowScope) (int64, error) {
 	limit := min(allowed, personFieldsIn(in.rows.Relation, in.filter).groups(g.keys))
 	if m := in.env.options.MaxGroups; m != 0 {
 		if m < 1 || m > allowed && !g.otherSets { // each set has its own limit
-			return 0, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
-				"one person counts in at most %d groups of this question", allowed)
+			return 0, syntax.Refuse(-1, "set dp.max_groups to a number from 1 up to what the policy allows here",
+				"in this question one person counts in at most %d groups", allowed)
 		}
 		limit = min(m, limit)
 	}

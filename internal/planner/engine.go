@@ -48,7 +48,8 @@ func (ec *engineCheck) limitComparisons(from tree.Relation, over []tree.Expr) {
 		}
 	})
 	if n > maxComparisons {
-		ec.fail(syntax.Refuse(ec.pos, "compare fewer columns with each other", "%d conditions compare two columns, and %d may", n,
+		ec.fail(syntax.Refuse(ec.pos, "compare fewer columns with each other", "%d conditions compare two columns, but at most %d "+
+			"are allowed", n,
 			maxComparisons))
 	}
 }
@@ -60,16 +61,16 @@ func (ec *engineCheck) checkExpressions(from tree.Relation, over []tree.Expr) {
 	}
 	eachExpr(from, over, func(e tree.Expr) {
 		if most.MaxDepth > 0 && printedDepth(e) > most.MaxDepth {
-			ec.fail(syntax.Refuse(ec.pos, "write it with fewer operations inside of each other",
-				"a %s cluster reads what is computed for a row operation by operation, and these are nested too deep for it", most.Name))
+			ec.fail(syntax.Refuse(ec.pos, "nest fewer operations in each other",
+				"a %s cluster reads an expression operation by operation, and these are nested too deeply for it", most.Name))
 		}
 		if left := most.MaxOperations; left > 0 && !compilable(e, &left) {
 			ec.fail(syntax.Refuse(ec.pos, "write it with fewer operations",
-				"a %s cluster compiles what is computed for a row, and this is too long for it", most.Name))
+				"a %s cluster compiles the expressions of a row, and these are too long for it", most.Name))
 		}
 		if x, ok := e.(*tree.Exists); ok && most.NoOuterExists && namesOuterRow(x) {
 			ec.fail(syntax.Refuse(ec.pos, "compare it with the row of the subquery around it instead",
-				"%s has no EXISTS inside of EXISTS that names a row outside of both", most.Name))
+				"%s does not support an EXISTS inside EXISTS that refers to a row outside both", most.Name))
 		}
 		c, ok := e.(*tree.Call)
 		if !ok || c.Fn != "matches" || !most.AutomatonPatterns {
@@ -92,7 +93,7 @@ func (ec *engineCheck) checkWindows(from tree.Relation) {
 		}
 		for _, o := range window.Calls {
 			if o.Kind == tree.PartDistinct && ec.limits.NoDistinctWindows {
-				ec.fail(syntax.Refuse(ec.pos, "count the different values of a person in a subquery that is grouped by the person",
+				ec.fail(syntax.Refuse(ec.pos, "count a person's different values in a subquery grouped by the person",
 					"%s has no COUNT(DISTINCT ...) OVER", ec.limits.Name))
 			}
 		}
@@ -183,7 +184,7 @@ func (ec *engineCheck) limitLength(written func() (longest, all int64)) {
 	if longest, all := written(); longest > most || all > 4*most {
 		ec.fail(syntax.Refuse(ec.pos,
 			"ask for less at once, with shorter lists and fewer operations, or group by a column with fewer values",
-			"a %s cluster is asked by statements, and one for this question would be too long for it", ec.limits.Name))
+			"a statement for this question would be too long for a %s cluster", ec.limits.Name))
 	}
 }
 

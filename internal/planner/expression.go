@@ -51,7 +51,7 @@ func checkExpr(s scope, n *pg.Node) (tree.Expr, error) {
 	if _, column := e.(*tree.Column); !column && e.Type().Kind == tree.Identity {
 		return nil,
 			syntax.Refuse(syntax.Location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)",
-				"a column that says who or what a row is about cannot be computed with")
+				"a column that identifies people or their records cannot be used in computations")
 	}
 	return e, nil
 }
@@ -147,7 +147,7 @@ func checkCondition(s scope, n *pg.Node) (tree.Expr, error) {
 	e = expr.Adopt(e, expr.NewBool(true))
 	if k := e.Type().Kind; k != tree.Boolean {
 		return nil, syntax.Refuse(syntax.Location(n), "write a comparison, such as age > 40",
-			"a condition must be true or false, and this is %s", expr.Article(k))
+			"a condition must be true or false, but this is %s", expr.Article(k))
 	}
 	return e, nil
 }
@@ -261,7 +261,8 @@ func checkCast(s scope, c *pg.TypeCast) (tree.Expr, error) {
 	kind, ok := expr.CastKinds[name]
 	switch {
 	case name == "interval":
-		return nil, syntax.Refuse(pos, "add it to a date or a timestamp, as in day + INTERVAL '1 month'", "an INTERVAL cannot stand alone")
+		return nil, syntax.Refuse(pos, "add it to a date or a timestamp, as in day + INTERVAL '1 month'", "an INTERVAL cannot be "+
+			"used by itself")
 	case !ok:
 		return nil, syntax.Refuse(pos, "cast to integer, bigint, numeric(p,s), text, boolean, date or timestamp",
 			"a cast to this type cannot be used here")
@@ -270,7 +271,7 @@ func checkCast(s scope, c *pg.TypeCast) (tree.Expr, error) {
 	for _, n := range c.TypeName.GetTypmods() {
 		v, ok := n.GetAConst().GetVal().(*pg.A_Const_Ival)
 		if !ok {
-			return nil, syntax.Refuse(pos, "write numbers, as in numeric(10,2)", "this type has a size that cannot be read")
+			return nil, syntax.Refuse(pos, "write numbers, as in numeric(10,2)", "the size of this type cannot be read")
 		}
 		mods = append(mods, int64(v.Ival.GetIval()))
 	}
@@ -300,7 +301,7 @@ func checkCollate(s scope, c *pg.CollateClause) (tree.Expr, error) {
 	}
 	if len(names) != 1 || !slices.Contains(byBytes, names[0].GetString_().GetSval()) {
 		return nil, syntax.Refuse(c.Location, `leave it out, or write COLLATE "C"`,
-			"texts compare by their bytes here, and there are no other collations")
+			"texts are compared by their bytes here, and there are no other collations")
 	}
 	if c.Arg.GetCollateClause() != nil {
 		return nil, syntax.Refuse(c.Location, "write COLLATE once", "a text has one collation")
@@ -310,7 +311,7 @@ func checkCollate(s scope, c *pg.CollateClause) (tree.Expr, error) {
 		return nil, err
 	}
 	if e = adoptText(e); e.Type().Kind != tree.Text {
-		return nil, syntax.Refuse(c.Location, "leave it out", "COLLATE is for text, and this is %s", expr.Article(e.Type().Kind))
+		return nil, syntax.Refuse(c.Location, "leave it out", "COLLATE is for text, but this is %s", expr.Article(e.Type().Kind))
 	}
 	return e, nil
 }

@@ -135,7 +135,7 @@ func (rr rowReader) readItem(n *pg.Node) (rows, error) {
 		s := x.RangeSubselect
 		r, err := rr.readSubquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
 		if err != nil && s.Lateral {
-			return rows{}, syntax.Refuse(syntax.Location(n), "write a subquery that names nothing beside it, and join it",
+			return rows{}, syntax.Refuse(syntax.Location(n), "write a subquery that refers to nothing next to it, and join it",
 				"LATERAL cannot be used here: %s", refusalReason(err))
 		}
 		if err != nil {
@@ -163,7 +163,7 @@ func (rr rowReader) readTable(v *pg.RangeVar) (rows, error) {
 	}
 	var r tree.Relation
 	if s.answer {
-		return rows{}, syntax.Refuse(v.Location, "ask two questions", "the answer of a question cannot be used among rows")
+		return rows{}, syntax.Refuse(v.Location, "ask two separate questions", "the answer to a question cannot be used among rows")
 	}
 	if s.table != nil {
 		r = NewScan(rr.env.dataset, s.table)
@@ -185,7 +185,7 @@ func (rr rowReader) readTable(v *pg.RangeVar) (rows, error) {
 func (rr rowReader) readJoin(j *pg.JoinExpr) (rows, error) {
 	at := syntax.Location(j.Rarg)
 	if j.Alias != nil {
-		return rows{}, syntax.Refuse(at, "leave the alias out", "a join cannot have an alias of its own")
+		return rows{}, syntax.Refuse(at, "leave out the alias", "a join cannot have its own alias")
 	}
 	l, err := rr.readItem(j.Larg)
 	if err != nil {
@@ -236,8 +236,8 @@ func (rr rowReader) readJoin(j *pg.JoinExpr) (rows, error) {
 func (rr rowReader) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
 	on = samePerson(l.Relation, r.Relation, on)
 	if on == nil {
-		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+" alone, with conditions on each side in subqueries, or use LEFT JOIN",
-			"FULL JOIN is of two private tables, on the person alone: rows without a partner must be somebody's")
+		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+" only, with conditions on each side in subqueries, or use LEFT JOIN",
+			"FULL JOIN needs two private tables, joined only on the person: rows without a partner must belong to somebody")
 	}
 	return rr.checkJoin(l, r, newFull(l.Relation, r.Relation, on), at)
 }
@@ -310,10 +310,10 @@ func (rr rowReader) join(l, r rows, on tree.Expr, left bool, at int32, comma boo
 	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
 			return rows{}, syntax.Refuse(at, "write WHERE "+rr.link(l, r)+" AND ..., or JOIN ... ON "+rr.link(l, r),
-				"two private tables can only be joined where both rows are about one person")
+				"two private tables can only be joined where both rows are about the same person")
 		}
-		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+", and put other conditions beside it with AND",
-			"two private tables can only be joined where both rows are about one person")
+		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+", and add other conditions with AND",
+			"two private tables can only be joined where both rows are about the same person")
 	}
 	return rr.checkJoin(l, r, newJoin(l.Relation, r.Relation, on, left), at)
 }
@@ -324,7 +324,7 @@ func (rr rowReader) checkJoin(l, r rows, j *tree.Join, at int32) (rows, error) {
 		j.Fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.
 		return rows{},
-			syntax.Refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits "+
+			syntax.Refuse(at, "join fewer tables, or first reduce one to one row per person, as in (SELECT pid, COUNT(*) FROM visits "+
 				"GROUP BY pid)", "one person could have far too many rows in this join")
 	}
 	out, err := l.joined(r, j)
@@ -347,7 +347,7 @@ func (rr rowReader) link(l, r rows) string {
 		}
 	}
 	if rr.env.dataset.Unit.Row() {
-		return "nothing: every row is a person of its own here, so private tables have no person in common"
+		return "nothing: every row is a separate person here, so private tables have no person in common"
 	}
 	return "the columns that lead to " + rr.env.dataset.Unit.String()
 }
@@ -372,7 +372,7 @@ func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, e
 		}
 	}
 	if len(names) > visible {
-		return nil, syntax.Refuse(pos, "give as many names as there are columns", "there are more names than columns")
+		return nil, syntax.Refuse(pos, "give as many names as there are columns", "this list has more names than there are columns")
 	}
 	all := make([]string, 0, visible)
 	columns := make([]tree.Expr, 0, visible)
@@ -387,7 +387,7 @@ func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, e
 		all, columns = append(all, name), append(columns, tree.NewColumn(r, i))
 	}
 	if name := repeatedName(all); name != "" {
-		return nil, syntax.Refuse(pos, "give every column a name of its own", "two columns are called %q", name)
+		return nil, syntax.Refuse(pos, "give every column its own name", "two columns are called %q", name)
 	}
 	return newSelect(r, nil, all, columns), nil
 }

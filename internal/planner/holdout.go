@@ -99,7 +99,7 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 		if pos < 0 {
 			pos = at
 		}
-		return syntax.Refuse(pos, holdoutInstead, "holdout_mean stands alone: one of it, and nothing beside or around it")
+		return syntax.Refuse(pos, holdoutInstead, "use one holdout_mean, with nothing next to it or around it")
 	}
 	const everybody = "put the condition into the expression, as in holdout_mean(CASE WHEN age >= 40 AND predicted = outcome THEN 1 ELSE " +
 		"0 END); rows without it count as 0"
@@ -109,26 +109,26 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 		return nil, alone(-1)
 	case s.WhereClause != nil:
 		return nil, syntax.Refuse(syntax.Location(s.WhereClause), everybody,
-			"a holdout's mean is over all its people, whose number is public; how many of them a WHERE leaves is not")
+			"a holdout's mean covers all its people, whose number is public; the number that a WHERE leaves is not")
 	case len(s.GroupClause) > 0:
 		return nil, syntax.Refuse(firstLocation(s.GroupClause), "ask about one group at a time, and "+everybody,
-			"holdout_mean has no groups: every group would be a question of its own")
+			"holdout_mean has no groups: every group would be a separate question")
 	case s.HavingClause != nil || len(s.SortClause) > 0 || s.LimitCount != nil || s.LimitOffset != nil:
 		return nil, syntax.Refuse(at, holdoutInstead, "holdout_mean has one row, and no HAVING, ORDER BY or LIMIT")
 	case len(s.TargetList) != 1 || !isHoldoutMean(s.TargetList[0].GetResTarget().GetVal()):
 		return nil, alone(-1)
 	case len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil:
-		return nil, syntax.Refuse(firstLocation(s.FromClause), "name the holdout's table alone",
-			"holdout_mean is over the table of a holdout, and over no join and no subquery")
+		return nil, syntax.Refuse(firstLocation(s.FromClause), "name only the holdout's table",
+			"holdout_mean reads the table of a holdout, not a join or a subquery")
 	}
 	f := s.TargetList[0].GetResTarget().GetVal().GetFuncCall()
 	switch {
 	case f.AggFilter != nil:
 		return nil, syntax.Refuse(syntax.Location(f.AggFilter), everybody,
-			"a holdout's mean is over all its people, whose number is public; how many of them a FILTER leaves is not")
+			"a holdout's mean covers all its people, whose number is public; the number that a FILTER leaves is not")
 	case f.AggDistinct || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.Args) < 1 ||
 		len(f.Args) > 2:
-		return nil, syntax.Refuse(f.Location, holdoutInstead, "holdout_mean takes an expression, and perhaps the training value")
+		return nil, syntax.Refuse(f.Location, holdoutInstead, "holdout_mean takes an expression and, if you like, the training value")
 	}
 	return f, nil
 }
@@ -159,10 +159,10 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 	case len(found) == 0 && name != "":
 		return nil, syntax.Refuse(v.Location, "ask about its own table", "%q is not the table of the holdout %q", v.Relname, name)
 	case len(found) == 0:
-		return nil, syntax.Refuse(v.Location, "the tables that are held out are "+strings.Join(tables, ", "),
+		return nil, syntax.Refuse(v.Location, "the held-out tables are "+strings.Join(tables, ", "),
 			"the table %q is not held out", v.Relname)
 	case len(found) > 1:
-		return nil, syntax.Refuse(v.Location, "say which one, with 'discreet holdout score' or over HTTP; there are "+
+		return nil, syntax.Refuse(v.Location, "name one of them, with 'discreet holdout score' or over HTTP: "+
 			strings.Join(names, ", "), "the table %q has several holdouts", v.Relname)
 	}
 	return found[0], nil
@@ -223,18 +223,19 @@ func (hr holdoutReader) argument(n *pg.Node) (tree.Expr, error) {
 		arg = hr.in.env.normal(arg)
 	}
 	t := arg.Type()
-	const bounded = "write a condition, or CASE WHEN ... THEN 1 ELSE 0 END, or bring it between 0 and 1, as in greatest(0, least(1, x))"
+	const bounded = "write a condition, or CASE WHEN ... THEN 1 ELSE 0 END, or keep it between 0 and 1, as in greatest(0, least(1, x))"
 	switch {
 	case t.Kind == tree.Real:
 		return nil, syntax.Refuse(pos, "round it first, as in round(x, 2), and ask the owner for steps: 100 in the policy",
-			"holdout_mean needs exact numbers, and this is the result of a division or a decimal without granularity")
+			"holdout_mean needs exact numbers, but this is the result of a division or a decimal without granularity")
 	case t.Kind != tree.Number:
 		return nil,
-			syntax.Refuse(pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, and this is %s", expr.Article(t.Kind))
+			syntax.Refuse(pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, but this is %s", expr.Article(t.Kind))
 	case t.Lo.Sign() < 0 || new(big.Rat).Mul(new(big.Rat).SetInt(t.Hi), t.Step).Cmp(tree.One) > 0:
-		return nil, syntax.Refuse(pos, bounded, "the policy does not say that this is between 0 and 1, and noise is for values that are")
+		return nil, syntax.Refuse(pos, bounded, "the policy does not say that this is between 0 and 1, and the noise is for values "+
+			"between them")
 	case t.Hi.Sign() == 0:
-		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil", "this is 0 for every row")
+		return nil, syntax.Refuse(pos, "write a condition that some rows can meet", "this is 0 for every row")
 	case expr.MaxAbs(t).Cmp(maxRowSteps) > 0:
 		return nil, syntax.Refuse(pos, "round it, as in round(x, 2)", "the values of this could exceed 2^53 steps")
 	}
@@ -248,7 +249,7 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 	}
 	if !tree.Private(q.rows) || !q.rows.Single() {
 		return syntax.Refuse(v.Location, "ask the owner to correct the policy",
-			"a holdout is a private table in which everybody has one row")
+			"a holdout must be a private table with one row for each person")
 	}
 	read := holdoutReader{q}
 	if len(call.Args) == 2 {
@@ -266,8 +267,8 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 	}
 	factor := new(big.Rat).Mul(m.Step(), big.NewRat(h.Of.Steps, 1))
 	if !factor.IsInt() || !factor.Num().IsInt64() {
-		return syntax.Refuse(syntax.Location(call.Args[0]), "round it, or ask the owner for other steps in the policy",
-			"values of this are multiples of %s, and those of the holdout are multiples of 1/%d", m.Step().RatString(), h.Of.Steps)
+		return syntax.Refuse(syntax.Location(call.Args[0]), "round it, or ask the owner for different steps in the policy",
+			"values of this are multiples of %s, but those of the holdout are multiples of 1/%d", m.Step().RatString(), h.Of.Steps)
 	}
 	h.Averaged, h.Factor = arg, factor.Num().Int64()
 	h.Query = tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []tree.Measure{m},
@@ -293,7 +294,7 @@ func (hr holdoutReader) measure(arg tree.Expr, pos int32) (tree.Measure, error) 
 func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, m *meter.Meter) error {
 	t := ds.Tables[h.Of.Train]
 	if t == nil || !t.Public {
-		return syntax.Refuse(v.Location, "ask the owner to correct the policy", "the training table of a holdout is a public table")
+		return syntax.Refuse(v.Location, "ask the owner to correct the policy", "the training table of a holdout must be a public table")
 	}
 	const instead = "give the training value as the second argument"
 	elsewhere := func(err error) error {
@@ -313,7 +314,7 @@ func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.F
 		Measures: []tree.Measure{sum, {Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
 	if !h.Train.Public() {
 		return syntax.Refuse(syntax.Location(call.Args[0]), instead,
-			"a training value is told exactly, so it is computed without subqueries, which could be about private rows")
+			"a training value is shown exactly, so it is computed without subqueries, which could be about private rows")
 	}
 	if err := proveTotal(h.Train); err != nil {
 		return elsewhere(err)

@@ -49,7 +49,7 @@ func groupings(s *pg.SelectStmt) ([]grouping, error) {
 // combineSets are the sets of two parts of a GROUP BY, each with each.
 func combineSets(a, b [][]*pg.Node, pos int32) ([][]*pg.Node, error) {
 	if len(a)*len(b) > maxQuestions {
-		return nil, syntax.Refuse(pos, "name the groupings that you need, as in GROUPING SETS ((a), (b), ())",
+		return nil, syntax.Refuse(pos, "name the groupings you need, as in GROUPING SETS ((a), (b), ())",
 			"GROUP BY has more than %d groupings", maxQuestions)
 	}
 	var out [][]*pg.Node
@@ -102,7 +102,7 @@ func expandSets(n *pg.Node) ([][]*pg.Node, error) {
 		}
 		return out, nil
 	}
-	return nil, syntax.Refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not known")
+	return nil, syntax.Refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not supported")
 }
 
 // groups is what a question is grouped by: the keys of its set of GROUP BY, in canonical order.
@@ -191,21 +191,21 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 	if c := tree.Derived(e); c != nil {
 		other := "group by another column"
 		if kf.restricted { // without it, a subquery would be read as one row for each person
-			other += "; a subquery that is grouped by the person has no HAVING: name the aggregate with AS, and compare it in WHERE outside"
+			other += "; a subquery grouped by the person cannot have HAVING: name the aggregate with AS, and compare it in the outer WHERE"
 		}
-		return tree.Key{}, syntax.Refuse(pos, other, "%s says who or what a row is about, and groups of one person cannot be released",
+		return tree.Key{}, syntax.Refuse(pos, other, "%s identifies people or their records, and groups of one person cannot be released",
 			c.Field.Describe())
 	}
 	switch e.Type().Kind {
 	case tree.Real:
 		return tree.Key{},
-			syntax.Refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "floating-point numbers cannot be grouped by")
+			syntax.Refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "you cannot group by floating-point numbers")
 	case tree.Identity:
-		return tree.Key{}, syntax.Refuse(pos, "group by another column", "this cannot be grouped by")
+		return tree.Key{}, syntax.Refuse(pos, "group by another column", "you cannot group by this")
 	}
 	if t := e.Type(); t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
 		return tree.Key{},
-			syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
+			syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key can have at most 64 bits, and this can be larger")
 	}
 	kf.domains.costly = false
 	values, ok, err := kf.values(e, pos)
@@ -217,7 +217,7 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 	}
 	if err := kf.refuseUnlessPrivate(e, pos); err != nil && kf.domains.costly {
 		return tree.Key{}, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE, or group by fewer or simpler keys",
-			"it takes too much work to find the values of this key")
+			"finding the values of this key takes too much work")
 	} else if err != nil {
 		return tree.Key{}, err
 	}
@@ -257,14 +257,14 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
 		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE",
-			"%s has no public keys: the values of a decimal are those of single people", name)
+			"%s has no public keys: a value of a decimal can belong to a single person", name)
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Bounds != nil {
 		return syntax.Refuse(pos, "group by something coarser, or narrow "+name+" in WHERE, as in WHERE "+name+" >= ... AND "+name+" < ...",
-			"%s can have more values than an answer has groups, which are at most %d", name, expr.MaxDomain)
+			"%s can have more values than an answer can have groups, which is at most %d", name, expr.MaxDomain)
 	}
 	if bad != nil && (bad.Field.Type.Kind == tree.Date || bad.Field.Type.Kind == tree.Timestamp) {
-		return syntax.Refuse(pos, "say between which it lies, as in WHERE "+name+" >= '2024-01-01' AND "+name+
+		return syntax.Refuse(pos, "narrow it, as in WHERE "+name+" >= '2024-01-01' AND "+name+
 			" < '2025-01-01', or ask the owner to add bounds: [first, last] to the column in the policy",
 			"%s has no public keys, because it has no bounds", name)
 	}

@@ -71,7 +71,7 @@ func mixLevels(a, b level, inner bool, pos int32) (level, error) {
 
 func refuseMixed(pos int32) error {
 	return syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides",
-		"rows of a table and the answer of a question cannot be joined")
+		"rows of a table and the answer to a question cannot be joined")
 }
 
 func (cl classifier) ofItem(n *pg.Node) (level, error) {
@@ -116,8 +116,8 @@ func (cl classifier) ofItem(n *pg.Node) (level, error) {
 		if both, err := mixLevels(l, r, true, at); err != nil || both != overBoth || inner {
 			return both, err
 		}
-		return overNothing, syntax.Refuse(at, "leave LEFT, RIGHT or FULL out, which shows the groups that the answer has; or group by the "+
-			"column itself, without the join, and add up the rest around the question",
+		return overNothing, syntax.Refuse(at, "leave out LEFT, RIGHT or FULL, to show the groups of the answer; or group by the "+
+			"column itself, without the join, and add up the rest in a query around the question",
 			"rows and an answer can only be joined by an inner join")
 	case *pg.Node_RangeFunction:
 		return overNothing, nil // of the outer engine, or refused

@@ -172,7 +172,7 @@ func (agg *aggregator) sumWithin(arg tree.Expr, pos int32) (tree.Measure, error)
 	most := stepsOf(limit, m)
 	if most.Sign() == 0 {
 		return m, syntax.Refuse(pos, "set dp.max_sum to "+tree.Describe(expr.NewNumber(m.Step()))+" or more",
-			"one person adds nothing to this sum where it is at most %s: its values are multiples of %s",
+			"with at most %s for each person nobody adds anything to this sum: its values are multiples of %s",
 			tree.Describe(expr.NewNumber(limit)), tree.Describe(expr.NewNumber(m.Step())))
 	}
 	if most.Cmp(tree.Times(agg.groups.rowLimit(agg.in.rows), expr.MaxAbs(m.Arg.Type()))) < 0 {
@@ -225,7 +225,8 @@ func (agg *aggregator) addQuantile(arg tree.Expr, at *big.Rat, note string, pos 
 		all.at = slices.Insert(all.at, i, at)
 	}
 	if len(all.at) > maxQuantiles {
-		return 0, syntax.Refuse(pos, "ask for fewer at a time", "more than %d quantiles of one expression are asked for", maxQuantiles)
+		return 0, syntax.Refuse(pos, "ask for fewer at a time", "the question asks for more than %d quantiles of one "+
+			"expression", maxQuantiles)
 	}
 	typ := tree.Type{Kind: arg.Type().Kind}
 	if t := arg.Type(); t.Kind == tree.Number {

@@ -87,14 +87,14 @@ func (e *env) visit(pos int32) error {
 func (e *env) descend(pos int32) (*env, error) {
 	inner := *e
 	if inner.depth++; inner.depth > maxInside {
-		return nil, syntax.Refuse(pos, "write it with fewer levels", "subqueries are nested more than %d levels deep", maxInside)
+		return nil, syntax.Refuse(pos, "use fewer levels", "subqueries are nested more than %d levels deep", maxInside)
 	}
 	return &inner, inner.visit(pos)
 }
 
 func tooManyTables(pos int32) error {
 	return syntax.Refuse(pos, "ask a simpler question",
-		"the question has more than %d tables, once WITH and views are replaced by what they stand for", maxTables)
+		"the question has more than %d tables, once WITH and views are expanded", maxTables)
 }
 
 // addNames adds the queries of a WITH clause. Each sees those before it.
@@ -114,7 +114,7 @@ func (e *env) addNames(w *pg.WithClause) (*env, error) {
 			return nil, syntax.Refuse(syntax.Location(n), "write WITH name AS (SELECT ...)", "WITH takes a SELECT only")
 		}
 		if seen[strings.ToLower(q.Ctename)] {
-			return nil, syntax.Refuse(q.Location, "give each a name of its own", "two queries of WITH are called %q", q.Ctename)
+			return nil, syntax.Refuse(q.Location, "give each its own name", "two queries of WITH are called %q", q.Ctename)
 		}
 		seen[strings.ToLower(q.Ctename)] = true
 		e.meter().Work(1+len(inner.ctes), meter.Node)
@@ -140,8 +140,8 @@ type referent struct {
 // owner's.
 func (e *env) find(v *pg.RangeVar) (referent, error) {
 	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh {
-		return referent{}, syntax.Refuse(v.Location, "write the table's name alone; "+listNames("tables", e.dataset.Tables),
-			"a table is named without schema and ONLY")
+		return referent{}, syntax.Refuse(v.Location, "write only the table's name; "+listNames("tables", e.dataset.Tables),
+			"tables are named without schema and ONLY")
 	}
 	if strings.HasPrefix(v.Relname, AnswerPrefix) {
 		return referent{answer: true}, nil // see refuseOwnNames

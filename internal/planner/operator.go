@@ -15,7 +15,7 @@ import (
 
 func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	if len(a.Name) != 1 {
-		return nil, syntax.Refuse(a.Location, "write the operator alone", "an operator with a schema cannot be used")
+		return nil, syntax.Refuse(a.Location, "write only the operator", "an operator with a schema cannot be used")
 	}
 	op := a.Name[0].GetString_().GetSval()
 	switch a.Kind {
@@ -53,7 +53,7 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 		return expr.NewCompare(tree.NotDistinct, l, r, a.Location)
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL: // of constants they are lists by now
 		return nil, syntax.Refuse(a.Location, fmt.Sprintf("compare with a list of at most %d constants, as in x = ANY (ARRAY['a', 'b']), "+
-			"x = ANY ($1) or x IN ('a', 'b')", syntax.MaxElements), "this array cannot be compared with")
+			"x = ANY ($1) or x IN ('a', 'b')", syntax.MaxElements), "this array cannot be used in a comparison")
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
 		return checkNamed(s, "nullif", []*pg.Node{a.Lexpr, a.Rexpr}, a.Location)
 	}
@@ -197,7 +197,7 @@ func checkLike(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	}
 	if k := x.Type().Kind; k != tree.Text {
 		return nil, syntax.Refuse(a.Location, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)",
-			"LIKE is for text, and this is %s", expr.Article(k))
+			"LIKE is for text, but this is %s", expr.Article(k))
 	}
 	text, err := expr.TextConstant(r, expr.MaxNeedle, example, a.Location)
 	if err != nil {
@@ -290,7 +290,7 @@ func checkCall(s scope, f *pg.FuncCall) (tree.Expr, error) {
 func functionInstead(name string) string {
 	switch name {
 	case "now", "current_timestamp", "clock_timestamp", "random":
-		return "write the value itself, as in '2024-01-31'; an answer must not depend on when it is asked"
+		return "write the value itself, as in '2024-01-31'; an answer must not depend on when you ask"
 	case "repeat", "regexp_replace", "translate", "format", "reverse", "initcap":
 		return "use ||, replace, left, right, substring, lpad, trim, lower or upper, whose results have a bounded length"
 	case "regexp_matches", "regexp_match", "regexp_substr", "regexp_count", "regexp_instr":
@@ -350,7 +350,7 @@ func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, e
 	for i, n := range nodes {
 		var err error
 		if n.GetNamedArgExpr() != nil {
-			return nil, syntax.Refuse(pos, "write "+expr.Lookup(name).Usage, "arguments have no names here")
+			return nil, syntax.Refuse(pos, "write "+expr.Lookup(name).Usage, "arguments cannot be named here")
 		}
 		if args[i], err = checkExpr(s, n); err != nil {
 			return nil, err

@@ -57,8 +57,8 @@ func (in *rowScope) readPersons(s *pg.SelectStmt, pos int32) (tree.Relation, err
 // personScope reads GROUP BY. One of its columns says who a row is about.
 func (in *rowScope) personScope(s *pg.SelectStmt, pos int32) (*personScope, error) {
 	refuse := func(pos int32) (*personScope, error) {
-		return nil, syntax.Refuse(pos, "group by the column that says who a row is about, or ask the inner question on its own",
-			"a subquery with aggregates among private rows must be grouped by the person")
+		return nil, syntax.Refuse(pos, "group by the column that identifies the person, or ask the inner question separately",
+			"a subquery with aggregates over private rows must be grouped by the person")
 	}
 	groups := s.GroupClause
 	if !tree.Private(in.rows) || len(groups) == 0 {
@@ -138,8 +138,8 @@ func (rr rowReader) readDistinct(s *pg.SelectStmt, pos int32) (tree.Relation, er
 	}
 	if p.who == nil {
 		return nil, syntax.Refuse(firstLocation(s.TargetList),
-			"select the column that says who a row is about beside the others, or count with COUNT(DISTINCT ...)",
-			"DISTINCT among private rows must be about the rows of one person")
+			"also select the column that identifies the person, or count with COUNT(DISTINCT ...)",
+			"DISTINCT on private rows must be within the rows of one person")
 	}
 	if err := p.refuseTwo(firstLocation(s.TargetList)); err != nil {
 		return nil, err
@@ -163,9 +163,9 @@ func (s *personScope) refuseTwo(pos int32) error {
 	if !other || s.in.rows.isAlways(s.who, s.in.filter) {
 		return nil
 	}
-	return syntax.Refuse(pos, "name the person once: by the column of FULL JOIN ... USING (pid), by COALESCE(a.pid, b.pid) after FULL "+
-		"JOIN ... ON, or by the column of the table on the left of LEFT JOIN",
-		"each of these columns says only of some rows whose they are")
+	return syntax.Refuse(pos, "name the person once: with the column of FULL JOIN ... USING (pid), with COALESCE(a.pid, b.pid) "+
+		"after FULL JOIN ... ON, or with the column of the table on the left of LEFT JOIN",
+		"each of these columns identifies the person of only some rows")
 }
 
 // isBetter reports whether a column says of every row whose it is, where the one that was found
@@ -225,7 +225,7 @@ func (s *personScope) column(name string, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, syntax.Refuse(pos, "put it into GROUP BY beside the person, or into an aggregate such as COUNT, SUM or MAX",
+	return nil, syntax.Refuse(pos, "put it into GROUP BY with the person, or into an aggregate such as COUNT, SUM or MAX",
 		"%s is not in GROUP BY of this subquery", c.Field.Describe())
 }
 
@@ -233,7 +233,7 @@ func (s *personScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
 	if f.Over != nil {
 		return nil, syntax.Refuse(f.Location, "group in a subquery, and put the window into the SELECT around it",
-			"a window cannot stand beside GROUP BY in a subquery by person")
+			"a subquery by person cannot have both a window and GROUP BY")
 	}
 	if !isPersonal(name) {
 		return checkCall(s, f)
@@ -243,7 +243,7 @@ func (s *personScope) call(f *pg.FuncCall) (tree.Expr, error) {
 
 func (s *personScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	return nil, syntax.Refuse(l.Location, "put it into WHERE or into the argument of an aggregate",
-		"a subquery cannot be used beside aggregates")
+		"a subquery cannot be used next to aggregates")
 }
 
 // add adds an aggregate, once. Its name is for readers; nobody can write it.
@@ -368,7 +368,7 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 	}
 	if arg.Type().Kind == tree.Identity {
 		return none(syntax.Refuse(f.Location, "count rows with COUNT(*)",
-			"%s cannot be computed of a column that says who or what a row is about", name))
+			"%s cannot be computed from a column that identifies people or their records", name))
 	}
 	if arg, err = pr.in.onlyWhere(filter, arg, f.Location); err != nil {
 		return none(err)
@@ -385,7 +385,7 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 	case "count":
 		if t.Kind == tree.Real {
 			return none(syntax.Refuse(f.Location, "round it first, as in round(x, 2)",
-				"COUNT(DISTINCT ...) needs exact values, and this is a floating-point number"))
+				"COUNT(DISTINCT ...) needs exact values, but this is a floating-point number"))
 		}
 		return tree.Part{Kind: tree.PartDistinct, Arg: arg}, tree.NumberType(tree.One, new(big.Int), rows, true), nil
 	case "sum":
@@ -396,13 +396,13 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 		typ := tree.NumberType(t.Step, lo, hi, true)
 		if typ.TooWide() {
 			return none(syntax.Refuse(f.Location, "ask the owner for narrower bounds or a smaller max_rows",
-				"the sum of one person's values can be too large"))
+				"the sum of one person's values could be too large"))
 		}
 		return tree.Part{Kind: tree.PartSum, Arg: arg}, typ, nil
 	case "min", "max":
 		if t.Kind == tree.Boolean || t.Kind == 0 {
 			return none(syntax.Refuse(f.Location, "use bool_or or bool_and, or a number, a date or a text",
-				"%s needs something with an order, and this is %s", name, expr.Article(t.Kind)))
+				"%s needs something with an order, but this is %s", name, expr.Article(t.Kind)))
 		}
 		if name == "min" {
 			return tree.Part{Kind: tree.PartMin, Arg: arg}, t, nil
@@ -411,7 +411,7 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 	case "bool_or", "bool_and", "every":
 		if t.Kind != tree.Boolean {
 			return none(syntax.Refuse(f.Location, "write a comparison, such as bool_or(age > 40)",
-				"%s needs something that is true or false, and this is %s", name, expr.Article(t.Kind)))
+				"%s needs something that is true or false, but this is %s", name, expr.Article(t.Kind)))
 		}
 		if name == "bool_or" {
 			return tree.Part{Kind: tree.PartAny, Arg: arg}, tree.Bool, nil
@@ -425,7 +425,7 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 func refusePartModifiers(f *pg.FuncCall, name string) error {
 	switch {
 	case f.AggDistinct && (name != "count" || f.Over != nil):
-		return syntax.Refuse(f.Location, "use it as in COUNT(DISTINCT x), in a subquery that is grouped by the person",
+		return syntax.Refuse(f.Location, "use it as in COUNT(DISTINCT x), in a subquery grouped by the person",
 			"DISTINCT cannot be used with this aggregate")
 	case len(f.AggOrder) > 0 || f.AggWithinGroup:
 		return syntax.Refuse(f.Location, insteadPersonal, "ORDER BY cannot be used with this aggregate of one person's rows")

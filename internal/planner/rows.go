@@ -143,10 +143,10 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 		return nil, syntax.Refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q",
 			column).WithCode(syntax.NoColumn)
 	case len(found) > 1:
-		instead := "name those of both tables, as in COALESCE(a." + column + ", b." + column + ")"
+		instead := "name the columns of both tables, as in COALESCE(a." + column + ", b." + column + ")"
 		for _, i := range found { // what a FULL JOIN has made of two columns is in no table
 			if table := r.owner(i); table != "" {
-				instead = "write its table before it, as in " + table + "." + column
+				instead = "write the table's name before it, as in " + table + "." + column
 				break
 			}
 		}

@@ -138,7 +138,7 @@ func refuseOwnNames(s *pg.SelectStmt) error {
 			name, at = q.Ctename, q.Location
 		}
 		if err == nil && strings.HasPrefix(strings.ToLower(name), AnswerPrefix) {
-			err = syntax.Refuse(at, "choose another name", "names that start with %s are for answers", AnswerPrefix)
+			err = syntax.Refuse(at, "choose another name", "names that start with %s are reserved for answers", AnswerPrefix)
 		}
 		return true
 	})
@@ -209,7 +209,7 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 				continue
 			}
 			if src.table != nil {
-				return syntax.Refuse(x.RangeVar.Location, "ask about it with an aggregate, in a subquery of its own",
+				return syntax.Refuse(x.RangeVar.Location, "ask about it with an aggregate, in a separate subquery",
 					"rows of %q cannot be used here", x.RangeVar.Relname)
 			}
 		}

@@ -45,7 +45,7 @@ func (in *rowScope) call(f *pg.FuncCall) (tree.Expr, error) {
 			return e, nil
 		}
 		return nil, syntax.Refuse(f.Location,
-			"put it into the SELECT list of a subquery, partitioned by the person, and name its column here",
+			"put it into the SELECT list of a subquery, partitioned by the person, and use its column here",
 			"a window cannot be used here")
 	}
 	if isPersonal(name) {
@@ -174,8 +174,8 @@ func (in *rowScope) onlyWhere(filter, arg tree.Expr, pos int32) (tree.Expr, erro
 	}
 	e = in.env.normal(e)
 	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
-		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil",
-			"the condition of this FILTER holds for no row, or its aggregate is of NULL")
+		return nil, syntax.Refuse(pos, "write a condition that some rows can meet",
+			"no row can meet the condition of this FILTER, or its aggregate is over NULL")
 	}
 	return e, nil
 }
@@ -196,7 +196,7 @@ func (in *rowScope) readFilter(f *pg.FuncCall) (tree.Expr, error) {
 func (in *rowScope) readGroupItem(n *pg.Node, targets []*pg.Node) (*pg.Node, tree.Expr, error) {
 	if n.GetGroupingSet() != nil {
 		return nil, nil, syntax.Refuse(syntax.Location(n), "write plain columns into GROUP BY",
-			"a subquery by person has no GROUPING SETS")
+			"a subquery by person cannot have GROUPING SETS")
 	}
 	if n.GetAConst() != nil {
 		i, ok := ordinal(n, len(targets))
@@ -224,10 +224,10 @@ func (in *rowScope) readGroupItem(n *pg.Node, targets []*pg.Node) (*pg.Node, tre
 func groupable(e tree.Expr, pos int32) error {
 	switch e.Type().Kind {
 	case tree.Real:
-		return syntax.Refuse(pos, "round it first, as in round(x, 2)", "this is a floating-point number, and rows are not grouped by such")
+		return syntax.Refuse(pos, "round it first, as in round(x, 2)", "this is a floating-point number, and rows cannot be grouped by one")
 	case tree.Identity:
-		return syntax.Refuse(pos, "list the column in the policy, or group by the person alone",
-			"a column that says what a row is a part of, and that the policy does not list, can only be joined on")
+		return syntax.Refuse(pos, "list the column in the policy, or group only by the person",
+			"a column that says what a row is part of and is not listed in the policy can only be joined on")
 	}
 	return nil
 }
@@ -297,8 +297,8 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 		at            int32
 		what, instead string
 	}{
-		{len(s.DistinctClause) > 0 && !isDistinct(s) && isAggregated(s), firstLocation(s.DistinctClause), "DISTINCT ON beside aggregates",
-			"group in a subquery, and put it around that"},
+		{len(s.DistinctClause) > 0 && !isDistinct(s) && isAggregated(s), firstLocation(s.DistinctClause), "DISTINCT ON with aggregates",
+			"group in a subquery, and use it in the query around that"},
 		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT",
 			"put it outside, where it is applied to the answer"},
 		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET",
@@ -340,7 +340,7 @@ func (in *rowScope) readColumns(as scope, targets []*pg.Node) (names []string, c
 	}
 	if name := repeatedName(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "?column?" })); name != "" {
 		return nil, nil,
-			syntax.Refuse(firstLocation(targets), "give every column a name of its own with AS",
+			syntax.Refuse(firstLocation(targets), "give every column its own name with AS",
 				"two columns of the subquery are called %q", name)
 	}
 	if len(columns) > maxColumns {
@@ -372,7 +372,7 @@ func (in *rowScope) star(ref *pg.ColumnRef, f func(*tree.Column)) error {
 		}
 	}
 	if !found || len(ref.Fields) > 2 {
-		return syntax.Refuse(ref.Location, "the tables here are "+in.rows.bindings(), "there is no such table in this subquery")
+		return syntax.Refuse(ref.Location, "the tables here are "+in.rows.bindings(), "this subquery does not have this table")
 	}
 	return nil
 }

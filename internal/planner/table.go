@@ -54,7 +54,7 @@ func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 	}
 	if !tree.Private(from) {
 		return nil, syntax.Refuse(firstLocation(s.FromClause), "join it with a private table, or train on it without Discreet",
-			"a public table has nothing to protect, and is not trained on here on its own")
+			"a public table has nothing to protect, so it cannot be trained on here by itself")
 	}
 	in := &rowScope{env: e, rows: from, extend: true}
 	b := tableBuilder{in: in, keys: newKeyFinder(in), pos: firstLocation(s.FromClause)}
@@ -74,7 +74,7 @@ func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 func refuseTable(s *pg.SelectStmt) error {
 	if isSet(s) {
 		return syntax.Refuse(-1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t",
-			"rows to train on are one SELECT, and UNION, INTERSECT and EXCEPT stand inside of its FROM at most")
+			"rows to train on must be one SELECT; UNION, INTERSECT and EXCEPT can only be inside its FROM")
 	}
 	if err := refuseClauses(s); err != nil {
 		return err
@@ -89,14 +89,14 @@ func refuseTable(s *pg.SelectStmt) error {
 		at            int32
 		what, instead string
 	}{
-		{len(s.DistinctClause) > 0, firstLocation(s.TargetList), "DISTINCT", "leave it out: one person's row would decide about another's"},
+		{len(s.DistinctClause) > 0, firstLocation(s.TargetList), "DISTINCT", "leave it out: one person's row would affect another's"},
 		{len(s.GroupClause) > 0, firstLocation(s.GroupClause), "GROUP BY", perPerson},
 		{s.HavingClause != nil, syntax.Location(s.HavingClause), "HAVING", perPerson},
-		{len(s.SortClause) > 0, sortedBy(s), "ORDER BY", "leave it out: the order of rows means nothing to a training"},
+		{len(s.SortClause) > 0, sortedBy(s), "ORDER BY", "leave it out: the order of rows means nothing in training"},
 		{s.LimitCount != nil, syntax.Location(s.LimitCount), "LIMIT",
-			"leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+			"leave it out, or choose rows with WHERE: one person's row would affect another's"},
 		{s.LimitOffset != nil, syntax.Location(s.LimitOffset), "OFFSET",
-			"leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+			"leave it out, or choose rows with WHERE: one person's row would affect another's"},
 	} {
 		if c.present {
 			return syntax.Refuse(c.at, c.instead, "%s cannot be used for rows to train on", c.what)
@@ -161,7 +161,7 @@ func (b *tableBuilder) readFeatures(targets []*pg.Node) error {
 		}
 		if name == "?column?" {
 			return syntax.Refuse(pos, "name it with AS, as in age + 1 AS older",
-				"a column of rows to train on needs a name, by which rows to predict have it too")
+				"a column of rows to train on needs a name, which rows to predict must use too")
 		}
 		b.columns = append(b.columns, tableDraft{name, b.in.env.normal(adoptText(e)), pos})
 	}
@@ -171,7 +171,7 @@ func (b *tableBuilder) readFeatures(targets []*pg.Node) error {
 	seen := map[string]bool{}
 	for _, c := range b.columns {
 		if name := strings.ToLower(c.name); seen[name] {
-			return syntax.Refuse(c.pos, "give every column a name of its own with AS", "two columns are called %q", c.name)
+			return syntax.Refuse(c.pos, "give every column its own name with AS", "two columns are called %q", c.name)
 		} else {
 			seen[name] = true
 		}
@@ -188,9 +188,9 @@ func (s trainingScope) person([]*pg.Node) tree.Expr { return nil }
 func (s trainingScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	if name := functionName(f); isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil || f.Over != nil {
 		return nil,
-			syntax.Refuse(f.Location, "select columns and expressions of them; numbers about a person come from a subquery, as in "+
+			syntax.Refuse(f.Location, "select columns and expressions over them; numbers about a person come from a subquery, as in "+
 				"(SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
-				"rows to train on are not aggregated, and have no windows")
+				"rows to train on cannot have aggregates or windows")
 	}
 	return checkCall(s, f)
 }
@@ -206,7 +206,7 @@ func (b *tableBuilder) readTarget(text string) error {
 	}
 	const instead = "name a column of the SELECT, or write an expression over its FROM, as in income > 50000"
 	if strings.TrimSpace(text) == "" {
-		return syntax.Refuse(-1, instead, "there is no target")
+		return syntax.Refuse(-1, instead, "the target is missing")
 	}
 	at := b.columnIndex(strings.TrimSpace(text))
 	if at < 0 {
@@ -263,7 +263,7 @@ func (b *tableBuilder) readTargetExpression(n *pg.Node, name string, aside func(
 		return aside(err)
 	}
 	if b.columnIndex(name) >= 0 {
-		return syntax.Refuse(-1, "give one of them another name with AS", "target: a feature is called %q too", name)
+		return syntax.Refuse(-1, "give one of them another name with AS", "target: a feature also has the name %q", name)
 	}
 	return b.refuseTarget()
 }
@@ -307,7 +307,7 @@ func (b *tableBuilder) columnIndex(name string) int {
 
 func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 	if len(b.columns) == 0 {
-		return nil, syntax.Refuse(pos, "select the columns to predict from, too", "there is no feature beside the target")
+		return nil, syntax.Refuse(pos, "also select the columns to predict from", "there are no features besides the target")
 	}
 	t := &tree.Table{Dataset: b.in.env.dataset.Name, Neighbours: b.in.env.dataset.Neighbours, Where: b.in.filter}
 	width := 0
@@ -349,15 +349,15 @@ func (b *tableBuilder) column(c tableDraft) (tree.TableColumn, error) {
 		return out, b.constant(c, tree.Describe(l))
 	}
 	if who := tree.Derived(c.expr); who != nil {
-		return out, syntax.Refuse(c.pos, "leave it out", "%s says who or what a row is about, and nothing can be learned from it",
+		return out, syntax.Refuse(c.pos, "leave it out", "%s identifies people or their records, so nothing can be learned from it",
 			who.Field.Describe())
 	}
 	switch t.Kind {
 	case tree.Identity:
-		return out, syntax.Refuse(c.pos, "leave it out", "a column that says who or what a row is about cannot be trained on")
+		return out, syntax.Refuse(c.pos, "leave it out", "a column that identifies people or their records cannot be trained on")
 	case tree.Real:
 		return out, syntax.Refuse(c.pos, "round it, as in round(x, 2), or ask the owner for a granularity in the policy",
-			"%q is the result of a division or a decimal without granularity, and rows to train on are exact numbers", c.name)
+			"%q is the result of a division or a decimal without granularity, but rows to train on must be exact numbers", c.name)
 	case tree.Number:
 		if t.Declared {
 			return out, b.number(c)
@@ -386,7 +386,7 @@ func (b *tableBuilder) number(c tableDraft) error {
 }
 
 func (b *tableBuilder) constant(c tableDraft, what string) error {
-	return syntax.Refuse(c.pos, "use something that differs between rows; an intercept is added by itself",
+	return syntax.Refuse(c.pos, "use something that differs between rows; an intercept is added automatically",
 		"%q is the same in all rows: %s", c.name, what)
 }
 
@@ -406,15 +406,15 @@ func (b *tableBuilder) category(c tableDraft) ([]policy.Value, error) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool { return v.Null }) // it has a code of its own
 	switch {
 	case !found && b.keys.domains.costly:
-		return nil, syntax.Refuse(c.pos, "select columns as they are, or compute numbers and conditions of them",
-			"it takes too much work to find the values of this category")
+		return nil, syntax.Refuse(c.pos, "select the columns themselves, or compute numbers and conditions from them",
+			"finding the values of this category takes too much work")
 	case !found && t.Kind == tree.Text:
 		return nil, syntax.Refuse(c.pos, "list the values you want, as in WHERE "+tree.Describe(c.expr)+
 			" IN ('a', 'b'), leave it out, or ask the owner to add keys: [...] to the column in the policy",
 			"%q is a text without public keys", c.name)
 	case !found && t.Kind == tree.Number:
 		return nil,
-			syntax.Refuse(c.pos, "bring it between two numbers, as in greatest(0, least(100, x)), leave it out, or ask the owner to add "+
+			syntax.Refuse(c.pos, "keep it between two numbers, as in greatest(0, least(100, x)), leave it out, or ask the owner to add "+
 				"bounds: [lowest, highest] to the column in the policy",
 				"%q is a number without public bounds", c.name)
 	case !found:

@@ -93,7 +93,7 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	}
 	if isInterval(left) || op != "+" && op != "-" {
 		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month'",
-			"an INTERVAL can be added to a date or a timestamp, or subtracted from it, and nothing else")
+			"an INTERVAL can only be added to or subtracted from a date or a timestamp")
 	}
 	by, err := readInterval(right.GetTypeCast())
 	if err != nil {
@@ -172,14 +172,14 @@ func checkTimeCall(s scope, name string, f *pg.FuncCall) (e tree.Expr, done bool
 func checkBin(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	const usage = "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')"
 	if len(f.Args) != 3 || f.Over != nil || f.AggFilter != nil {
-		return nil, syntax.Refuse(f.Location, usage, "date_bin has another number of arguments")
+		return nil, syntax.Refuse(f.Location, usage, "date_bin has the wrong number of arguments")
 	}
 	stride := f.Args[0]
 	if text, ok := stride.GetAConst().GetVal().(*pg.A_Const_Sval); ok { // an interval without the word
 		stride = intervalNode(text.Sval.GetSval(), f.Location)
 	}
 	if !isInterval(stride) {
-		return nil, syntax.Refuse(f.Location, usage, "the first argument of date_bin is an INTERVAL")
+		return nil, syntax.Refuse(f.Location, usage, "the first argument of date_bin must be an INTERVAL")
 	}
 	by, err := readInterval(stride.GetTypeCast())
 	if err != nil {
@@ -187,7 +187,8 @@ func checkBin(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	}
 	length := durationSeconds(by)
 	if by.Months != 0 || length.Sign() <= 0 {
-		return nil, syntax.Refuse(f.Location, "use date_trunc('month', at) for months", "the length of a bin is positive, in days or less")
+		return nil, syntax.Refuse(f.Location, "use date_trunc('month', at) for months", "the length of a bin must be positive, and "+
+			"in days or smaller units")
 	}
 	at, err := checkExpr(s, f.Args[1])
 	if err != nil {
@@ -267,7 +268,7 @@ func ofDifference(field string, seconds tree.Expr, pos int32) (tree.Expr, error)
 		return rest(x, err, 60)
 	}
 	return nil, syntax.Refuse(pos, "use epoch, which is the number of seconds, day, hour or minute",
-		"the difference of two times has no %q", field)
+		"the difference between two times has no %q", field)
 }
 
 // compareDuration makes a - b > INTERVAL '7 days'.
@@ -285,14 +286,14 @@ func compareDuration(s scope, op tree.CompareOp, a *pg.A_Expr) (tree.Expr, error
 	}
 	if !ok || isInterval(left) {
 		return nil, syntax.Refuse(a.Location, instead,
-			"an INTERVAL can be compared with the difference of two timestamps, and with nothing else")
+			"an INTERVAL can only be compared with the difference between two timestamps")
 	}
 	by, err := readInterval(right.GetTypeCast())
 	if err != nil {
 		return nil, err
 	}
 	if by.Months != 0 {
-		return nil, syntax.Refuse(a.Location, instead, "months are not all of one length")
+		return nil, syntax.Refuse(a.Location, instead, "months do not all have the same length")
 	}
 	return expr.NewCompare(op, apart, expr.NewNumber(durationSeconds(by)), a.Location)
 }
@@ -312,7 +313,7 @@ func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	}
 	if isManyTimes(left) || isInterval(left) || op != "+" && op != "-" {
 		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '15 minutes' * n",
-			"an INTERVAL can be added to a date or a timestamp, or subtracted from it, and nothing else")
+			"an INTERVAL can only be added to or subtracted from a date or a timestamp")
 	}
 	length, number := right.GetAExpr().Lexpr, right.GetAExpr().Rexpr
 	if isInterval(number) {
@@ -323,7 +324,7 @@ func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		return nil, err
 	}
 	if by.Months != 0 {
-		return nil, syntax.Refuse(a.Location, "use weeks, days, hours, minutes or seconds", "months are not all of one length")
+		return nil, syntax.Refuse(a.Location, "use weeks, days, hours, minutes or seconds", "months do not all have the same length")
 	}
 	size := durationSeconds(by)
 	if op == "-" {

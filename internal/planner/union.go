@@ -52,7 +52,7 @@ func appendField(s *tree.Select, field int) int {
 func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s.Op != pg.SetOperation_SETOP_UNION || !s.All {
 		return nil, syntax.Refuse(pos, "use UNION ALL, or combine answers outside",
-			"UNION without ALL, INTERSECT and EXCEPT cannot be used on rows, because one person's row would decide about another's")
+			"UNION without ALL, INTERSECT and EXCEPT cannot be used on rows, because one person's row would affect another's")
 	}
 	var parts []*tree.Select
 	var gather func(s *pg.SelectStmt) error
@@ -110,7 +110,7 @@ func (rr rowReader) newUnion(parts []*tree.Select, pos int32) (tree.Relation, er
 		var these []string
 		these, all[i] = visible(p)
 		if len(these) != len(names) {
-			return nil, syntax.Refuse(pos, "select as many columns in each", "the parts of UNION ALL have %d and %d columns",
+			return nil, syntax.Refuse(pos, "select the same number of columns in each", "the parts of UNION ALL have %d and %d columns",
 				len(names), len(these))
 		}
 		if tree.Private(p) != tree.Private(parts[0]) {
@@ -222,8 +222,8 @@ func refuseRepeatedUnit(u *tree.Union, pos int32) error {
 		})
 	}
 	if twice || !u.IsSingle {
-		return syntax.Refuse(pos, "ask about each table on its own",
-			"every row is a person of its own here, and UNION ALL would show some of them several times")
+		return syntax.Refuse(pos, "ask about each table separately",
+			"every row is a separate person here, and UNION ALL would show some of them several times")
 	}
 	return nil
 }

@@ -70,8 +70,8 @@ func (wr *windowReader) distinctOn(s *pg.SelectStmt) (*windowDraft, error) {
 	}
 	by, err := wr.readPartition(nodes, pos)
 	if err != nil {
-		return nil, syntax.Refuse(pos, "write DISTINCT ON with the column that says who a row is about, or count with COUNT(DISTINCT ...)",
-			"DISTINCT among private rows must be about the rows of one person")
+		return nil, syntax.Refuse(pos, "write DISTINCT ON with the column that identifies the person, or count with COUNT(DISTINCT ...)",
+			"DISTINCT on private rows must be within the rows of one person")
 	}
 	order, err := wr.readOrder(s.SortClause, s.TargetList)
 	if err != nil {
@@ -205,8 +205,8 @@ func windowDefinition(def *pg.WindowDef, named []*pg.Node) (*pg.WindowDef, error
 		}
 		again := w.FrameOptions&syntax.FrameGiven != 0 || len(w.OrderClause) > 0 && len(def.OrderClause) > 0
 		if w.Refname != "" || def.Refname != "" && again {
-			return nil, syntax.Refuse(def.Location, "write the window out after OVER",
-				"a window that is made of another cannot be used here")
+			return nil, syntax.Refuse(def.Location, "write out the window after OVER",
+				"a window based on another window cannot be used here")
 		}
 		if def.Refname == "" {
 			return w, nil
@@ -249,13 +249,13 @@ func (wr *windowReader) readPartition(nodes []*pg.Node, pos int32) ([]tree.Expr,
 	}
 	if who == nil {
 		return nil, syntax.Refuse(pos,
-			"add the column that says who a row is about, as in OVER (PARTITION BY pid ORDER BY day); or put the window around a "+
+			"add the column that identifies the person, as in OVER (PARTITION BY pid ORDER BY day); or put the window around a "+
 				"question, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t",
-			"a window among private rows must be partitioned by the person, or it would see rows of others")
+			"a window over private rows must be partitioned by the person, or it would see rows of others")
 	}
 	if !wr.in.rows.isAlways(who, wr.in.filter) {
-		return nil, syntax.Refuse(pos, "partition by the column of the table on the left of LEFT JOIN, by that of FULL JOIN ... USING "+
-			"(pid), or by COALESCE(a.pid, b.pid); or leave rows without a partner out, as in WHERE b.pid IS NOT NULL",
+		return nil, syntax.Refuse(pos, "partition by the column of the table on the left of LEFT JOIN, by that of FULL JOIN ... "+
+			"USING (pid), or by COALESCE(a.pid, b.pid); or leave out rows without a partner, as in WHERE b.pid IS NOT NULL",
 			"in rows without a partner this column is NULL, and a window would see all of them as one person's")
 	}
 	return by, nil
@@ -298,7 +298,7 @@ func (wr *windowReader) readOrder(nodes, targets []*pg.Node) ([]tree.Order, erro
 		}
 		if o.By.Type().Kind == tree.Identity {
 			return nil, syntax.Refuse(syntax.Location(n), "order by another column",
-				"a column that says what a row is a part of has no order")
+				"a column that says what a row is part of has no order")
 		}
 		if spelled := tree.Format(o.By); !seen[spelled] {
 			seen[spelled] = true
@@ -326,12 +326,12 @@ func readFrame(def *pg.WindowDef) (tree.Frame, error) {
 	}
 	switch {
 	case o&syntax.FrameExclusion != 0:
-		return refuse("leave EXCLUDE out", "EXCLUDE cannot be used in a window")
+		return refuse("leave out EXCLUDE", "EXCLUDE cannot be used in a window")
 	case o&(syntax.StartNever|syntax.EndNever) != 0:
 		return refuse("write BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "the frame begins after its end")
 	case o&syntax.FrameRows == 0 && o&syntax.FrameOffsets != 0:
 		return refuse("count in ROWS, as in ROWS BETWEEN 3 PRECEDING AND CURRENT ROW",
-			"RANGE and GROUPS take UNBOUNDED and CURRENT ROW alone")
+			"RANGE and GROUPS take only UNBOUNDED and CURRENT ROW")
 	}
 	start, err := edge(o, syntax.StartUnbounded, syntax.StartPreceding, syntax.StartFollowing, def.StartOffset)
 	if err != nil {
@@ -361,7 +361,7 @@ func edge(options int32, open, preceding, following int32, offset *pg.Node) (tre
 	}
 	v, ok := offset.GetAConst().GetVal().(*pg.A_Const_Ival)
 	if !ok || v.Ival.GetIval() < 0 || int64(v.Ival.GetIval()) > maxOffset {
-		return tree.Edge{}, syntax.Refuse(syntax.Location(offset), "write a number there, as in 3 PRECEDING",
+		return tree.Edge{}, syntax.Refuse(syntax.Location(offset), "write a number here, as in 3 PRECEDING",
 			"an end of a frame must be a constant whole number from 0 to %d", maxOffset)
 	}
 	n := int64(v.Ival.GetIval())
@@ -408,7 +408,7 @@ func (wr *windowReader) readFunction(f *pg.FuncCall, name string, base tree.Over
 			"lag, lead, row_number, rank, dense_rank or ntile", "%s cannot be used as a window", name)
 	}
 	if f.AggDistinct || f.AggFilter != nil || f.AggStar || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic {
-		return nil, syntax.Refuse(f.Location, "write the function and OVER (PARTITION BY ... ORDER BY ...) alone",
+		return nil, syntax.Refuse(f.Location, "write only the function and OVER (PARTITION BY ... ORDER BY ...)",
 			"%s is not an aggregate", name)
 	}
 	least, most := 0, 0
@@ -423,7 +423,7 @@ func (wr *windowReader) readFunction(f *pg.FuncCall, name string, base tree.Over
 		least, most = 1, 3
 	}
 	if len(f.Args) < least || len(f.Args) > most {
-		return nil, syntax.Refuse(f.Location, "write it as PostgreSQL does", "%s has another number of arguments", name)
+		return nil, syntax.Refuse(f.Location, "write it as PostgreSQL does", "%s has the wrong number of arguments", name)
 	}
 	base.Kind = kind
 	d := &windowDraft{}
@@ -467,8 +467,8 @@ func (wr *windowReader) addShifted(f *pg.FuncCall, name string, base tree.Over, 
 	}
 	base.Arg = adoptText(arg)
 	if base.Arg.Type().Kind == tree.Identity {
-		return syntax.Refuse(f.Location, "select the column as it is",
-			"%s cannot be computed of a column that says who or what a row is about", name)
+		return syntax.Refuse(f.Location, "select the column itself",
+			"%s cannot be computed from a column that identifies people or their records", name)
 	}
 	if base.Kind == tree.PartLag || base.Kind == tree.PartLead {
 		base.N = 1
@@ -514,7 +514,7 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 	case inexact: // no rows are grouped by a real number
 		return o, syntax.Refuse(pos,
 			"round it, as in ORDER BY round(x, 2), or write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW after it",
-			"%s needs a frame in rows where the order is by the result of a division or a decimal without granularity", name)
+			"%s needs a frame in rows if ordered by the result of a division or a decimal without granularity", name)
 	case o.Kind == tree.PartFirst && !from, o.Kind == tree.PartLast && !upto, !from && !upto:
 		// It is among the peers of the row, which are those that are equal to it in the order.
 		for _, by := range o.Order {
@@ -538,6 +538,6 @@ func (wr *windowReader) wholeNumber(n *pg.Node, least int64) (int64, error) {
 			}
 		}
 	}
-	return 0, syntax.Refuse(syntax.Location(n), "write a number there", "this must be a constant whole number from %d to %d", least,
+	return 0, syntax.Refuse(syntax.Location(n), "write a number here", "this must be a constant whole number from %d to %d", least,
 		int64(tree.MostRows))
 }

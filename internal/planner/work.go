@@ -367,10 +367,10 @@ func cutTo(r tree.Relation, rows, most int64) (tree.Relation, int64) {
 // limitMeetings refuses where a private row can meet too many public ones.
 func (wc *workCounts) limitMeetings(n int64) {
 	if n > wc.limit {
-		wc.fail(syntax.Refuse(wc.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the "+
+		wc.fail(syntax.Refuse(wc.pos, "compare more columns of the public table, or its unique column, with = in JOIN ... ON or in the "+
 			"subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
-			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would tell whether there "+
-				"is such a row)", formatRowsOrMore(n), wc.limit))
+			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would reveal "+
+				"whether there is such a row)", formatRowsOrMore(n), wc.limit))
 	}
 }
 
@@ -379,9 +379,10 @@ func (wc *workCounts) limitMeetings(n int64) {
 func (wc *workCounts) limitComputed(met int64, c cost) {
 	if n := mulCapped(met, c.size); met > 1 && n > maxOperationsMet {
 		wc.fail(syntax.Refuse(wc.pos,
-			"compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
-			"one row of a person could meet %s rows of public tables here, and what is computed with each of them would tell by the time "+
-				"it takes whether there is such a row", formatRows(met)))
+			"compute less with columns of both tables, or compute it before the join; shorten lists and patterns; or join fewer "+
+				"public rows",
+			"one row of a person could meet %s rows of public tables here, and the time it takes to compute with each of them would "+
+				"reveal whether there is such a row", formatRows(met)))
 	}
 }
 
@@ -394,9 +395,9 @@ func (wc *workCounts) countRead(r tree.Relation) {
 
 func (wc *workCounts) countReads(n int) {
 	if wc.read += n; wc.read > maxReads {
-		wc.fail(syntax.Refuse(wc.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
-			"more than %d subqueries of this question read tables in which a person can have many rows, or its unions read one again "+
-				"and again", maxReads))
+		wc.fail(syntax.Refuse(wc.pos, "ask for less at once, or join one subquery grouped by the person, with several columns",
+			"more than %d subqueries of this question read tables in which a person can have many rows, or its unions read one "+
+				"repeatedly", maxReads))
 	}
 }
 
@@ -447,9 +448,9 @@ func (wc *workCounts) countLooks(l load, c cost) {
 		return
 	}
 	if wc.looked += min(addCapped(l.size, c.size)/operationsPerLook, looksToCut); wc.looked > maxLooks {
-		wc.fail(syntax.Refuse(wc.pos, "compute less in subqueries, or several columns in one of them; or ask for less at once",
-			"the subqueries of this question compute so much with rows of which a person can have many that it would tell by the time it "+
-				"takes whether there is somebody with very many"))
+		wc.fail(syntax.Refuse(wc.pos, "compute less in subqueries, or several columns in one subquery; or ask for less at once",
+			"the subqueries of this question compute a lot with tables in which a person can have many rows, and the time it takes "+
+				"would reveal whether somebody has very many"))
 	}
 }
 
@@ -478,7 +479,7 @@ func (w *workLimiter) publicLoad(r tree.Relation) load {
 	}
 	if n := mulCapped(rows, max(1, c.public)); n > max(maxPublicRows, read) {
 		w.fail(syntax.Refuse(w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
-			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", formatRows(n),
+			"public tables are joined with each other first, and the result could have %s rows, which is more than %d", formatRows(n),
 			int64(maxPublicRows)))
 	}
 	return load{rows: rows}

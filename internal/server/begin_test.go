@@ -105,7 +105,7 @@ func TestDataIsNone(t *testing.T) {
 	must(t, os.WriteFile(file, append(good, "1,\"\n"...), 0o600))
 	s := begins(t, c)
 	got := s.asks(t, "SELECT COUNT(*) FROM patients")
-	if err := s.OpenData(t.Context()); err == nil || !strings.Contains(err.Error(), "has lines that are no rows") {
+	if err := s.OpenData(t.Context()); err == nil || !strings.Contains(err.Error(), "has lines that are not rows") {
 		t.Errorf("opened: %v", err)
 	}
 	if got := s.ready(t); got != http.StatusServiceUnavailable {

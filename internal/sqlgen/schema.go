@@ -130,8 +130,8 @@ func unlike(a, b bearer) error {
 	if convert := cmp.Or(a.table.Convert, b.table.Convert); convert != "" {
 		hint += "; " + convert
 	}
-	return fmt.Errorf("%v is %s and %v is %s, and both say whose a row is: "+
-		"a person who is written in two ways would be two people, and count twice; %s", a, a.typ(), b, b.typ(), hint)
+	return fmt.Errorf("%v is %s and %v is %s, and both identify the person: a person written in two ways would be two people, and "+
+		"count twice; %s", a, a.typ(), b, b.typ(), hint)
 }
 
 // Identity prints a stored column in the type of an identity. No value makes it fail.

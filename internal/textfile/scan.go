@@ -81,7 +81,7 @@ func (s *scanner) record() error {
 		line, err := s.next()
 		if len(line) == 0 && err != nil {
 			if values.open {
-				s.report.Broken = &Line{begin, "has a quote that no other quote ends"}
+				s.report.Broken = &Line{begin, "has a quote that is not closed"}
 			}
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *scanner) record() error {
 			s.text = append(s.text, line...)
 		}
 		if !values.read(line, s.delimiter, s.unquoted) {
-			s.report.Broken = &Line{s.line, "has something between a quote that ends a value and the next delimiter"}
+			s.report.Broken = &Line{s.line, "has something between a closing quote and the next delimiter"}
 			return nil
 		}
 		if values.open {
@@ -132,7 +132,7 @@ func (s *scanner) judge(begin int64, values fields, length int) error {
 	case length > maxLine:
 		reason = fmt.Sprintf("is longer than %d bytes", maxLine)
 	case values.count < s.want || values.last > s.want:
-		reason = fmt.Sprintf("has %d values, and the header has %d", max(values.count, values.last), s.want)
+		reason = fmt.Sprintf("has %d values, but the header has %d", max(values.count, values.last), s.want)
 	case values.returns:
 		reason = "has a carriage return inside"
 	case !utf8.Valid(s.text):

@@ -12,32 +12,31 @@ func TestScan(t *testing.T) {
 	for _, c := range []struct{ name, text, want, copied string }{
 		{"plain", "i,s\n1,a\n2,b\n", "2 rows", "i,s\n1,a\n2,b\n"},
 		{"mark, Windows, no end", "\ufeffi,s\r\n1,a\r\n2,b", "2 rows", "i,s\r\n1,a\r\n2,b\n"},
-		{"too few", "i,s\n1,a\n2\n3,c\n", "2 rows, line 3 has 1 values, and the header has 2", "i,s\n1,a\n3,c\n"},
-		{"too many", "i,s\n1,a,x\n3,c\n", "1 rows, line 2 has 3 values, and the header has 2", "i,s\n3,c\n"},
+		{"too few", "i,s\n1,a\n2\n3,c\n", "2 rows, line 3 has 1 values, but the header has 2", "i,s\n1,a\n3,c\n"},
+		{"too many", "i,s\n1,a,x\n3,c\n", "1 rows, line 2 has 3 values, but the header has 2", "i,s\n3,c\n"},
 		{"delimiters at the end", "i,s\n1,a,,\n3,c\n", "2 rows", "i,s\n1,a\n3,c\n"},
 		{"encoding", "i,s\n1,\xff\n3,c\n", "1 rows, line 2 is not UTF-8", "i,s\n3,c\n"},
 		{"carriage return", "i,s\n1,a\rb\n3,\"a\rb\"\n", "1 rows, line 2 has a carriage return inside", "i,s\n3,\"a\rb\"\n"},
 		{"length", "i,s\n1," + long + "\n3,c\n", "1 rows, line 2 is longer than 2000000 bytes", "i,s\n3,c\n"},
-		{"quotes", "i,s\n1,\"a,\"\"b\"\"\nc\"\n2\n", "1 rows, line 4 has 1 values, and the header has 2", "i,s\n1,\"a,\"\"b\"\"\nc\"\n"},
+		{"quotes", "i,s\n1,\"a,\"\"b\"\"\nc\"\n2\n", "1 rows, line 4 has 1 values, but the header has 2", "i,s\n1,\"a,\"\"b\"\"\nc\"\n"},
 		{"quotes inside", "i,s\n1,5'11\"\n2,a\"b\"\n", "2 rows", "i,s\n1,5'11\"\n2,a\"b\"\n"},
-		{"quote without end", "i,s\n1,a\n2,\"b\n3,c\n", "1 rows, BROKEN line 3 has a quote that no other quote ends", ""},
-		{"a quote swallows", "i,s\n2,\"b\n3,\"c\"\n", "0 rows, BROKEN line 3 has something between a quote that ends a value and " +
-			"the next delimiter", ""},
+		{"quote without end", "i,s\n1,a\n2,\"b\n3,c\n", "1 rows, BROKEN line 3 has a quote that is not closed", ""},
+		{"a quote swallows", "i,s\n2,\"b\n3,\"c\"\n", "0 rows, BROKEN line 3 has something between a closing quote and the next " +
+			"delimiter", ""},
 		{"blanks beside quotes", " \"i\" ,s\n 1, \"a,\"\"b\n\"  ,,\r\n2, x\"", "2 rows", "\"i\",s\n 1,\"a,\"\"b\n\"\r\n2, x\"\n"},
 		{"empty lines", "i,s\n\n1,a\n\n", "1 rows", "i,s\n\n1,a\n\n"},
-		{"a return too many", "i,s\r\n1,a\r\n\r\r\n2,b\r\r\n3,c\r\n\r", "2 rows, line 3 has 1 values, and the header has 2, line 4 has " +
+		{"a return too many", "i,s\r\n1,a\r\n\r\r\n2,b\r\r\n3,c\r\n\r", "2 rows, line 3 has 1 values, but the header has 2, line 4 has " +
 			"a carriage return inside", "i,s\r\n1,a\r\n3,c\r\n\r\n"},
 		{"an empty value and a return too many", "i\r\n1\r\n\r\r\n2\r\n", "2 rows, line 3 has a carriage return inside",
 			"i\r\n1\r\n2\r\n"},
-		{"after lines in quotes", "i,s\n1,\"a\nb\",\r\r\n2,\"a\nb\"\r\n", "1 rows, line 2 has 3 values, and the header has 2",
+		{"after lines in quotes", "i,s\n1,\"a\nb\",\r\r\n2,\"a\nb\"\r\n", "1 rows, line 2 has 3 values, but the header has 2",
 			"i,s\n2,\"a\nb\"\r\n"},
-		{"between a quote and a return", "i,s\n1,\"a\nb\"\r\r\n2,c\n", "0 rows, BROKEN line 3 has something between a quote that ends a " +
-			"value and the next delimiter", ""},
+		{"between a quote and a return", "i,s\n1,\"a\nb\"\r\r\n2,c\n", "0 rows, BROKEN line 3 has something between a closing quote " +
+			"and the next delimiter", ""},
 		{"nothing", "", "0 rows", ""},
-		{"many", "i,s\n" + strings.Repeat("1\n", 9), "0 rows, line 2 has 1 values, and the header has 2, line 3 has 1 values, and the " +
-			"header has 2, line 4 has 1 values, and the header has 2, line 5 has 1 values, and the header has 2, line 6 has 1 " +
-			"values, and " +
-			"the header has 2, 9 bad", "i,s\n"},
+		{"many", "i,s\n" + strings.Repeat("1\n", 9), "0 rows, line 2 has 1 values, but the header has 2, line 3 has 1 values, but " +
+			"the header has 2, line 4 has 1 values, but the header has 2, line 5 has 1 values, but the header has 2, line 6 has 1 " +
+			"values, but the header has 2, 9 bad", "i,s\n"},
 	} {
 		var copied bytes.Buffer
 		r, err := Scan(strings.NewReader(c.text), Shape{Delimiter: ','}, &copied)
@@ -87,7 +86,7 @@ func TestCopied(t *testing.T) {
 // Without quotes every line is a row by itself, whatever is in it.
 func TestUnquoted(t *testing.T) {
 	r, err := Scan(strings.NewReader("i¦s\n1¦\"a\n2¦b\"x\n3\n"), Shape{Delimiter: '¦', Unquoted: true}, nil)
-	if got := show(r); err != nil || got != "2 rows, line 4 has 1 values, and the header has 2" {
+	if got := show(r); err != nil || got != "2 rows, line 4 has 1 values, but the header has 2" {
 		t.Error(got, err)
 	}
 }

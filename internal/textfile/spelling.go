@@ -55,7 +55,7 @@ func ParseMoment(text string) (Moment, error) {
 		if !ok {
 			c := []rune(rest)[0]
 			if letter(c) && !(c == 'T' && seen["day"]) {
-				return m, fmt.Errorf("has the letter %q that is no word of a template; the words are %s", c, knownWords)
+				return m, fmt.Errorf("has the letter %q that is not a word of a template; the words are %s", c, knownWords)
 			}
 			pattern.WriteString(regexp.QuoteMeta(string(c)))
 			strptime.WriteString(strings.ReplaceAll(string(c), "%", "%%"))

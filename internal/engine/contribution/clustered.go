@@ -8,7 +8,7 @@ import (
 )
 
 // errOrder says that rows are not stored by person.
-var errOrder = errors.New("contribution: the rows are not in the order of people")
+var errOrder = errors.New("contribution: the rows are not sorted by person")
 
 // personKey is a person as a batch has them: a number, or a text.
 type personKey struct {

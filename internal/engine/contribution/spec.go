@@ -144,8 +144,8 @@ type Stored struct {
 }
 
 var (
-	errSpec  = errors.New("contribution: a specification that cannot be: no groups, or bounds without 0 between them")
-	errBatch = errors.New("contribution: a batch whose columns do not fit together")
+	errSpec  = errors.New("contribution: an impossible specification: no groups, or bounds that do not include 0")
+	errBatch = errors.New("contribution: the columns of a batch do not fit together")
 )
 
 // field is how a measure's values and partials are held.

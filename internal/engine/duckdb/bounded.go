@@ -41,7 +41,7 @@ type boundedQuery struct {
 }
 
 // errNotBulk says that a question has to be asked as one SQL statement.
-var errNotBulk = errors.New("duckdb: not a question for package bound")
+var errNotBulk = errors.New("duckdb: this question is not for package bound")
 
 // newBounded prints some measures of a question without private keys. It has to be closed.
 func (s *snapshot) newBounded(q *tree.Query, measures []int) (*boundedQuery, error) {

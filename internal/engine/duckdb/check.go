@@ -102,7 +102,7 @@ func (t *table) checkLines() []engine.Finding {
 	if t.CSV.RefuseBadLines {
 		f.Unread, f.Text = true, f.Text+". The policy says bad_lines: refuse, so the data is not opened"
 	} else {
-		f.Text += ". These lines are no rows, and are left out of every answer"
+		f.Text += ". These lines are not rows, and are left out of every answer"
 	}
 	return []engine.Finding{f}
 }

@@ -121,8 +121,8 @@ func (c *copier) copyTables(ctx context.Context, ds *policy.Dataset, tables map[
 	for _, r := range c.from.Relations {
 		t := tables[r.Name]
 		if t.prepared != "" && ds.VersionQuery == "" {
-			return fmt.Errorf("table %s: what is prepared of a PostgreSQL database is known by what its version query says, and there is "+
-				"none; write version: SELECT ... into the policy, or remove 'prepared'", r.Name)
+			return fmt.Errorf("table %s: data prepared from a PostgreSQL database needs a version query, and the policy has none; "+
+				"add version: SELECT ... to the policy, or remove 'prepared'", r.Name)
 		}
 		if t.prepared != "" && c.typed {
 			continue
@@ -256,7 +256,7 @@ func describeOrigin(ctx context.Context, ds *policy.Dataset) (string, error) {
 		text = fmt.Sprintf("%q, by the version query; analysts see it", from.Mark.Name)
 	}
 	if ds.Refresh > 0 {
-		return fmt.Sprintf("%s; it is looked for changes every %v", text, ds.Refresh), nil
+		return fmt.Sprintf("%s; changes are looked for every %v", text, ds.Refresh), nil
 	}
-	return text + "; it is looked for changes before every question", nil
+	return text + "; changes are looked for before every question", nil
 }

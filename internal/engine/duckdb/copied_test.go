@@ -230,7 +230,7 @@ func TestCopiedRefused(t *testing.T) {
 	refused("no table", policyOf("public.persons", ""), "there is no public.persons")
 	refused("a view", policyOf("public.adults", ""), "is a view")
 	refused("row security", policyOf("public.secured", ""), "row security")
-	refused("a sequence", policyOf("public.numbers", ""), "is no table")
+	refused("a sequence", policyOf("public.numbers", ""), "is not a table")
 	refused("a trusted view without a version", policyOf("public.adults", ", trusted: true"), "refresh: 1h")
 	refused("no column", strings.Replace(plain, "columns: {", "columns: {weight: {type: integer}, ", 1), "no column weight")
 	refused("an array", strings.Replace(plain, "columns: {", "columns: {tags: {type: text}, ", 1), "text[]")
@@ -243,7 +243,7 @@ func TestCopiedRefused(t *testing.T) {
 		{"GRANT UPDATE (x) ON other TO PUBLIC", "REVOKE ALL ON other FROM PUBLIC", "may change public.other"},
 		{"GRANT SELECT ON other TO reader", "REVOKE ALL ON other FROM reader", "may read public.other"},
 		{"GRANT USAGE ON SEQUENCE numbers TO reader", "REVOKE ALL ON SEQUENCE numbers FROM reader", "may change public.numbers"},
-		{"GRANT CREATE ON SCHEMA public TO PUBLIC", "REVOKE CREATE ON SCHEMA public FROM PUBLIC", "make tables in the schema public"},
+		{"GRANT CREATE ON SCHEMA public TO PUBLIC", "REVOKE CREATE ON SCHEMA public FROM PUBLIC", "create tables in the schema public"},
 		{"ALTER ROLE reader CREATEDB", "ALTER ROLE reader NOCREATEDB", "has CREATEDB"},
 		{"ALTER ROLE reader SUPERUSER", "ALTER ROLE reader NOSUPERUSER", "is a superuser"},
 		{"GRANT pg_read_server_files TO reader", "REVOKE pg_read_server_files FROM reader", "member of pg_read_server_files"},

@@ -215,7 +215,8 @@ func TestCopiedMember(t *testing.T) {
 		"CREATE ROLE looker", "GRANT SELECT ON other TO looker", "CREATE ROLE maker", "GRANT CREATE ON SCHEMA public TO maker",
 		"CREATE ROLE builder", "GRANT CREATE ON DATABASE clinic TO builder", "CREATE ROLE plain")
 	for role, want := range map[string]string{"boss": "a member of boss", "writer": "may change public.people",
-		"looker": "may read public.other", "maker": "may make tables in the schema public", "builder": "may make schemas", "plain": ""} {
+		"looker": "may read public.other", "maker": "may create tables in the schema public", "builder": "may create schemas",
+		"plain": ""} {
 		c.do("GRANT " + role + " TO reader")
 		if told := whyNot(t, c.peopleOf("", "")); (told == "") != (want == "") || !strings.Contains(told, want) {
 			t.Errorf("a member of %s: %s", role, told)
@@ -249,8 +250,8 @@ func TestCopiedRights(t *testing.T) {
 		{`GRANT SELECT ON other TO desk; GRANT desk TO reader`, `may read public.other`},
 		{`GRANT SELECT ON other TO PUBLIC; GRANT desk TO reader`, `may read public.other`},
 		{`GRANT ALL ON SEQUENCE numbers TO reader`, `may change public.numbers`},
-		{`GRANT CREATE ON SCHEMA public TO desk; GRANT desk TO reader; ALTER ROLE reader CREATEDB`, `may make tables in the schema public`},
-		{`GRANT CREATE ON DATABASE clinic TO reader`, `may make schemas in clinic`},
+		{`GRANT CREATE ON SCHEMA public TO desk; GRANT desk TO reader; ALTER ROLE reader CREATEDB`, `create tables in the schema public`},
+		{`GRANT CREATE ON DATABASE clinic TO reader`, `may create schemas in clinic`},
 		{`GRANT pg_write_all_data TO reader`, `is a member of pg_write_all_data`},
 	} {
 		c.do(x.grant)

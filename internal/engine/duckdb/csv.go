@@ -102,15 +102,15 @@ func (t *table) judge(typed bool) error {
 	refused := t.lines.Broken != nil || t.lines.Bad > 0 && t.CSV.RefuseBadLines
 	switch {
 	case refused && typed: // in one text, whatever is wrong with which line
-		return fmt.Errorf("%s has lines that are no rows; run 'discreet check', which names them", t.file)
+		return fmt.Errorf("%s has lines that are not rows; run 'discreet check', which names them", t.file)
 	case t.lines.Broken != nil:
 		return fmt.Errorf("%s: %v: %s", t.file, t.lines.Broken, mendQuotes)
 	}
 	return nil
 }
 
-const mendQuotes = "where quotes in texts are not doubled, one person's text swallows the rows of others, so the file is not opened; " +
-	"write it anew with its quotes doubled, or write quotes: none in the policy where its writer never puts a value in quotes"
+const mendQuotes = "where quotes in texts are not doubled, one person's text swallows the rows of others, so the file is not " +
+	"opened; write the file again with its quotes doubled, or write quotes: none in the policy if its writer never puts a value in quotes"
 
 // csvHeader reads the names in the first line, and checks that they are names.
 func csvHeader(path string, delimiter rune) ([]string, error) {
@@ -124,9 +124,10 @@ func csvHeader(path string, delimiter rune) ([]string, error) {
 		case !utf8.ValidString(name):
 			return nil, fmt.Errorf("the first line of %s is not UTF-8; convert the file", path)
 		case strings.ContainsRune(name, '\r'):
-			return nil, fmt.Errorf("the lines of %s end in a way that CSV does not; convert them to Unix or Windows line ends", path)
+			return nil, fmt.Errorf("the line ends of %s are not those of CSV; convert them to Unix or Windows line ends", path)
 		case name == "" || seen[lower]:
-			return nil, fmt.Errorf("the first line of %s must name every column once, and column %d has no name or the name of another",
+			return nil, fmt.Errorf("the first line of %s must name every column once, but column %d has no name or the name of "+
+				"another column",
 				path, i+1)
 		default:
 			seen[lower] = true
@@ -187,12 +188,12 @@ func scanTelling(ctx context.Context, path string, shape textfile.Shape, good io
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
 		// DuckDB takes half of a compressed file for a shorter one, so it is read to its end here.
 		if in, err = gzip.NewReader(in); err != nil {
-			return textfile.Report{}, fmt.Errorf("%s is not a whole gzip file", path)
+			return textfile.Report{}, fmt.Errorf("%s is not a complete gzip file", path)
 		}
 	}
 	report, err := textfile.Scan(in, shape, good)
 	if err != nil {
-		return report, fmt.Errorf("%s cannot be read to its end, or is not a whole gzip file", path)
+		return report, fmt.Errorf("%s cannot be read to its end, or is not a complete gzip file", path)
 	}
 	return report, nil
 }

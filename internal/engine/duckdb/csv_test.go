@@ -298,7 +298,7 @@ func TestBrokenQuotes(t *testing.T) {
 		write(t, folder, "t.csv", text)
 		keys := "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}, s: {type: text}}}}"
 		_, err := Open(t.Context(), dataset(t, folder, keys))
-		if err == nil || !strings.Contains(err.Error(), "has lines that are no rows") || strings.Contains(err.Error(), "line 3") {
+		if err == nil || !strings.Contains(err.Error(), "has lines that are not rows") || strings.Contains(err.Error(), "line 3") {
 			t.Errorf("%q: %v", text, err)
 		}
 		if _, err := check(t, dataset(t, folder, keys)); err == nil || !strings.Contains(err.Error(), "line 3 has") {
@@ -325,7 +325,7 @@ func TestBadLines(t *testing.T) {
 		t.Error(err)
 	}
 	found, err := check(t, refused)
-	if err != nil || len(found) != 1 || !found[0].Unread || !strings.Contains(found[0].Text, "line 3 has 1 values, and the header has 2") {
+	if err != nil || len(found) != 1 || !found[0].Unread || !strings.Contains(found[0].Text, "line 3 has 1 values, but the header has 2") {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) != 1 {
@@ -412,7 +412,7 @@ func TestFeedReadsOnce(t *testing.T) {
 // A file that turns out to be broken at its end is not opened, whatever was loaded by then.
 func TestFeedBroken(t *testing.T) {
 	ds := csvDataset(t, "pid,age\n"+strings.Repeat("1,2\n", 100_000)+"3,\"4\n")
-	if _, err := Open(t.Context(), ds); err == nil || !strings.Contains(err.Error(), "has lines that are no rows") {
+	if _, err := Open(t.Context(), ds); err == nil || !strings.Contains(err.Error(), "has lines that are not rows") {
 		t.Errorf("opened: %v", err)
 	}
 }

@@ -81,14 +81,14 @@ func (d drafter) rows(s *policy.Schema, folder string) (string, textfile.Shape, 
 		}
 		s.Unquoted = true
 		s.Notes = append(s.Notes, fmt.Sprintf("QUOTES ARE NOT DOUBLED: %v. So every line is read as a row, and quotes are part of "+
-			"texts. Where values stand in quotes after all, write the file anew with the quotes in them doubled.", broken))
+			"texts. If some values are in quotes after all, write the file again with the quotes in them doubled.", broken))
 	}
 	if found.Bad == 0 && !found.Rewritten {
 		return d.path, shape, nil
 	}
 	if found.Bad > 0 {
-		s.Notes = append(s.Notes, "LINES THAT ARE NO ROWS: "+describeLines(found)+". They are left out of every answer, each by "+
-			"itself. Write bad_lines: refuse where the file must not be opened with such lines.")
+		s.Notes = append(s.Notes, "LINES THAT ARE NOT ROWS: "+describeLines(found)+". They are left out of every answer, each by "+
+			"itself. Write bad_lines: refuse if the file must not be opened with such lines.")
 	}
 	path, err := cleanCSV(d.path, shape, folder)
 	return path, shape, err

@@ -89,7 +89,7 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 		s, err := d.csv(name)
 		return []policy.Schema{s}, err
 	}
-	return nil, fmt.Errorf("%s is not a file that can be drafted from: its name must end in .csv, .tsv, .parquet or .duckdb", d.path)
+	return nil, fmt.Errorf("%s is not a file to draft from: its name must end in .csv, .tsv, .parquet or .duckdb", d.path)
 }
 
 // delimiter returns the one that the header has most often. A header without
@@ -108,7 +108,7 @@ func (d drafter) delimiter() (rune, error) {
 	for _, name := range names {
 		_, notNumber := dp.ParseDecimal(strings.TrimSpace(name))
 		if _, day := policy.ParseDate(strings.TrimSpace(name)); day || notNumber == nil {
-			return 0, fmt.Errorf("the first line of %s holds values and not names; put a line with the names of the columns above it",
+			return 0, fmt.Errorf("the first line of %s holds values, not names; put a line with the names of the columns above it",
 				d.path)
 		}
 	}
@@ -143,7 +143,8 @@ func (d drafter) table(name, from string) (policy.Schema, error) {
 	s := policy.Schema{Table: name, Source: d.path}
 	rows, err := d.db.QueryContext(d.ctx, `SELECT column_name, column_type, "null" FROM (DESCRIBE SELECT * FROM `+from+")")
 	if err != nil {
-		return s, fmt.Errorf("cannot read the schema of %s; is it complete, of the kind that its name says, and, if it is text, UTF-8?",
+		return s, fmt.Errorf("cannot read the schema of %s; is it complete, is it of the kind that its name says and, if it is "+
+			"text, is it UTF-8?",
 			d.path)
 	}
 	defer rows.Close()

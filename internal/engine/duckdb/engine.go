@@ -205,7 +205,7 @@ func (e *Engine) hold() (s *snapshot, letGo func()) {
 }
 
 // errBroken is what is told where the data could not be opened anew for a mistake of ours.
-var errBroken = errors.New("the data cannot be opened anew; this is a mistake of Discreet's")
+var errBroken = errors.New("the data cannot be opened again; this is a bug in Discreet")
 
 var _ engine.Engine = (*Engine)(nil)
 

@@ -242,7 +242,7 @@ func (s *snapshot) fetchPeople(ctx context.Context, t *tree.Table, into engine.C
 	return err
 }
 
-var errCollector = errors.New("duckdb: who takes the rows has failed")
+var errCollector = errors.New("duckdb: the receiver of the rows has failed")
 
 // codedRows are rows of codes. NULL is a code that no value has.
 type codedRows struct {

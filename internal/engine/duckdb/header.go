@@ -85,7 +85,7 @@ func whyNotAttached(path string) string {
 			"%d to %d. Write it again: EXPORT DATABASE with the DuckDB that wrote it, and IMPORT DATABASE with a newer one", h.storage,
 			LibraryVersion(), OldestStorage, NewestStorage)
 	case h.encrypted:
-		return "it is encrypted, and there is no way to give its key here: write it again without ENCRYPTION_KEY, on an encrypted disk"
+		return "it is encrypted, and Discreet cannot be given its key: write it again without ENCRYPTION_KEY, on an encrypted disk"
 	}
-	return "another process is writing to it, it is damaged, or it was not closed in order: close it in the program that writes it"
+	return "another process is writing to it, it is damaged, or it was not closed properly: close it in the program that writes it"
 }

@@ -60,7 +60,7 @@ func (l Limits) Check() error {
 	case l.Memory > maxMemory:
 		return fmt.Errorf("a memory limit of %d bytes is more than any machine has; write for example 4GB", l.Memory)
 	case l.Threads < 0 || l.Threads > maxThreads:
-		return fmt.Errorf("%d threads cannot be used; write a number from 1 to %d, or 0 for one a core", l.Threads, maxThreads)
+		return fmt.Errorf("%d threads cannot be used; write a number from 1 to %d, or 0 for one per core", l.Threads, maxThreads)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func ParseMemory(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	bad := fmt.Errorf("%q is not a size of memory; write for example 512MB, 4GB or 1.5GiB", text)
+	bad := fmt.Errorf("%q is not an amount of memory; write for example 512MB, 4GB or 1.5GiB", text)
 	m := memoryText.FindStringSubmatch(text)
 	if m == nil {
 		return 0, bad

@@ -84,7 +84,7 @@ type nameRange struct {
 	names
 }
 
-var errNames = errors.New("duckdb: people whose numbers do not follow each other")
+var errNames = errors.New("duckdb: the numbers of people are not consecutive")
 
 // readNames reads people by their numbers, which are 0, 1 and so on.
 func (s *snapshot) readNames(ctx context.Context, q chunks.Query) (*names, error) {

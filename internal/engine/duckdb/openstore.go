@@ -24,19 +24,19 @@ func OpenStore(ctx context.Context, ds *policy.Dataset, s store.Store) (*sqlengi
 			return nil, ctx.Err()
 		}
 		// Not the driver's own words, which may have an address or a password: analysts see it.
-		return nil, fmt.Errorf("dataset %s: the database that holds it cannot be reached, or is no DuckDB", ds.Name)
+		return nil, fmt.Errorf("dataset %s: the database that holds it cannot be reached, or is not DuckDB", ds.Name)
 	}
 	if err := checkOptimizer(ctx, s.DB); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("dataset %s: what is set in one connection to the database does not hold in another, so rules of its "+
-			"optimizer that may not touch a question stay on; bring one along whose connections are to one DuckDB", ds.Name)
+		return nil, fmt.Errorf("dataset %s: settings of one connection to the database do not apply to another, so optimizer rules "+
+			"that must not touch a question stay on; use a database whose connections all go to one DuckDB", ds.Name)
 	}
 	return sqlengine.Open(ctx, ds, s, sqlDialect, sqlengine.Options{Counting: countFunctions, Machine: measureStore})
 }
 
-var errOptimizer = errors.New("rules of the optimizer are on that must be off")
+var errOptimizer = errors.New("optimizer rules that must be off are on")
 
 // checkOptimizer makes sure that the rules are off in more than the connection in which they were
 // turned off: a pool opens others when it needs them. Two that are open at once are two.

@@ -90,7 +90,7 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (preparedInfo, er
 	path, place := t.prepared, sqlgen.QuoteName("prepared "+t.Name)
 	again := "; run 'discreet prepare' again"
 	if _, err := os.Stat(path); err != nil {
-		return preparedInfo{}, fmt.Errorf("table %s: there is no prepared file %s; run 'discreet prepare', or remove 'prepared' "+
+		return preparedInfo{}, fmt.Errorf("table %s: the prepared file %s does not exist; run 'discreet prepare', or remove 'prepared' "+
 			"from the policy", t.Name, path)
 	}
 	_, err := s.DB.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(path)+" AS "+place+" (READ_ONLY)")
@@ -102,12 +102,13 @@ func (s *snapshot) openPrepared(ctx context.Context, t *table) (preparedInfo, er
 	case ctx.Err() != nil:
 		return a, ctx.Err()
 	case err != nil || a.Form != preparedForm || a.Table != t.Name:
-		return a, fmt.Errorf("table %s: %s is no file that this version of 'discreet prepare' wrote for it%s", t.Name, path, again)
+		return a, fmt.Errorf("table %s: %s is not a file that this version of 'discreet prepare' wrote for it%s", t.Name, path, again)
 	case a.Source != s.state.fingerprint(t):
 		return a, fmt.Errorf("table %s: the data has changed since %s was prepared from it%s", t.Name, path, again)
 	}
 	if a.Unit != t.UnitColumn {
-		return a, fmt.Errorf("table %s: %s was prepared when the policy said that column %s is whose a row is, and not %s%s", t.Name, path,
+		return a, fmt.Errorf("table %s: %s was prepared when the policy said that column %s, not %s, identifies the person of a "+
+			"row%s", t.Name, path,
 			a.Unit, t.UnitColumn, again)
 	}
 	for _, name := range t.Needed() {
@@ -177,8 +178,8 @@ func (t *table) refuseOldPrepared(ctx context.Context, db *sql.DB) error {
 	if err != nil || n == 0 {
 		return nil // what cannot be read is told elsewhere
 	}
-	return fmt.Errorf("table %s: %s was prepared by an earlier version; put its old source into the policy and run 'discreet prepare' "+
-		"again", t.Name, t.where())
+	return fmt.Errorf("table %s: %s was prepared by an earlier version; put its old source back into the policy and run 'discreet "+
+		"prepare' again", t.Name, t.where())
 }
 
 // Stored is a table that was stored by person.
@@ -227,7 +228,7 @@ func Store(ctx context.Context, ds *policy.Dataset, folder string, tell func(tab
 		}
 	}
 	if s.state.changed() {
-		return nil, fmt.Errorf("dataset %s: the data has changed while it was stored by person; run 'discreet prepare' again", ds.Name)
+		return nil, fmt.Errorf("dataset %s: the data changed while it was being stored by person; run 'discreet prepare' again", ds.Name)
 	}
 	var out []Stored
 	for i, name := range slices.DeleteFunc(ds.TableNames(), func(name string) bool { return !s.tables[name].Preparable() }) {
@@ -279,7 +280,7 @@ func (s *snapshot) store(ctx context.Context, t *table, m fileInProgress, tell f
 		fmt.Sprintf("CREATE TABLE made.rows AS SELECT %s FROM %s WHERE %s IS NOT NULL ORDER BY %s", strings.Join(list, ", "), from,
 			unit, order),
 		"CREATE TABLE made.about AS SELECT "+sqlgen.QuoteText(string(about))+" AS text")
-	failed := fmt.Errorf("table %s: %s could not be written; is there room on the disk, and in the folder for temporary files?",
+	failed := fmt.Errorf("table %s: %s could not be written; is there space on the disk and in the folder for temporary files?",
 		t.Name, m.path)
 	if _, err := s.DB.ExecContext(ctx, "ATTACH "+sqlgen.QuoteText(m.part())+" AS made"); err != nil {
 		return failed
@@ -366,7 +367,7 @@ func beginFile(ctx context.Context, path string) (fileInProgress, error) {
 		return fileInProgress{}, err
 	}
 	if _, err := os.Lstat(path); err == nil && !isPrepared(ctx, path) {
-		return fileInProgress{}, fmt.Errorf("%s exists already, and is nothing that 'discreet prepare' wrote, or is damaged; remove it "+
+		return fileInProgress{}, fmt.Errorf("%s already exists and was not written by 'discreet prepare', or is damaged; remove it "+
 			"first, or choose another name in the policy or another folder with --out", path)
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*")

@@ -190,7 +190,7 @@ func TestStoreReplaces(t *testing.T) {
 	// The source changes while it is stored again, and what was there stays.
 	before, _ := os.ReadFile(path)
 	changed := func(string, float64) { write(t, folder, "t.csv", "u,d\n1,2\n") }
-	if _, err := Store(t.Context(), ds, "", changed); err == nil || !strings.Contains(err.Error(), "while it was stored") {
+	if _, err := Store(t.Context(), ds, "", changed); err == nil || !strings.Contains(err.Error(), "while it was being stored") {
 		t.Error("it was stored of two sources:", err)
 	}
 	if now, _ := os.ReadFile(path); len(now) == 0 || string(now) != string(before) {
@@ -205,15 +205,15 @@ func TestStoreReplaces(t *testing.T) {
 	}
 	// What is not ours stays.
 	write(t, filepath.Dir(path), filepath.Base(path), "mine")
-	if _, err := Store(t.Context(), ds, "", silent); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := Store(t.Context(), ds, "", silent); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Error(err)
 	}
 	os.Remove(path)
 	owner(t, path, "CREATE TABLE mine AS SELECT 1")
-	if _, err := Store(t.Context(), ds, "", silent); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := Store(t.Context(), ds, "", silent); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Error(err)
 	}
-	if _, err := Open(t.Context(), ds); err == nil || !strings.Contains(err.Error(), "is no file that") {
+	if _, err := Open(t.Context(), ds); err == nil || !strings.Contains(err.Error(), "is not a file that") {
 		t.Error(err)
 	}
 }

@@ -55,7 +55,7 @@ func (r *reader) give(b *contribution.Batch) {
 
 var (
 	errJob  = errors.New("duckdb: a panic")
-	errDone = errors.New("duckdb: nobody takes rows")
+	errDone = errors.New("duckdb: nobody is taking rows")
 )
 
 // runJobs runs jobs on the rows of b.

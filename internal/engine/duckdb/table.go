@@ -77,12 +77,12 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 		}
 		if t.CSV.Key() != "" {
 			return nil,
-				fmt.Errorf("table %s: the policy says how a CSV file spells its values, and %s is not one; remove formats, nulls and "+
-					"quotes", t.Name, abs)
+				fmt.Errorf("table %s: the policy says how a CSV file spells its values, but %s is not a CSV file; remove formats, "+
+					"nulls and quotes", t.Name, abs)
 		}
 		return &table{Table: stored("read_parquet(" + sqlgen.QuoteText(abs) + ")"), file: abs}, nil
 	}
-	return nil, fmt.Errorf("table %s: there is no file %s; correct 'source' in the policy", t.Name, strings.Join(files, " or "))
+	return nil, fmt.Errorf("table %s: the file %s does not exist; correct 'source' in the policy", t.Name, strings.Join(files, " or "))
 }
 
 // describe reads the stored schema and compares it with the policy. It looks at
@@ -136,8 +136,8 @@ func (t *table) readAll(ctx context.Context, db *sql.DB) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fmt.Errorf("table %s: %s holds values that cannot be read; write it anew, without times out of range and with text in "+
-			"UTF-8", t.Name, t.where())
+		return fmt.Errorf("table %s: %s holds values that cannot be read; write it again, without times out of range and with text "+
+			"in UTF-8", t.Name, t.where())
 	}
 	return nil
 }
@@ -183,8 +183,8 @@ func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset, ty
 	}
 	copied := sqlgen.QuoteName("rows " + t.Name)
 	if _, err := db.ExecContext(ctx, "CREATE TABLE "+copied+" AS SELECT "+strings.Join(columns, ", ")+" FROM "+t.From); err != nil {
-		return fmt.Errorf("table %s: %s cannot be copied into memory, which is needed to tell its rows apart; store it as a table, "+
-			"without columns that are called rowid or file_row_number", t.Name, t.where())
+		return fmt.Errorf("table %s: %s cannot be copied into memory, as it must be to tell its rows apart; store it as a table "+
+			"without columns called rowid or file_row_number", t.Name, t.where())
 	}
 	t.From, t.RowID = copied, sqlgen.QuoteName("row number")
 	return nil

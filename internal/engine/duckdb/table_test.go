@@ -45,8 +45,8 @@ func TestCheckPaths(t *testing.T) {
 		"good":            {},
 		"a key twice":     {"orders", "1,2\n", "orders.oid", "so one row leads to several people: THE GUARANTEE DOES NOT HOLD", true},
 		"unique twice":    {"cards", "2\n", "cards.owner", "THE GUARANTEE DOES NOT HOLD", true},
-		"no such order":   {"items", "77,1\n", "items.order_id", "many of the rows lead to no row of orders", false},
-		"no order":        {"items", ",1\n", "items.order_id", "many of the rows lead to no row of orders", false},
+		"no such order":   {"items", "77,1\n", "items.order_id", "many of the rows do not lead to a row of orders", false},
+		"no order":        {"items", ",1\n", "items.order_id", "many of the rows do not lead to a row of orders", false},
 		"public twice":    {"products", "2\n", "products.code", "which a join multiplies: THE GUARANTEE DOES NOT HOLD", true},
 		"twice when read": {"products", "02\n", "products.code", "which a join multiplies: THE GUARANTEE DOES NOT HOLD", true},
 	} {

@@ -228,11 +228,11 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 	case err != nil:
 		return failed("cannot be run", err)
 	case len(versions) == 0:
-		return failed("has no row; it has to have one, so take an aggregate such as max", nil)
+		return failed("has no row, but must have one; select an aggregate such as max", nil)
 	case len(versions) > 1:
-		return failed("has several rows; it has to have one, so take an aggregate such as max", nil)
+		return failed("has several rows, but must have one; select an aggregate such as max", nil)
 	case !versions[0].Valid:
-		return failed("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
+		return failed("is NULL, but must have a value; write coalesce(..., 'empty')", nil)
 	}
 	text := versions[0].String
 	if problem := policy.CheckVersionName(text); problem != "" {

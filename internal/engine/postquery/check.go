@@ -70,7 +70,7 @@ func fold(name string) string { return strings.ToLower(name) }
 func (p *scope) release(name string, columns []string) {
 	p.checkName(name, -1)
 	if other, ok := p.released[fold(name)]; ok {
-		p.refuse(-1, "give them names that differ in more than case", "the results %q and %q have one name", other, name)
+		p.refuse(-1, "give them names that differ in more than letter case", "the results %q and %q have the same name", other, name)
 		return
 	}
 	p.released[fold(name)], p.widths[fold(name)] = name, len(columns)
@@ -78,7 +78,7 @@ func (p *scope) release(name string, columns []string) {
 	for _, c := range columns {
 		p.checkName(c, -1)
 		if seen[fold(c)] {
-			p.refuse(-1, "give each column a name of its own with AS", "the result %q has two columns %q", name, c)
+			p.refuse(-1, "give each column its own name with AS", "the result %q has two columns called %q", name, c)
 			return
 		}
 		seen[fold(c)] = true
@@ -121,11 +121,11 @@ func (p *output) enter(pos int32) bool {
 	p.depth++
 	p.cost += p.weight
 	if p.depth > maxDepth {
-		p.refuse(pos, "name parts of it in WITH", "this is nested more than %d deep", maxDepth)
+		p.refuse(pos, "name parts of it in WITH", "this is nested more than %d levels deep", maxDepth)
 	}
 	if p.cost > maxCost {
 		p.refuse(pos, "ask for less in one statement",
-			"the statement is too large, with what is repeated in it (NULLIF, CASE and split_part repeat what they look at)")
+			"the statement is too large, counting repetitions (NULLIF, CASE and split_part repeat their arguments)")
 	}
 	return p.refused == nil
 }

@@ -64,16 +64,16 @@ func (p *exprPrinter) expr(n *pg.Node) {
 		p.subquery(n.SubLink)
 	case *pg.Node_RowExpr:
 		p.refuse(n.RowExpr.Location, "compare it, as in (a, b) = (c, d) or (a, b) IN (...), or write its values one by one",
-			"a row cannot be a value")
+			"a row cannot be used as a value")
 	case *pg.Node_SqlvalueFunction:
 		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
 			"the clock and the session are not available, so that an answer stays the same")
 	case *pg.Node_ParamRef:
-		p.refuse(n.ParamRef.Location, "write the value itself", "there are no parameters here")
+		p.refuse(n.ParamRef.Location, "write the value itself", "parameters cannot be used here")
 	case *pg.Node_AArrayExpr:
-		p.refuse(n.AArrayExpr.Location, "use arrays in = ANY(ARRAY[...]) and unnest(ARRAY[...])", "an array cannot stand here")
+		p.refuse(n.AArrayExpr.Location, "use arrays in = ANY(ARRAY[...]) and unnest(ARRAY[...])", "an array cannot be used here")
 	case *pg.Node_AIndirection:
-		p.refuse(-1, "use columns", "there are no arrays and no fields to look into")
+		p.refuse(-1, "use columns", "there are no arrays or fields to look into")
 	case *pg.Node_CollateClause:
 		p.collate(n.CollateClause)
 	default:
@@ -160,7 +160,7 @@ var sessionWords = []string{
 func (p *exprPrinter) column(c *pg.ColumnRef) {
 	for _, f := range c.Fields {
 		if f.GetAStar() != nil {
-			p.refuse(c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot stand here")
+			p.refuse(c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot be used here")
 			return
 		}
 	}
@@ -176,7 +176,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) {
 	case 2:
 		p.write(p.tableName(stringOf(c.Fields[0]), c.Location), ".", p.quotedName(stringOf(c.Fields[1]), c.Location))
 	default:
-		p.refuse(c.Location, "write column or table.column", "a released result is in no schema")
+		p.refuse(c.Location, "write column or table.column", "released results have no schema")
 	}
 }
 
@@ -204,7 +204,7 @@ func (p *exprPrinter) truthTest(b *pg.BooleanTest) {
 	}
 	word, ok := words[b.Booltesttype]
 	if !ok {
-		p.refuse(b.Location, "compare it", "this test is not known")
+		p.refuse(b.Location, "compare it", "this test is not supported")
 		return
 	}
 	p.write("(")
@@ -362,7 +362,7 @@ func (p *exprPrinter) cast(c *pg.TypeCast) {
 // cuts.
 func (p *exprPrinter) digits(name string, t *pg.TypeName) string {
 	if name != "numeric" && name != "decimal" || len(t.Typmods) > 2 {
-		p.refuse(t.Location, "leave the size out, and use left() or date_trunc()", "the type %s cannot have a size here", name)
+		p.refuse(t.Location, "leave out the size, and use left() or date_trunc()", "the type %s cannot have a size here", name)
 		return ""
 	}
 	size := []int32{0, 0}
@@ -423,7 +423,7 @@ func (p *exprPrinter) frame(w *pg.WindowDef) {
 	modes := map[int32]string{syntax.FrameRange: " RANGE", syntax.FrameRows: " ROWS", syntax.FrameGroups: " GROUPS"}
 	mode, ok := modes[w.FrameOptions&frameMode]
 	if !ok || w.FrameOptions&^frameEverything != 0 {
-		p.refuse(w.Location, "use ROWS, RANGE or GROUPS", "this frame is not known")
+		p.refuse(w.Location, "use ROWS, RANGE or GROUPS", "this frame is not supported")
 		return
 	}
 	p.write(mode, " BETWEEN ")

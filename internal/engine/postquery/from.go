@@ -57,12 +57,12 @@ func (p *fromPrinter) fromItem(n *pg.Node) {
 // rangeVar prints a table: a released one or a WITH query in sight, and nothing else.
 func (p *fromPrinter) rangeVar(v *pg.RangeVar) {
 	if v.Catalogname != "" || v.Schemaname != "" {
-		p.refuse(v.Location, "write the table's name alone", "a released result is in no schema")
+		p.refuse(v.Location, "write only the table's name", "released results have no schema")
 		return
 	}
 	if p.scope.released[fold(v.Relname)] != v.Relname && !slices.Contains(p.scope.ctes, v.Relname) {
 		known := append(slices.Sorted(maps.Values(p.scope.released)), p.scope.ctes...)
-		instead := "there is none in this statement"
+		instead := "this statement has no released results"
 		if len(known) > 0 {
 			instead = "there is " + strings.Join(known[:min(len(known), 20)], ", ")
 		}
@@ -114,12 +114,12 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 	case f.Ordinality:
 		p.refuse(call.GetLocation(), "number the rows with row_number()", "WITH ORDINALITY is not available")
 	case f.IsRowsfrom || len(f.Coldeflist) > 0 || name != "generate_series" && name != "unnest" || !hasArgumentsOnly(call):
-		p.refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot stand in FROM")
+		p.refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot be used in FROM")
 	case name == "generate_series" && len(call.Args) != 2 && len(call.Args) != 3:
 		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
 			"generate_series has %d arguments", len(call.Args))
 	case name == "unnest" && (len(call.Args) != 1 || call.Args[0].GetAArrayExpr() == nil):
-		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array that is written out")
+		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array, written out")
 	}
 	if p.refused != nil {
 		return
@@ -151,7 +151,7 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 
 func (p *fromPrinter) join(j *pg.JoinExpr) {
 	if j.Alias != nil || j.JoinUsingAlias != nil {
-		p.refuse(-1, "give the tables aliases, and the join none", "a join cannot have an alias")
+		p.refuse(-1, "give aliases to the tables, not to the join", "a join cannot have an alias")
 		return
 	}
 	words := map[pg.JoinType]string{
@@ -160,7 +160,7 @@ func (p *fromPrinter) join(j *pg.JoinExpr) {
 	}
 	word, ok := words[j.Jointype]
 	if !ok {
-		p.refuse(-1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not known")
+		p.refuse(-1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not supported")
 		return
 	}
 	switch {
@@ -287,7 +287,7 @@ func (p *scope) widthOf(name string) int {
 		}
 	}
 	if !found {
-		p.refuse(-1, "write a name that is in FROM", "there is no %q of which all columns could be selected", name)
+		p.refuse(-1, "write a name from FROM", "FROM has no %q to select all columns of", name)
 	}
 	return n
 }

@@ -137,13 +137,13 @@ func (p *functionPrinter) functionName(f *pg.FuncCall) string {
 	case len(f.Funcname) == 2 && f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX && stringOf(f.Funcname[0]) == "pg_catalog":
 		return stringOf(f.Funcname[1])
 	}
-	p.refuse(f.Location, "write the function's name alone", "a function has a schema")
+	p.refuse(f.Location, "write only the function's name", "the function name has a schema")
 	return ""
 }
 
 // functionHints helps with functions that are missed often.
 var functionHints = map[string]string{
-	"now": "write the date that you mean", "random": "answers stay the same, so there is no randomness; order by a column",
+	"now": "write the date that you mean", "random": "answers must stay the same, so random() is not available; order by a column",
 	"to_char":   "use strftime(date, '%Y-%m') or round()",
 	"array_agg": "use string_agg(x, ',')", "generate_series": "put it into FROM", "unnest": "put it into FROM",
 	"format":         "use concat() or ||",
@@ -157,8 +157,7 @@ func (p *functionPrinter) call(f *pg.FuncCall) {
 	if !ok {
 		hint := functionHints[name]
 		if hint == "" {
-			hint = "the functions that can be used are those of PostgreSQL on numbers, texts and dates, its aggregates and its window " +
-				"functions"
+			hint = "use PostgreSQL's functions on numbers, texts and dates, its aggregates and its window functions"
 		}
 		p.refuse(f.Location, hint, "the function %.60q is not available over released results", name)
 		return
@@ -170,15 +169,15 @@ func (p *functionPrinter) call(f *pg.FuncCall) {
 	case f.AggStar && !count:
 		p.refuse(f.Location, "write a column", "* is for COUNT(*)")
 	case !count && (len(f.Args) < known.min || len(f.Args) > known.max):
-		p.refuse(f.Location, "look up how it is called", "%s has %d arguments", name, len(f.Args))
+		p.refuse(f.Location, "check the function's arguments", "%s has %d arguments", name, len(f.Args))
 	case known.role == scalar && !hasArgumentsOnly(f):
-		p.refuse(f.Location, "leave OVER, FILTER, DISTINCT and ORDER BY out", "%s is not an aggregate", name)
+		p.refuse(f.Location, "leave out OVER, FILTER, DISTINCT and ORDER BY", "%s is not an aggregate", name)
 	case known.role == window && (f.Over == nil || f.AggFilter != nil || f.AggDistinct || len(f.AggOrder) > 0 || f.AggWithinGroup):
 		p.refuse(f.Location, "write "+name+"(...) OVER (ORDER BY ...), without FILTER and DISTINCT", "%s is a window function", name)
 	case known.role == aggregate && f.AggWithinGroup:
-		p.refuse(f.Location, "leave WITHIN GROUP out", "%s takes no WITHIN GROUP", name)
+		p.refuse(f.Location, "leave out WITHIN GROUP", "%s takes no WITHIN GROUP", name)
 	case known.role == ordered && (!f.AggWithinGroup || len(f.AggOrder) != 1 || f.Over != nil || f.AggDistinct):
-		p.refuse(f.Location, "write "+name+"(...) WITHIN GROUP (ORDER BY x)", "%s works on an order", name)
+		p.refuse(f.Location, "write "+name+"(...) WITHIN GROUP (ORDER BY x)", "%s needs an order", name)
 	}
 	if p.refused != nil {
 		return
@@ -247,7 +246,7 @@ func (p *functionPrinter) plainCall(name string, f *pg.FuncCall) {
 func (p *functionPrinter) withinGroup(order []*pg.Node) {
 	s := order[0].GetSortBy()
 	if s == nil || len(s.UseOp) > 0 {
-		p.refuse(s.GetLocation(), "write ORDER BY x", "WITHIN GROUP has no order")
+		p.refuse(s.GetLocation(), "write ORDER BY x", "WITHIN GROUP needs ORDER BY")
 		return
 	}
 	p.write(" WITHIN GROUP (ORDER BY ")
@@ -295,7 +294,7 @@ func (p *functionPrinter) gather(how form, name string, f *pg.FuncCall) {
 // grow prints something that makes a text longer, and cuts it.
 func (p *functionPrinter) grow(pos int32, print func()) {
 	if p.growing++; p.growing > maxGrowing {
-		p.refuse(pos, "make fewer texts in one statement", "more than %d expressions make texts longer", maxGrowing)
+		p.refuse(pos, "build fewer texts in one statement", "more than %d expressions lengthen texts", maxGrowing)
 		return
 	}
 	p.write(`"left"(`)
@@ -316,7 +315,7 @@ func (p *functionPrinter) refuseLongText(f *pg.FuncCall, n *pg.Node, most int) {
 	c := n.GetAConst()
 	if c.GetSval() == nil || utf8.RuneCountInString(c.GetSval().Sval) > most {
 		p.refuse(f.Location, "write it as a constant in single quotes",
-			"%s takes here a constant text with a length of at most %d", p.functionName(f), most)
+			"here %s takes a constant text of at most %d characters", p.functionName(f), most)
 		return
 	}
 }
@@ -437,7 +436,8 @@ var byteCollations = []string{"C", "POSIX", "ucs_basic", "C.UTF-8", "C.utf8", "p
 
 func (p *exprPrinter) collate(c *pg.CollateClause) {
 	if len(c.Collname) == 0 || !slices.Contains(byteCollations, stringOf(c.Collname[len(c.Collname)-1])) {
-		p.refuse(c.Location, `leave it out, or write COLLATE "C"`, "texts compare by their bytes here, and there are no other collations")
+		p.refuse(c.Location, `leave it out, or write COLLATE "C"`, "texts are compared by their bytes here, and there are no other "+
+			"collations")
 		return
 	}
 	p.expr(c.Arg)

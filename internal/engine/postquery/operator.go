@@ -23,7 +23,7 @@ type operatorPrinter struct {
 // operator returns the name of an operator, which nothing may qualify.
 func (p *operatorPrinter) operator(names []*pg.Node, pos int32) string {
 	if len(names) != 1 {
-		p.refuse(pos, "write the operator alone", "an operator has a schema")
+		p.refuse(pos, "write only the operator", "the operator has a schema")
 		return ""
 	}
 	return stringOf(names[0])
@@ -32,7 +32,7 @@ func (p *operatorPrinter) operator(names []*pg.Node, pos int32) string {
 func (p *operatorPrinter) comparison(names []*pg.Node, pos int32) string {
 	op := p.operator(names, pos)
 	if !slices.Contains(comparisons, op) {
-		p.refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot stand before ANY and ALL", op)
+		p.refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot be used before ANY and ALL", op)
 		return ""
 	}
 	return op
@@ -144,7 +144,7 @@ func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
 func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {
 	bounds := e.Rexpr.GetList().GetItems()
 	if len(bounds) != 2 {
-		p.refuse(e.Location, "write BETWEEN low AND high", "BETWEEN has no two bounds")
+		p.refuse(e.Location, "write BETWEEN low AND high", "BETWEEN needs two bounds")
 		return
 	}
 	p.write("(")
@@ -162,7 +162,7 @@ func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {
 func (p *operatorPrinter) arrayComparison(e *pg.A_Expr) {
 	a := e.Rexpr.GetAArrayExpr()
 	if a == nil {
-		p.refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array that is written out")
+		p.refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array, written out")
 		return
 	}
 	word := " ANY("

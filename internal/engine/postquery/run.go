@@ -306,7 +306,7 @@ func (in *instance) load(ctx context.Context, t *Table) error {
 		columns[i] = quote(c.Name) + " " + kind
 	}
 	if _, err := in.conn.ExecContext(ctx, "CREATE TABLE "+quote(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {
-		return fmt.Errorf("the released result %q cannot be made a table; does it have two columns of one name?", t.Name)
+		return fmt.Errorf("the released result %q cannot be made into a table; do two of its columns have the same name?", t.Name)
 	}
 	if len(t.Rows) == 0 {
 		return nil
@@ -337,17 +337,17 @@ func (c Column) sql() (string, error) {
 	case Timestamp:
 		return "TIMESTAMP", nil
 	}
-	return "", fmt.Errorf("column %q has a kind that is not known", c.Name)
+	return "", fmt.Errorf("column %q has an unknown kind", c.Name)
 }
 
 // What stops a statement. None of these costs anything, and the released results stay.
 var (
 	ErrTime    = stopError("took more than %v and was stopped; join and generate fewer rows", Time)
-	ErrMemory  = stopError("needs more than %s of memory and was stopped; join and generate fewer rows", Memory)
+	ErrMemory  = stopError("needed more than %s of memory and was stopped; join and generate fewer rows", Memory)
 	ErrRows    = stopError("has more than %d rows; add a LIMIT or group them", MaxRows)
-	ErrBytes   = stopError("has an answer that is larger than %d MB; select less", MaxBytes>>20)
+	ErrBytes   = stopError("has an answer larger than %d MB; select less", MaxBytes>>20)
 	ErrText    = stopError("makes a text of %d characters or more; make it shorter with left()", MaxText)
-	errColumns = stopError("has more than %d columns; name those that you need", MaxColumns)
+	errColumns = stopError("has more than %d columns; name the ones you need", MaxColumns)
 	errStart   = error(&api.AroundError{Text: "the engine for outer queries did not start; try again"})
 )
 

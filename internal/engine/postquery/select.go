@@ -25,9 +25,9 @@ func (p *statementPrinter) selectStmt(s *pg.SelectStmt, top bool) (width int) {
 	case s == nil:
 		p.refuse(-1, "write a SELECT", "a SELECT is missing")
 	case s.IntoClause != nil:
-		p.refuse(s.IntoClause.GetRel().GetLocation(), "leave INTO out; the answer is the result", "SELECT INTO writes a table")
+		p.refuse(s.IntoClause.GetRel().GetLocation(), "leave out INTO; the answer is the result", "SELECT INTO writes a table")
 	case len(s.LockingClause) > 0:
-		p.refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have none to lock")
+		p.refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have no rows to lock")
 	}
 	if p.refused != nil {
 		return 0
@@ -87,7 +87,7 @@ func (p *statementPrinter) setOperation(s *pg.SelectStmt) (width int) {
 	}
 	word, ok := words[s.Op]
 	if !ok {
-		p.refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not known")
+		p.refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not supported")
 		return 0
 	}
 	if s.All {
@@ -112,7 +112,7 @@ func (p *statementPrinter) values(rows []*pg.Node) (width int) {
 	printList(p.output, rows, func(n *pg.Node) {
 		row := n.GetList().GetItems()
 		if len(row) != width {
-			p.refuse(-1, "give every row the same number of values", "the rows of VALUES differ in length")
+			p.refuse(-1, "give every row the same number of values", "the rows of VALUES have different lengths")
 			return
 		}
 		p.write("(")
@@ -132,7 +132,7 @@ func (p *statementPrinter) values(rows []*pg.Node) (width int) {
 
 func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
 	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
-		p.refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
+		p.refuse(-1, "select at least one column, and at most "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
 			len(s.TargetList))
 		return 0
 	}
@@ -146,7 +146,7 @@ func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
 		printList(p.output, s.FromClause, p.from.fromItem)
 	}
 	if width = p.scope.width(s.TargetList, around); width > MaxColumns {
-		p.refuse(-1, "name the columns that you need", "a SELECT has more than %d columns", MaxColumns)
+		p.refuse(-1, "name the columns you need", "a SELECT has more than %d columns", MaxColumns)
 		return 0
 	}
 	if s.WhereClause != nil {
@@ -219,7 +219,7 @@ func (p *statementPrinter) star(n *pg.Node) bool {
 	case 2:
 		p.write(p.tableName(stringOf(c.Fields[0]), c.Location), ".*")
 	default:
-		p.refuse(c.Location, "write the table's name alone", "a released result is in no schema")
+		p.refuse(c.Location, "write only the table's name", "released results have no schema")
 	}
 	return true
 }
@@ -238,7 +238,7 @@ func (p *statementPrinter) groupBy(s *pg.SelectStmt) {
 		sets = min(sets*groupingSets(n), maxSets+1)
 		if sets > maxSets {
 			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
-				"these are more than %d grouping sets", maxSets)
+				"there are more than %d grouping sets", maxSets)
 			return
 		}
 		p.grouping(n)
@@ -282,7 +282,7 @@ func (p *statementPrinter) grouping(n *pg.Node) {
 	}
 	word, ok := words[g.Kind]
 	if !ok {
-		p.refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not known")
+		p.refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not supported")
 		return
 	}
 	p.write(word, "(")
@@ -294,7 +294,7 @@ func (p *statementPrinter) grouping(n *pg.Node) {
 func (p *exprPrinter) ordinal(n *pg.Node) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil || c.GetIval().Ival < 1 {
-			p.refuse(c.Location, "write the number or the name of a column", "a constant is no order and no group")
+			p.refuse(c.Location, "write the number or the name of a column", "a constant cannot be used to order or group")
 			return
 		}
 		p.write(strconv.Itoa(int(c.GetIval().Ival)))

@@ -138,7 +138,7 @@ func (c Column) load(v any) (sqldriver.Value, error) {
 
 // decimal reads a decimal exactly, or not at all.
 func (c Column) decimal(s string) (sqldriver.Value, error) {
-	wrong := fmt.Errorf("column %q has a value that is no number of 38 digits, %d of them after the point", c.Name, c.Decimals)
+	wrong := fmt.Errorf("column %q has a value that is not a number of 38 digits, %d of them after the point", c.Name, c.Decimals)
 	if len(s) > 100 || strings.Trim(s, "+-.0123456789") != "" { // an exponent could be enormous
 		return nil, wrong
 	}

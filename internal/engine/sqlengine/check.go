@@ -83,8 +83,7 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 		if moved > 0 {
 			out = append(out,
 				engine.Finding{Table: t.Name, Column: name, Text: fmt.Sprintf("%s of the values are beyond the bounds; they count "+
-					"as the nearer "+
-					"bound", DescribeShare(moved, there))})
+					"as the nearest bound", DescribeShare(moved, there))})
 		}
 		if null > 0 && !c.Nullable {
 			out = append(out,
@@ -98,8 +97,8 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 
 // ManyKeysFinding is what is said of private keys that are many.
 func ManyKeysFinding(table, column string) engine.Finding {
-	return engine.Finding{Table: table, Column: column, Text: "its keys are private, and there are millions of different ones; questions " +
-		"that group by it need memory in proportion, so consider whether anybody should"}
+	return engine.Finding{Table: table, Column: column, Text: "its keys are private, and there are millions of them; questions that " +
+		"group by it need memory in proportion, so consider whether anybody should"}
 }
 
 // CheckUnit looks at the column that says who a row is about.
@@ -113,12 +112,12 @@ func (d *Database) CheckUnit(ctx context.Context, t *sqlgen.Table) ([]engine.Fin
 	var out []engine.Finding
 	if t.UnitKind == policy.Unique && people < rows-nobody {
 		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Broken: true,
-			Text: "the policy says that it is unique, but some people have several rows: THE " +
-				"GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows and max_groups"})
+			Text: "the policy says that it is unique, but some people have several rows: THE GUARANTEE DOES NOT HOLD. Remove " +
+				"'unique' and add max_rows and max_groups"})
 	}
 	if nobody > 0 && t.UnitKind == policy.Many {
 		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Text: DescribeShare(nobody, rows) +
-			" of the rows are about nobody; they are left out of every answer"})
+			" of the rows belong to nobody; they are left out of every answer"})
 	}
 	return out, nil
 }
@@ -147,10 +146,8 @@ func (d *Database) CheckPaths(ctx context.Context, t *sqlgen.Table, keys []strin
 		}
 		if again {
 			out = append(out, engine.Finding{Table: t.Name, Column: t.UniqueColumn, Broken: true,
-				Text: "the policy says that it is unique, but some values are in several " +
-					"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove " +
-					"the rows that " +
-					"are too many"})
+				Text: "the policy says that it is unique, but some values are in several rows, which a join multiplies: THE " +
+					"GUARANTEE DOES NOT HOLD. Remove 'unique' and add max_rows, or remove the extra rows"})
 		}
 	}
 	for _, key := range keys {
@@ -160,10 +157,9 @@ func (d *Database) CheckPaths(ctx context.Context, t *sqlgen.Table, keys []strin
 		}
 		if again {
 			out = append(out, engine.Finding{Table: t.Name, Column: key, Broken: true,
-				Text: "a path leads to this column as to a key, but some values are in several rows, " +
-					"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is " +
-					"different in every " +
-					"row, or remove the rows that are too many"})
+				Text: "a path leads to this column as a key, but some values are in several rows, so one row leads to several " +
+					"people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every row, or remove the " +
+					"extra rows"})
 		}
 	}
 	if len(t.Path) == 1 {
@@ -185,8 +181,8 @@ func (d *Database) CheckPaths(ctx context.Context, t *sqlgen.Table, keys []strin
 	}
 	if lost > 0 {
 		out = append(out,
-			engine.Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
-				"nobody; they are left out of every answer", DescribeShare(lost, rows), step.Table)})
+			engine.Finding{Table: t.Name, Column: step.Column, Text: fmt.Sprintf("%s of the rows do not lead to a row of %s, so "+
+				"they belong to nobody; they are left out of every answer", DescribeShare(lost, rows), step.Table)})
 	}
 	return out, nil
 }
@@ -205,8 +201,8 @@ func (d *Database) checkPeople(ctx context.Context, t *sqlgen.Table) ([]engine.F
 		return nil, err
 	}
 	return []engine.Finding{{Table: t.Name, Column: step.Column,
-		Text: fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
-			"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
+		Text: fmt.Sprintf("nobody in %s.%s is in %s.%s: are the ids spelt alike? A person whose id is spelt in two ways counts as "+
+			"two people", t.Name, step.Column, step.Table, step.Key)}}, nil
 }
 
 // Describe reads the stored columns of a table and compares them with the policy, and their types
@@ -234,7 +230,7 @@ func Describe(ctx context.Context, db *sql.DB, t *sqlgen.Table, where string, ch
 
 func listColumns(ctx context.Context, db *sql.DB, t *sqlgen.Table, where string) (all []sqlgen.Column, err error) {
 	// What a driver says stays here: analysts see it where the data is looked at anew.
-	unread := fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and of the kind that its name says?", t.Name, where)
+	unread := fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and is it of the kind that its name says?", t.Name, where)
 	rows, err := db.QueryContext(ctx, t.Dialect.Describe(t.From))
 	if err != nil {
 		return nil, unread

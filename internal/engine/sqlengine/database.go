@@ -90,9 +90,8 @@ func (d *Database) CheckUnique(ctx context.Context, ds *policy.Dataset) error {
 			return fmt.Errorf("table %s: its rows cannot be read", name)
 		}
 		if again {
-			return fmt.Errorf("table %s: the policy says that column %s is unique, but some values are in several rows, or become one on "+
-				"its "+
-				"lattice or at its bounds; remove 'unique' and say max_rows, or remove the rows that are too many", name, t.UniqueColumn)
+			return fmt.Errorf("table %s: the policy says that column %s is unique, but some values are in several rows, or become "+
+				"equal on its lattice or at its bounds; remove 'unique' and add max_rows, or remove the extra rows", name, t.UniqueColumn)
 		}
 	}
 	return nil

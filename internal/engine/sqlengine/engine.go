@@ -110,8 +110,8 @@ func (e *Engine) look(ctx context.Context, v store.Version) (*Database, error) {
 	ds := e.dataset
 	public := slices.ContainsFunc(ds.TableNames(), func(name string) bool { return ds.Tables[name].Public })
 	if ds.Unit.Row() && public {
-		return nil, errors.New("every row is a person, and what a join makes of one cannot be told from another here; name a unit, or " +
-			"leave out the public tables")
+		return nil, errors.New("every row is a person, and after a join the rows of one cannot be told from those of another here; " +
+			"name a unit, or leave out the public tables")
 	}
 	d := &Database{Schema: sqlgen.NewSchema(e.dialect, ds), DB: e.store.DB, Version: v, Failure: e.manner.Failure}
 	for _, name := range ds.TableNames() {

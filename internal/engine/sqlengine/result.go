@@ -153,7 +153,7 @@ func (r *result) add(ctx context.Context, db querier, st sqlgen.Statement) error
 // errGroupTwice is that a group has come twice, which no statement returns: a driver has read two
 // keys as one. The sum of the one would stand for both, and somebody who is in both would count
 // twice.
-var errGroupTwice = errors.New("sqlengine: a group has come twice")
+var errGroupTwice = errors.New("sqlengine: a group came twice")
 
 // seenGroups are groups that have come.
 type seenGroups []bool

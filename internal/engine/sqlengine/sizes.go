@@ -200,8 +200,8 @@ func FindOutgrown(ds *policy.Dataset, counted publictime.Sizes) (out []engine.Fi
 	}
 	check := func(table, column, what string, n, declared int64) {
 		if n > declared {
-			out = append(out, engine.Finding{Table: table, Column: column, Text: fmt.Sprintf("%s %d, and 'sizes' declares %d, so answers "+
-				"can be late or fail; declare more ('discreet check --sizes' prints a block to paste)", what, n, declared)})
+			out = append(out, engine.Finding{Table: table, Column: column, Text: fmt.Sprintf("%s %d, but 'sizes' declares %d, so "+
+				"answers can be late or fail; declare more ('discreet check --sizes' prints a block to paste)", what, n, declared)})
 		}
 	}
 	if !ds.Unit.Row() {

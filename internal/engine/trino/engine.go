@@ -134,13 +134,13 @@ func name(t *policy.Table) string {
 // check refuses people whom Trino cannot tell apart in one way.
 func (e *Engine) check(d *sqlengine.Database) error {
 	if d.ByRow {
-		return fmt.Errorf("dataset %s: every row is a person, and Trino has nothing by which rows of a table can be told apart; name a "+
-			"column that says whose a row is under 'unit'", e.dataset.Name)
+		return fmt.Errorf("dataset %s: every row is a person, but Trino cannot tell the rows of a table apart; under 'unit', name a "+
+			"column that identifies the person", e.dataset.Name)
 	}
 	for identity, typ := range d.Kinds {
 		if !identifiesPeople(typ) {
-			return fmt.Errorf("dataset %s: %s is stored as %s, in which equal values can have two spellings, so it cannot say whose a row "+
-				"is; store it as bigint or varchar, or use a view that casts it", e.dataset.Name, identity, typ)
+			return fmt.Errorf("dataset %s: %s is stored as %s, in which equal values can have two spellings, so it cannot identify "+
+				"a person; store it as bigint or varchar, or use a view that casts it", e.dataset.Name, identity, typ)
 		}
 	}
 	return nil
@@ -150,7 +150,7 @@ func (e *Engine) check(d *sqlengine.Database) error {
 const maxRuns = 3
 
 // errChanged is why a run ended where the data does not stand still.
-var errChanged = errors.New("trino: the data has changed while it was read")
+var errChanged = errors.New("trino: the data changed while it was being read")
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is [engine.ErrRun]. All that
 // it reads is of one state: where nothing pins that, and the data has changed meanwhile, it is read

@@ -169,7 +169,7 @@ func TestTooLong(t *testing.T) {
 		}
 		return strings.Join(all, join)
 	}
-	const refused = "one for this question would be too long"
+	const refused = "a statement for this question would be too long"
 	for name, c := range map[string]struct {
 		text func(n int) string
 		keys func(n int) string // of the column ward

@@ -217,7 +217,7 @@ func (b functionBinder) choose(names []string, args []*expr) (*form, error) {
 	if len(list) > 0 {
 		return nil, hint(err, "No function matches the given name and argument types. You might need to add explicit type casts.")
 	}
-	return nil, hint(err, "Queries about the catalogue can call the functions that clients use to read it, and no others.")
+	return nil, hint(err, "Queries about the catalogue can call only the functions that clients use to read it.")
 }
 
 // callable are the forms of a function of this name and schema.

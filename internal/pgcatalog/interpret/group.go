@@ -363,7 +363,7 @@ type window struct {
 func (b callBinder) windowCall(name string, f *pg.FuncCall) (*expr, error) {
 	switch over := f.Over; {
 	case !slices.Contains(windowNames, strings.TrimPrefix(name, "pg_catalog.")) || len(f.Args) > 0 || f.AggStar:
-		return nil, hint(Fail("42883", "window function %s does not exist", clip(name)), "There are row_number, rank and dense_rank.")
+		return nil, hint(Fail("42883", "window function %s does not exist", clip(name)), "Use row_number, rank or dense_rank.")
 	case !b.scope.allowed.windows:
 		return nil, Fail("42P20", "window functions are not allowed in %s", b.scope.allowed.clause)
 	case over.Name != "" || over.Refname != "":

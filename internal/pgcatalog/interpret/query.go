@@ -25,7 +25,7 @@ func (q *query) run(outer *env) ([]datum.Tuple, error) {
 		return nil, err
 	}
 	if outer.run.depth++; outer.run.depth > 200 {
-		return nil, Fail("54001", "subqueries are nested too deep")
+		return nil, Fail("54001", "subqueries are nested too deeply")
 	}
 	defer func() { outer.run.depth-- }()
 	return q.exec(&env{run: outer.run, outer: outer})

@@ -27,11 +27,11 @@ func Parse(sql string) (*pg.SelectStmt, error) {
 		return nil, unreadable(sql, err)
 	}
 	if n := len(parsed.Statements); n != 1 {
-		return nil, Fail("42601", "one statement is expected, and there are %d", n)
+		return nil, Fail("42601", "one statement is expected, but there are %d", n)
 	}
 	s := parsed.Statements[0].Stmt.GetSelectStmt()
 	if s == nil {
-		return nil, Fail("0A000", "only SELECT is answered here")
+		return nil, Fail("0A000", "only SELECT can be used here")
 	}
 	return s, nil
 }
@@ -65,7 +65,7 @@ func (l Library) Prepare(ctx context.Context, db Database, tree *pg.SelectStmt, 
 func (st *Statement) Run(parameters []datum.Value) (rows []datum.Tuple, err error) {
 	defer rescue(&err)
 	if len(st.Parameters) > len(parameters) {
-		return nil, Fail("08P01", "the query has %d parameters, and %d were sent", len(st.Parameters), len(parameters))
+		return nil, Fail("08P01", "the query has %d parameters, but %d were sent", len(st.Parameters), len(parameters))
 	}
 	st.run.params = parameters
 	if rows, err = st.query.run(&env{run: st.run}); err != nil {

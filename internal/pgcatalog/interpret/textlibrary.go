@@ -239,7 +239,7 @@ func (w *jsonWriter) write(v datum.Value, t uint32, depth int) error {
 		return tooLong()
 	}
 	if depth > 50 {
-		return Fail("54001", "a value is nested too deep")
+		return Fail("54001", "a value is nested too deeply")
 	}
 	if err := w.run.step(1); err != nil {
 		return err

@@ -400,13 +400,13 @@ func (r *run) parameter(n int, t uint32) (datum.Value, error) {
 		return r.parse(string(v), t)
 	case datum.List:
 		if oid.Elem(t) == 0 {
-			return nil, Fail("42804", "parameter $%d is an array, and a %s is expected", n, r.nameType(t))
+			return nil, Fail("42804", "parameter $%d is an array, but a %s is expected", n, r.nameType(t))
 		}
 		out := make(datum.List, len(v))
 		for i, x := range v {
 			text, ok := x.(datum.Text)
 			if !ok {
-				return nil, Fail("42804", "parameter $%d has an element that is no text", n)
+				return nil, Fail("42804", "parameter $%d has an element that is not text", n)
 			}
 			var err error
 			if out[i], err = r.parse(string(text), oid.Elem(t)); err != nil {

@@ -323,7 +323,7 @@ func NewGrid(ds *policy.Dataset, s *policy.Stream) (*Grid, error) {
 	}
 	g := &Grid{Stream: s, dataset: ds, scan: planner.NewScan(ds, t)}
 	if !g.scan.Single() {
-		return nil, fmt.Errorf("the stream %s is over a table in which a person can have several rows", s.Name)
+		return nil, fmt.Errorf("the stream %s uses a table in which a person can have several rows", s.Name)
 	}
 	var attributes []linear.Attribute
 	for _, c := range s.Columns {

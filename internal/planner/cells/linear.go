@@ -300,13 +300,13 @@ func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) 
 
 // LinearCount reads a SELECT of one count over the stream's table.
 func (g *Grid) LinearCount(text string, o planner.Options) (*linear.Query, error) {
-	const one = "ask for one COUNT without GROUP BY, as in SELECT COUNT(*) FROM table WHERE ..., or write the condition alone"
+	const one = "ask for one COUNT without GROUP BY, as in SELECT COUNT(*) FROM table WHERE ..., or write only the condition"
 	st, err := planner.Prepare(g.dataset, text, o)
 	if err != nil {
 		return nil, err
 	}
 	if st.Outer != nil || len(st.Plans) != 1 {
-		return nil, syntax.Refuse(-1, one, "a question to a stream has nothing around it")
+		return nil, syntax.Refuse(-1, one, "a question to a stream must have nothing around it")
 	}
 	p := st.Plans[0]
 	r, plain := (*tree.Released)(nil), false
@@ -315,7 +315,7 @@ func (g *Grid) LinearCount(text string, o planner.Options) (*linear.Query, error
 	}
 	if !plain || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat || len(p.Query.Keys) > 0 ||
 		len(p.Query.Measures) != 1 || p.Having != nil || p.Limit != nil || p.Offset != 0 {
-		return nil, syntax.Refuse(-1, one, "a question to a stream is one count")
+		return nil, syntax.Refuse(-1, one, "a question to a stream must be one count")
 	}
 	var terms [][][]Term
 	ok := false
@@ -343,5 +343,5 @@ func (g *Grid) advice() string {
 		names = append(names, name)
 	}
 	return "its columns are " + strings.Join(names, ", ") +
-		", with the values that the policy lists; ask other questions as a SELECT of its own"
+		", with the values that the policy lists; ask other questions in a separate SELECT"
 }

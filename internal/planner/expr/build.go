@@ -115,7 +115,7 @@ func NewArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 				instead = "add days to a date or an INTERVAL to a timestamp, as in day + 7 or at + INTERVAL '1 month'; subtract dates; " +
 					"compare with constants"
 			}
-			return nil, syntax.Refuse(pos, instead, "%s needs numbers, and this is %s", tree.Symbol(op), Article(k))
+			return nil, syntax.Refuse(pos, instead, "%s needs numbers, but this is %s", tree.Symbol(op), Article(k))
 		}
 	}
 	real := l.Type().Kind == tree.Real || r.Type().Kind == tree.Real
@@ -227,7 +227,7 @@ func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	}
 	if op == tree.Div && divisor.Kind == tree.Real && b.RealRange().Holds(0) {
 		return nil, syntax.Refuse(pos, "multiply instead, or divide by a column or a number",
-			"the divisor is itself the result of a division, and could be as close to zero as numbers are")
+			"the divisor is itself the result of a division, and could be arbitrarily close to zero")
 	}
 	least := 0.0 // the smallest divisor
 	if op == tree.Div && divisor.Kind == tree.Number {
@@ -237,7 +237,7 @@ func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	if max(a.Exponent, b.Exponent, t.Exponent) > tree.MaxExponent {
 		return nil,
 			syntax.Refuse(pos,
-				"compare the column as it is, cast it, as in CAST(x AS numeric(10,2)), or ask the owner for a granularity in the policy",
+				"compare the column itself, cast it, as in CAST(x AS numeric(10,2)), or ask the owner for a granularity in the policy",
 				"this could exceed what a floating-point number holds, because a decimal without granularity can have any size")
 	}
 	e := &tree.Arith{Op: op, L: l, R: r, Typ: t}
@@ -283,7 +283,7 @@ func compareIdentities(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr,
 	}
 	if l.Type().Kind == tree.Identity || r.Type().Kind == tree.Identity {
 		return nil, nil, syntax.Refuse(pos, "compare it with = to the same column of another table",
-			"a column that says who or what a row is about, and that the policy does not list, can only be joined on")
+			"a column that identifies people or their records and is not listed in the policy can only be joined on")
 	}
 	return l, r, nil
 }
@@ -325,7 +325,7 @@ func Unite(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 		return l, r, err
 	}
 	if k := unreadKind(l, r); k != 0 {
-		return nil, nil, syntax.Refuse(pos, comparison(a, b), "this text is no %s", k)
+		return nil, nil, syntax.Refuse(pos, comparison(a, b), "this text is not a %s", k)
 	}
 	return nil, nil, syntax.Refuse(pos, comparison(a, b), "%s cannot be compared with %s", Article(a), Article(b))
 }
@@ -346,13 +346,13 @@ func unreadKind(l, r tree.Expr) tree.Kind {
 // comparison says how to write a comparison of two kinds that do not fit.
 func comparison(a, b tree.Kind) string {
 	if a != tree.Text && b != tree.Text {
-		return "compare values of one type"
+		return "compare values of the same type"
 	}
 	switch max(a, b) + min(a, b) - tree.Text { // the other one
 	case tree.Number:
-		return "a number stands without quotes, as in age > 40, and text with them, as in sex = 'F'"
+		return "write numbers without quotes, as in age > 40, and text with quotes, as in sex = 'F'"
 	case tree.Real:
-		return "a number stands without quotes, as in cost > 1.5; NaN and infinity are not numbers here"
+		return "write numbers without quotes, as in cost > 1.5; NaN and infinity are not numbers here"
 	case tree.Date:
 		return "write a date as in '2024-01-31'"
 	case tree.Timestamp:
@@ -360,7 +360,7 @@ func comparison(a, b tree.Kind) string {
 	case tree.Boolean:
 		return "write true or false"
 	}
-	return "compare values of one type"
+	return "compare values of the same type"
 }
 
 // Adopt gives a literal that has no type of its own yet, a quoted string or
@@ -390,7 +390,7 @@ func Article(k tree.Kind) string {
 	case tree.Text:
 		return "text"
 	case tree.Identity:
-		return "a column that says who or what a row is about"
+		return "a column that identifies people or their records"
 	}
 	return "a " + k.String()
 }

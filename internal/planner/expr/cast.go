@@ -144,10 +144,10 @@ func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) 
 		case tree.Text:
 			return NewCall("parse_date", tree.TimeType(tree.Date, big.NewInt(tree.FirstDay), big.NewInt(tree.LastDay), false), pos, x)
 		}
-		return no("only a text or a timestamp can be")
+		return no("only a text or a timestamp can be cast to it")
 	}
 	if len(mods) > 0 {
-		return nil, syntax.Refuse(pos, "write timestamp, or use date_trunc('second', x)", "a timestamp has microseconds here")
+		return nil, syntax.Refuse(pos, "write timestamp, or use date_trunc('second', x)", "timestamps have microseconds here")
 	}
 	switch from {
 	case tree.Timestamp:
@@ -158,7 +158,7 @@ func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) 
 		return NewCall("parse_timestamp",
 			tree.TimeType(tree.Timestamp, big.NewInt(tree.FirstMicros), big.NewInt(tree.LastMicros), false), pos, x)
 	}
-	return no("only a text or a date can be")
+	return no("only a text or a date can be cast to it")
 }
 
 // castNumber casts to whole numbers and to numeric(p, s): rounded, with halves away from
@@ -181,7 +181,7 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 				}
 				return Numeric(e, pos)
 			}
-			return nil, syntax.Refuse(pos, "say how many digits, as in CAST(x AS numeric(10,2))", "numeric alone has no bounds")
+			return nil, syntax.Refuse(pos, "say how many digits, as in CAST(x AS numeric(10,2))", "numeric without digits has no bounds")
 		}
 		precision := mods[0]
 		if len(mods) > 1 {
@@ -271,7 +271,7 @@ func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 		fallthrough
 	default:
 		return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)",
-			"%s cannot be cast to text, because it has no one spelling", Article(t.Kind))
+			"%s cannot be cast to text, because it has no single spelling", Article(t.Kind))
 	}
 	return NewCall("text", textType(length), pos, x)
 }

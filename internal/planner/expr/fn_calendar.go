@@ -73,7 +73,7 @@ func deriveField(field string, x tree.Expr, pos int32) (tree.Expr, bool, error) 
 	case "julian":
 		if x.Type().Kind != tree.Date {
 			return nil, true, syntax.Refuse(pos, "take it from a date, as in extract(julian from CAST(x AS date))",
-				"the Julian day of a timestamp is no number of steps")
+				"the Julian day of a timestamp is not a whole number of steps")
 		}
 		const firstJulian = 2440588 // 1970-01-01
 		e = b.arith(tree.Add, b.arith(tree.Div, b.field("epoch", x), count(86400)), count(firstJulian))
@@ -159,7 +159,8 @@ func NewBin(seconds *big.Rat, at, origin tree.Expr, pos int32) (tree.Expr, error
 	}
 	start, ok := Constant(origin)
 	if !ok || start.Micros == nil {
-		return nil, syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')", "the origin of date_bin is a constant")
+		return nil, syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')", "the origin of date_bin must be a "+
+			"constant")
 	}
 	away := b.arith(tree.Sub, b.field("epoch", at), b.field("epoch", start))
 	parts := b.named("floor", b.arith(tree.Mul, away, NewNumber(new(big.Rat).Inv(seconds))))
@@ -174,7 +175,7 @@ func NewBin(seconds *big.Rat, at, origin tree.Expr, pos int32) (tree.Expr, error
 // so a call with one is made before its arguments are.
 func refuseBin(_ []tree.Expr, pos int32) (tree.Expr, error) {
 	return nil, syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')",
-		"the first argument of date_bin is an INTERVAL")
+		"the first argument of date_bin must be an INTERVAL")
 }
 
 // newTimezone is x AT TIME ZONE 'UTC', which is x: all times are in UTC.
@@ -199,7 +200,7 @@ func onlyUTC(zone tree.Expr, pos int32) error {
 	case "utc", "gmt", "z", "zulu", "etc/utc", "etc/gmt", "uct", "universal":
 		return nil
 	}
-	return syntax.Refuse(pos, "leave it out, or add an INTERVAL, as in at + INTERVAL '2 hours'", "there are no time zones here but UTC")
+	return syntax.Refuse(pos, "leave it out, or add an INTERVAL, as in at + INTERVAL '2 hours'", "UTC is the only time zone here")
 }
 
 // newToTimestamp is a moment by its seconds since 1970, or a constant text in a form of its own.
@@ -231,7 +232,7 @@ func readFormatted(name string, args []tree.Expr, pos int32) (tree.Moment, error
 	text, err := TextConstant(args[0], 100, Lookup(name).Usage, pos)
 	if err != nil {
 		return 0, syntax.Refuse(pos, "cast the column, as in CAST(x AS "+strings.TrimPrefix(name, "to_")+
-			"), where it is written as 2024-01-31", "%s reads constants alone", name)
+			"), if it is written as 2024-01-31", "%s reads only constants", name)
 	}
 	form, err := TextConstant(args[1], 100, Lookup(name).Usage, pos)
 	if err != nil {
@@ -239,8 +240,8 @@ func readFormatted(name string, args []tree.Expr, pos int32) (tree.Moment, error
 	}
 	m, ok := readForm(text, form)
 	if !ok {
-		return 0, syntax.Refuse(pos, "write for example "+Lookup(name).Usage, "this text is not of this form, or the form has more than "+
-			"YYYY, MM, DD, Mon, Month, HH24, MI, SS, MS and US")
+		return 0, syntax.Refuse(pos, "write for example "+Lookup(name).Usage, "this text does not have this format, or the format "+
+			"has more than YYYY, MM, DD, Mon, Month, HH24, MI, SS, MS and US")
 	}
 	return m, nil
 }

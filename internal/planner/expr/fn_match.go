@@ -60,7 +60,7 @@ func NewMatch(x, pattern tree.Expr, read func(string) (string, error), pos int32
 	}
 	if k := x.Type().Kind; k != tree.Text {
 		return nil, syntax.Refuse(pos, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)",
-			"a pattern is for text, and this is %s", Article(k))
+			"a pattern is for text, but this is %s", Article(k))
 	}
 	text, err := TextConstant(pattern, 4*posix.MaxLength, example, pos)
 	if err != nil {
@@ -96,7 +96,7 @@ func newRegexpLike(args []tree.Expr, pos int32) (tree.Expr, error) {
 		for _, c := range flags {
 			if c != 'i' && c != 'c' && c != 's' {
 				return nil, syntax.Refuse(pos, "write 'i' to ignore case, or leave it out",
-					"the flags of regexp_like can only be i, c and s here")
+					"here the flags of regexp_like can only be i, c and s")
 			}
 			if c != 's' {
 				fold = c == 'i'
@@ -179,7 +179,7 @@ func pieceFunctions() []Function {
 func nonEmptyText(e tree.Expr, what string, pos int32) (string, error) {
 	s, err := TextConstant(e, MaxNeedle, what, pos)
 	if err == nil && s == "" {
-		err = syntax.Refuse(pos, "write a text there, as in "+what, "this text must not be empty")
+		err = syntax.Refuse(pos, "write a text here, as in "+what, "this text must not be empty")
 	}
 	return s, err
 }
@@ -220,7 +220,7 @@ func newReplace(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if more := utf8.RuneCountInString(to); more > utf8.RuneCountInString(from) {
 		if t.MaxLength == 0 || t.MaxLength*more > maxJoined {
 			return nil, syntax.Refuse(pos, "take the beginning of the text first, as in replace(left(name, 20), 'a', 'bc')",
-				"what replace makes longer has at most %d characters, and a column's text can have any length", maxJoined)
+				"replace can lengthen texts of at most %d characters, but a column's text can have any length", maxJoined)
 		}
 		t = textType(t.MaxLength * more)
 	}

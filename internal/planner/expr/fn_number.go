@@ -219,7 +219,7 @@ func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
 	for i := range ends {
 		l, ok := Constant(AdoptNumber(args[i+1]))
 		if !ok || l.Number == nil {
-			return nil, syntax.Refuse(pos, "write numbers there, as in width_bucket(x, 0, 100, 10)",
+			return nil, syntax.Refuse(pos, "write numbers here, as in width_bucket(x, 0, 100, 10)",
 				"the ends of width_bucket must be constant numbers")
 		}
 		ends[i] = new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)

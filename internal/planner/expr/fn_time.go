@@ -278,7 +278,7 @@ func newDateArith(op string, l, r tree.Expr, pos int32) (tree.Expr, bool, error)
 				"timestamps cannot be subtracted")
 	}
 	return nil, true, syntax.Refuse(pos, "write day + 7, day - 7, day - other_day, or at + INTERVAL '1 hour'",
-		"%s and %s cannot be put together with %s", Article(a), Article(b), op)
+		"%s and %s cannot be combined with %s", Article(a), Article(b), op)
 }
 
 // maxDays is more than there are between the years 1 and 9999.

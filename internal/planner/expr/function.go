@@ -99,7 +99,7 @@ func Nodes() []string {
 func Named(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 	f := Lookup(name)
 	if len(args) < f.least || f.most > 0 && len(args) > f.most {
-		return nil, syntax.Refuse(pos, "write "+f.Usage, "%s has another number of arguments", name)
+		return nil, syntax.Refuse(pos, "write "+f.Usage, "%s has the wrong number of arguments", name)
 	}
 	return f.build(args, pos)
 }
@@ -118,7 +118,7 @@ func wholeConstant(e tree.Expr, lo, hi int64, what string, pos int32) (int64, er
 			return n, nil
 		}
 	}
-	return 0, syntax.Refuse(pos, "write a number there, as in "+what, "this argument must be a constant whole number from %d to %d", lo, hi)
+	return 0, syntax.Refuse(pos, "write a number here, as in "+what, "this argument must be a constant whole number from %d to %d", lo, hi)
 }
 
 // TextConstant reads an argument that must be a constant text.
@@ -126,7 +126,7 @@ func TextConstant(e tree.Expr, most int, what string, pos int32) (string, error)
 	l, ok := Constant(e)
 	switch {
 	case !ok || l.Text == nil:
-		return "", syntax.Refuse(pos, "write a text in quotes there, as in "+what, "this argument must be a constant text")
+		return "", syntax.Refuse(pos, "write a text in quotes here, as in "+what, "this argument must be a constant text")
 	case len(*l.Text) > most:
 		return "", syntax.Refuse(pos, "write a shorter text", "this text is longer than %d bytes", most)
 	}
@@ -361,7 +361,7 @@ func Unify(args []tree.Expr, what string, pos int32) ([]tree.Expr, error) {
 			}
 		}
 		if a, b := out[0].Type().Kind, out[i].Type().Kind; a != b {
-			return nil, syntax.Refuse(pos, comparison(a, b), "%s cannot be %s here and %s there", what, Article(a), Article(b))
+			return nil, syntax.Refuse(pos, comparison(a, b), "%s cannot mix %s and %s", what, Article(a), Article(b))
 		}
 	}
 	if out[0].Type().Kind != tree.Number {

@@ -213,7 +213,7 @@ const maxLevels = 128
 // takes. Chains such as 1 + 1 + 1 nest without a parenthesis.
 func CheckLevels(e tree.Expr, pos int32) error {
 	if tree.Levels(e) > maxLevels {
-		return syntax.Refuse(pos, "write it with fewer operations", "more than %d operations are chained or nested here", maxLevels)
+		return syntax.Refuse(pos, "write it with fewer operations", "this chains or nests more than %d operations", maxLevels)
 	}
 	return nil
 }
@@ -241,8 +241,8 @@ func NotTooLarge(e tree.Expr, pos int32) error {
 		})
 	}
 	if count(e); left < 0 {
-		return syntax.Refuse(pos, "use a column or a shorter expression there",
-			"BETWEEN, IN, CASE, divisors and roundings are computed from what stands in them several times, and this one grows too large")
+		return syntax.Refuse(pos, "use a column or a shorter expression in it",
+			"BETWEEN, IN, CASE, divisors and roundings repeat the expressions in them, and this one grows too large")
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func NewThresholds(x tree.Expr, thresholds []tree.Expr, pos int32) (tree.Expr, e
 		case !ok || at == nil:
 			return nil, syntax.Refuse(pos, instead, "the thresholds of width_bucket must be constants")
 		case before != nil && before.Cmp(at) > 0:
-			return nil, syntax.Refuse(pos, "write the smaller ones first", "the thresholds of width_bucket do not rise")
+			return nil, syntax.Refuse(pos, "write the smaller ones first", "the thresholds of width_bucket must be in rising order")
 		}
 		above, err := NewCompare(tree.Ge, x, l, pos)
 		if err != nil {

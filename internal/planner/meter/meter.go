@@ -79,11 +79,11 @@ type halt struct{ err error }
 // errTried: what can be left out takes too much.
 var errTried = &halt{}
 
-const tooMuchWork = "it takes too much work to find out what this text asks for"
+const tooMuchWork = "working out what this text asks for takes too much work"
 
 // Refusal is what a text gets that takes too much work, whoever asks.
 func Refusal() *api.Refusal {
-	return api.Refuse("list the values that you want with IN (...) in WHERE, group by fewer or simpler keys, or ask for less at a time",
+	return api.Refuse("list the values you want with IN (...) in WHERE, group by fewer or simpler keys, or ask for less at a time",
 		tooMuchWork)
 }
 

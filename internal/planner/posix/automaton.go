@@ -75,7 +75,7 @@ func (b *builder) build() error {
 		s := b.state(b.all[i])
 		if edges += len(s.Edges); edges > MaxEdges || b.steps > maxSteps {
 			return refuse("write a simpler pattern, or several joined by OR",
-				"as an automaton, which is how it runs here, the pattern has more than %d steps, or takes too long to become one", MaxEdges)
+				"the pattern runs here as an automaton, and that would have more than %d steps or take too long to build", MaxEdges)
 		}
 		b.out.States = append(b.out.States, s)
 	}

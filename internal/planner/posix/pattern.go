@@ -73,7 +73,7 @@ func translate(pattern string, fold bool) (string, error) {
 	}
 	if w := p.weight(); w > maxWeight {
 		return "", refuse("repeat less, or write a simpler pattern",
-			"with its repetitions written out the pattern has more than %d parts", maxWeight)
+			"with its repetitions written out, the pattern has more than %d parts", maxWeight)
 	}
 	var b strings.Builder
 	if err := p.write(&b); err != nil {
@@ -164,7 +164,7 @@ func (p *part) times() string {
 func (p *part) decided(i int) error {
 	of := p.parts[i].kind
 	if of == noBoundary && !(i > 0 && p.parts[i-1].takesOne()) && !(i+1 < len(p.parts) && p.parts[i+1].takesOne()) {
-		return refuse(`write it beside a character, as in a\Y or \Y.`, `\Y must stand right before or behind a character`)
+		return refuse(`write it next to a character, as in a\Y or \Y.`, `\Y must come directly before or after a character`)
 	}
 	beside := i + 1
 	if of == wordEnds {
@@ -173,8 +173,8 @@ func (p *part) decided(i int) error {
 	if of != wordBegins && of != wordEnds || beside >= 0 && beside < len(p.parts) && p.parts[beside].isWord() {
 		return nil
 	}
-	return refuse(`write \y, where a word begins or ends`,
-		`\m must stand right before a letter or a digit of a word, and \M right behind one`)
+	return refuse(`write \y, which is where a word begins or ends`,
+		`\m must come directly before a letter or a digit of a word, and \M directly after one`)
 }
 
 // takesOne reports whether a part is one character or more.
@@ -215,7 +215,7 @@ func Similar(pattern string, escape rune) (string, error) {
 	for _, c := range pattern {
 		switch {
 		case escaped && c == '"':
-			return "", refuse("leave it out", `the escape character and a quote mark a part of the text, which is for SUBSTRING alone`)
+			return "", refuse("leave it out", `the escape character with a quote marks a part of the text, which only SUBSTRING can use`)
 		case escaped:
 			b.WriteString(`\` + string(c))
 			escaped = false

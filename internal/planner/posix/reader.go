@@ -38,7 +38,7 @@ func (r *reader) takes(text string) bool {
 
 func (r *reader) whole() (*part, error) {
 	if r.begins("***") {
-		return nil, refuse("leave it out", "*** at the beginning of a pattern chooses another syntax, and there is one here")
+		return nil, refuse("leave it out", "*** at the beginning of a pattern chooses another syntax, but there is only one here")
 	}
 	if err := r.options(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (r *reader) whole() (*part, error) {
 		return nil, err
 	}
 	if len(r.rest) > 0 {
-		return nil, refuse(`write \) for a bracket in the text`, "a bracket of the pattern is closed and was not opened")
+		return nil, refuse(`write \) for a bracket in the text`, "the pattern closes a bracket that was not opened")
 	}
 	return p, nil
 }
@@ -70,14 +70,14 @@ func (r *reader) options() error {
 			r.fold = false
 		case ok && (c == 's' || c == 'e' || c == 't'): // as it is anyway
 		default:
-			return refuse("write (?i) to ignore case, or leave it out", "the options of a pattern can only be i, c and s here")
+			return refuse("write (?i) to ignore case, or leave it out", "here the options of a pattern can only be i, c and s")
 		}
 	}
 }
 
 func (r *reader) choice() (*part, error) {
 	if r.depth++; r.depth > maxDepth {
-		return nil, refuse("write a simpler pattern", "brackets of the pattern are nested more than %d deep", maxDepth)
+		return nil, refuse("write a simpler pattern", "brackets of the pattern are nested more than %d levels deep", maxDepth)
 	}
 	defer func() { r.depth-- }()
 	out := &part{kind: choice}
@@ -125,12 +125,12 @@ func (r *reader) quantified(p *part) (*part, error) {
 		return p, nil
 	}
 	if p.kind != characters && p.kind != choice {
-		return nil, refuse("repeat a character, a class or what stands in brackets",
-			"the beginning or the end of something cannot be repeated")
+		return nil, refuse("repeat a character, a class or an expression in brackets",
+			"a beginning or an end cannot be repeated")
 	}
 	r.takes("?") // not greedy: which part matches is not asked
 	if len(r.rest) > 0 && (slices.Contains([]rune("*+?"), r.rest[0]) || len(r.rest) > 1 && r.rest[0] == '{' && isDigit(r.rest[1])) {
-		return nil, refuse("put brackets around what is repeated twice", "two repetitions follow each other")
+		return nil, refuse("put brackets around the part that is repeated twice", "two repetitions follow each other")
 	}
 	return out, nil
 }
@@ -139,7 +139,7 @@ func isDigit(c rune) bool { return '0' <= c && c <= '9' }
 
 func (r *reader) bounds(p *part) error {
 	r.takes("{")
-	wrong := refuse("write {2}, {2,} or {2,5}", "a repetition has two numbers from 0 to %d at most, the smaller one first", maxRepeat)
+	wrong := refuse("write {2}, {2,} or {2,5}", "a repetition takes two numbers from 0 to at most %d, the smaller one first", maxRepeat)
 	number := func() (int, bool) {
 		n := 0
 		for n < len(r.rest) && isDigit(r.rest[n]) {
@@ -185,10 +185,11 @@ func (r *reader) atom() (*part, error) {
 	case '\\':
 		return r.escaped()
 	case '*', '+', '?':
-		return nil, refuse(`write \`+string(c)+" for the sign itself", "%c repeats what stands before it, and nothing does", c)
+		return nil, refuse(`write \`+string(c)+" for the character itself", "%c repeats what comes before it, but nothing comes "+
+			"before it", c)
 	case '{':
 		if len(r.rest) > 0 && isDigit(r.rest[0]) {
-			return nil, refuse(`write \{ for the sign itself`, "{ repeats what stands before it, and nothing does")
+			return nil, refuse(`write \{ for the character itself`, "{ repeats what comes before it, but nothing comes before it")
 		}
 	}
 	return r.one(c), nil
@@ -271,7 +272,7 @@ func (r *reader) character() (rune, error) {
 	case c == 'U':
 		return r.hexadecimal(8)
 	case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || isDigit(c):
-		return 0, refuse(`write the character itself, or \uwxyz`, `\%c means nothing that is known here`, c)
+		return 0, refuse(`write the character itself, or \uwxyz`, `\%c has no meaning here`, c)
 	}
 	return c, nil
 }
@@ -284,11 +285,11 @@ func (r *reader) hexadecimal(digits int) (rune, error) {
 			return rune(v), nil
 		}
 	}
-	return 0, refuse(`write for example \u00e9`, `\u has 4 hexadecimal digits and \U 8, which are a character`)
+	return 0, refuse(`write for example \u00e9`, `\u needs 4 hexadecimal digits and \U 8, for one character`)
 }
 
 func (r *reader) class() (*part, error) {
-	unclosed := refuse(`write \[ for the sign itself`, "[ of the pattern is not closed")
+	unclosed := refuse(`write \[ for the character itself`, "[ of the pattern is not closed")
 	not := r.takes("^")
 	var spans []span
 	for first := true; ; first = false {
@@ -313,7 +314,7 @@ func (r *reader) class() (*part, error) {
 				return nil, err
 			}
 			if several != nil || high < low {
-				return nil, refuse("write the smaller character first, as in [a-z]", "a range of [ ] has no two ends in order")
+				return nil, refuse("write the smaller character first, as in [a-z]", "a range in [ ] needs two ends, in order")
 			}
 		}
 		spans = append(spans, span{low, high})
@@ -336,11 +337,11 @@ func (r *reader) member() (one rune, several set, err error) {
 				return 0, s, nil
 			}
 		}
-		return 0, nil, refuse("write for example [[:alpha:]] or [[:digit:]]", "there is no class of characters of this name")
+		return 0, nil, refuse("write for example [[:alpha:]] or [[:digit:]]", "no class of characters has this name")
 	}
 	if r.begins("[.") || r.begins("[=") {
 		return 0, nil, refuse("write the characters themselves",
-			"[. and [= are about languages, and characters are compared as they are here")
+			"[. and [= depend on languages, but here characters are compared as they are")
 	}
 	if !r.takes(`\`) {
 		c, _ := r.next()

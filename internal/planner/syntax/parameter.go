@@ -146,7 +146,7 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 		return nil, err
 	}
 	if len(values) != count {
-		return nil, Refuse(firstMark(marks), "send one value for each", "the question has %s, and %s came with it",
+		return nil, Refuse(firstMark(marks), "send one value for each", "the question has %s, but %s came with it",
 			plural(count, "parameter"), plural(len(values), "value"))
 	}
 	if count == 0 {
@@ -203,14 +203,14 @@ func (t *Text) parameters() ([]parameterMark, int, error) {
 		}
 		n, err := strconv.Atoi(t.sql[w.Start+1 : w.End])
 		if err != nil || n < 1 || n > MaxParameters {
-			return nil, 0, Refuse(w.Start, "number them from $1 on", "parameters are $1 to $%d", MaxParameters)
+			return nil, 0, Refuse(w.Start, "number them from $1", "parameters are $1 to $%d", MaxParameters)
 		}
 		count = max(count, n)
 		marks = append(marks, parameterMark{n, w.Start, w.End})
 	}
 	if at, found := ordinalParameter(SelectNode(s)); found {
 		return nil, 0,
-			Refuse(at, "write the column's name or position into the question", "a parameter cannot say what to sort or to group by")
+			Refuse(at, "write the column's name or position in the question", "a parameter cannot say what to sort or group by")
 	}
 	return marks, count, nil
 }
@@ -240,8 +240,8 @@ func hintParameter(text string, r *api.Refusal) *api.Refusal {
 	return r
 }
 
-const parameterInstead = "a parameter stands where an expression can: write $1::date and not DATE $1, and write names, fields and " +
-	"units of time out"
+const parameterInstead = "a parameter can only be used in place of an expression: write $1::date, not DATE $1, and write out names, " +
+	"fields and units of time"
 
 // isMisplaced finds a parameter where PostgreSQL has none and this parser takes one: DATE $1, which
 // is a cast without a place of its own, and EXTRACT($1 FROM x).

@@ -126,11 +126,11 @@ func TestBindRefuses(t *testing.T) {
 		{"a name", "SELECT COUNT(*) FROM $1", []api.Parameter{text("patients")}, 21, "syntax error"},
 		{"DATE $1", q + "born = DATE $1", []api.Parameter{text("2024-01-01")}, 48, "cannot be used in this place"},
 		{"a position to sort by", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY $1", []api.Parameter{of("integer", "1")}, 57,
-			"sort or to group by"},
+			"sort or group by"},
 		{"a position with signs", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY - - $1", []api.Parameter{of("integer", "1")},
-			61, "sort or to group by"},
+			61, "sort or group by"},
 		{"a position to group by", "SELECT sex, COUNT(*) FROM patients GROUP BY $1", []api.Parameter{of("integer", "1")}, 44,
-			"sort or to group by"},
+			"sort or group by"},
 		{"two statements", q + "age > $1; DROP TABLE patients", []api.Parameter{text("1")}, 46, "2 statements"},
 	} {
 		_, err := Open(c.text, nil).Bind(c.values)

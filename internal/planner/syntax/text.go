@@ -104,9 +104,9 @@ func onlySelect(p *grammar.Parsed) (*pg.SelectStmt, *api.Refusal) {
 	case *pg.Node_SelectStmt:
 		return n.SelectStmt, nil
 	case *pg.Node_ExplainStmt:
-		return nil, Refuse(-1, "run 'discreet explain' with the SELECT alone, which is free", "EXPLAIN is not a question")
+		return nil, Refuse(-1, "run 'discreet explain' with only the SELECT, which is free", "EXPLAIN is not a question")
 	case *pg.Node_VariableSetStmt:
-		return nil, Refuse(-1, "pass the value beside the question, for example with --epsilon 0.5", "SET is not a question")
+		return nil, Refuse(-1, "pass the value separately, for example with --epsilon 0.5", "SET is not a question")
 	}
 	return nil, Refuse(-1, "write a SELECT of aggregates, as in SELECT COUNT(*) FROM table", "this is not a SELECT")
 }
@@ -155,13 +155,13 @@ func Refuse(pos int32, instead, format string, args ...any) *api.Refusal {
 // grammarRefusal says why a question cannot be read. The parser's message and position are kept:
 // both come from the text alone.
 func grammarRefusal(text string, err error) *api.Refusal {
-	const instead = "the grammar is PostgreSQL's; text stands in single quotes and names in double ones"
+	const instead = "the grammar is PostgreSQL's; put text in single quotes and names in double quotes"
 	var e *grammar.Excess
 	if errors.As(err, &e) {
 		what := [...]string{
 			grammar.TooLong: "ask a shorter question", grammar.NotUTF8: "send the question as UTF-8", grammar.ZeroByte: "remove it",
-			grammar.TooManyWords: "ask a shorter question", grammar.TooDeep: "write it with fewer levels",
-			grammar.TooManyComments: "leave comments out",
+			grammar.TooManyWords: "ask a shorter question", grammar.TooDeep: "use fewer levels",
+			grammar.TooManyComments: "leave out comments",
 		}[e.Kind]
 		return Refuse(e.At, what, "the question %s", e.Says)
 	}
@@ -182,7 +182,7 @@ func (t *Text) HintQuotes(err error) error {
 	from := t.sql[r.Position:]
 	if strings.HasPrefix(from, `"`) || strings.HasPrefix(from, "\u2018") || strings.HasPrefix(from, "\u201c") {
 		more := *r
-		more.Instead += "; text stands in single quotes, as in 'F', and double ones are for names"
+		more.Instead += "; put text in single quotes, as in 'F'; double quotes are for names"
 		return &more
 	}
 	return err
@@ -391,9 +391,9 @@ func (q *qualified) check(database, in string, at int32) {
 		q.refuse(at, "connect to that dataset, and ask there", "the question is asked of %q, and %q is another database", q.database,
 			database)
 	case in == "pg_catalog" || in == "information_schema":
-		q.refuse(at, "ask the catalogue alone, which is free and exact", "the catalogue cannot be asked together with tables")
+		q.refuse(at, "ask only the catalogue, which is free and exact", "the catalogue cannot be asked together with tables")
 	case in != "" && in != schema:
-		q.refuse(at, "write public.table, or the table's name alone", "there is no schema %q for tables: all of them are in %q", in, schema)
+		q.refuse(at, "write public.table, or only the table's name", "there is no schema %q for tables: all of them are in %q", in, schema)
 		q.refused.Code = noSchema
 	}
 }

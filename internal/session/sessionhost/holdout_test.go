@@ -252,7 +252,7 @@ func TestHoldoutRefusals(t *testing.T) {
 		{api.HoldoutQuestion{Holdout: "rows", SQL: "age", Training: "1"}, "between 0 and 1"},
 		{api.HoldoutQuestion{Holdout: "rows", SQL: "smoker) FROM visits --", Training: "1"}, "is not the table of the holdout"},
 		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients", Training: "1"}, "two training values"},
-		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients WHERE age > 40"}, "over all its people"},
+		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients WHERE age > 40"}, "all its people"},
 	} {
 		_, err := w.Score(c.q)
 		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), c.want) {

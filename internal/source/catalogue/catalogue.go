@@ -122,7 +122,7 @@ func (t TableIdentity) CheckDistinct(first TableIdentity, one string) error {
 	instead := "their people would have two budgets; put both into one dataset"
 	switch {
 	case t.Public != first.Public:
-		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, " +
+		instead = "only one of them is public, so the rows would be protected in one place and shown in the other; make both public, " +
 			"or remove one of them"
 	case t.Dataset == first.Dataset:
 		instead = "a person must not appear under two names; remove one of them"

@@ -71,12 +71,12 @@ func Parse(text string) (*Database, error) {
 	}
 	schema := cmp.Or(query.Get("schema"), "discreet")
 	if !schemaName.MatchString(schema) || strings.HasPrefix(schema, "pg_") {
-		return nil, invalid("has a schema that is no simple name: write lower-case letters, digits and _")
+		return nil, invalid("has a schema that is not a simple name: write lower-case letters, digits and _")
 	}
 	query.Del("schema")
 	hosts := cmp.Or(query.Get("host"), u.Host)
 	if hosts == "" {
-		return nil, invalid("names no host")
+		return nil, invalid("does not name a host")
 	}
 	verify(query, hosts)
 	if strings.Contains(hosts, ",") && query.Get("target_session_attrs") == "" {
@@ -276,9 +276,9 @@ func (p *Database) Settle(ctx context.Context, c *pgx.Conn) (err error) {
 // What is wrong with a server.
 var (
 	ErrStandby = errors.New("the database is a standby, which may be behind")
-	ErrFsync   = errors.New("the server runs with fsync = off, so nothing that it confirms is on a disk: set it to on")
+	ErrFsync   = errors.New("the server runs with fsync = off, so it confirms writes that are not on a disk: set it to on")
 	// It could not be set for the session.
-	ErrAsynchronous = errors.New("the server confirms what is not on a disk: set synchronous_commit to on for this role")
+	ErrAsynchronous = errors.New("the server confirms writes that are not on a disk: set synchronous_commit to on for this role")
 )
 
 // HangUp closes a connection without waiting for a server that does not answer.

@@ -258,14 +258,14 @@ type RoleError struct {
 }
 
 func (e *RoleError) Error() string {
-	return "the role with which the dataset " + e.Dataset + " is read may do too much or too little; ask the owner to run 'discreet " +
+	return "the role that reads the dataset " + e.Dataset + " may do too much or too little; ask the owner to run 'discreet " +
 		"check', which says what"
 }
 
 // Explain says what, and what to run, to the owner.
 func (e *RoleError) Explain() string {
-	return fmt.Sprintf("the role %s, with which the dataset %s is read, has to read the columns of the policy and nothing else, and it "+
-		"%s. As an administrator of the database run:\n\n  %s\n", e.Role, e.Dataset, strings.Join(e.May, "; it "),
+	return fmt.Sprintf("the role %s, which reads the dataset %s, must be able to read the columns of the policy and nothing else, "+
+		"but it %s. As an administrator of the database run:\n\n  %s\n", e.Role, e.Dataset, strings.Join(e.May, "; it "),
 		strings.Join(e.Run, "\n  "))
 }
 
@@ -319,8 +319,8 @@ func (d *Database) checkRole(ctx context.Context, tx pgx.Tx, all []*Relation) er
 		args            []any
 	}{
 		{findMemberships, "is a member of %s", "REVOKE %s FROM " + role + ";", nil},
-		{findDatabase, "may make schemas in %s", "REVOKE CREATE ON DATABASE %s FROM " + role + ", PUBLIC;", nil},
-		{findSchemas, "may make tables in the schema %s", "REVOKE CREATE ON SCHEMA %s FROM " + role + ", PUBLIC;", nil},
+		{findDatabase, "may create schemas in %s", "REVOKE CREATE ON DATABASE %s FROM " + role + ", PUBLIC;", nil},
+		{findSchemas, "may create tables in the schema %s", "REVOKE CREATE ON SCHEMA %s FROM " + role + ", PUBLIC;", nil},
 		{findWritable, "may change %s", "REVOKE ALL ON %s FROM " + role + ", PUBLIC;", nil},
 		{findReadable, "may read %s, which the policy does not name", "REVOKE ALL ON %s FROM " + role + ", PUBLIC;", []any{oidsOf(all)}},
 	}

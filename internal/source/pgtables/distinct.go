@@ -40,7 +40,7 @@ func CheckDistinctTables(ctx context.Context, p *policy.Policy) error {
 		}
 		for _, h := range homes {
 			for _, first := range all {
-				if err := h.CheckDistinct(first, "are one table of one PostgreSQL database, or one is a part of the other"); err != nil {
+				if err := h.CheckDistinct(first, "are the same table of one PostgreSQL database, or one is part of the other"); err != nil {
 					return err
 				}
 			}
@@ -119,8 +119,8 @@ func (d *Database) checkBlanks(all []*Relation) error {
 		if x.Kind == y.Kind || !padded || x.Kind != catalogue.Text && y.Kind != catalogue.Text {
 			return nil
 		}
-		return fmt.Errorf("the columns %s.%s and %s.%s say who somebody is, and blanks at the end are a part of one of them alone, which "+
-			"are a %s and a %s: one person would be two; make both a text, or one of them in a view, and say trusted: true", a.table,
+		return fmt.Errorf("the columns %s.%s and %s.%s identify a person, but they are a %s and a %s, and only one of these keeps "+
+			"blanks at the end: one person would be two; make both a text, or cast one of them in a view, and write trusted: true", a.table,
 			a.column, b.table, b.column, x.Type, y.Type)
 	}
 	for _, r := range all {

@@ -219,7 +219,7 @@ func (s *Snapshot) Close() { pgdial.HangUp(s.conn) }
 
 // ErrMoved is returned where a table was made another one while it was read. What was read of it
 // may be no state that it was ever in.
-var ErrMoved = errors.New("the tables of the PostgreSQL database were changed while they were read; ask again")
+var ErrMoved = errors.New("the tables of the PostgreSQL database were changed while they were being read; ask again")
 
 // prepare makes ready to read a table. Its names are resolved as they are now, and not as they were
 // when the transaction began: where it is another one by now, or its columns are of other types,

@@ -90,8 +90,8 @@ var total = []string{"UTF8", "SQL_ASCII", "LATIN1"}
 func (d *Database) checkColumn(tx pgx.Tx, t *policy.Table, name string, c Column) error {
 	text := c.Kind == catalogue.Text || c.Kind == catalogue.Padded
 	if encoding := tx.Conn().PgConn().ParameterStatus("server_encoding"); text && !t.Trusted && !slices.Contains(total, encoding) {
-		return fmt.Errorf("table %s: column %s is a text in the encoding %s of the database, and one that has no counterpart in UTF-8 "+
-			"would make reading fail; leave it out, or say trusted: true where you answer for it that there are none", t.Name, name,
+		return fmt.Errorf("table %s: column %s is a text in the encoding %s of the database, and a text without a counterpart in "+
+			"UTF-8 would make reading fail; leave it out, or write trusted: true if you vouch that there are none", t.Name, name,
 			encoding)
 	}
 	if !slices.Contains(d.dataset.PathColumns(t), name) {
@@ -99,12 +99,13 @@ func (d *Database) checkColumn(tx pgx.Tx, t *policy.Table, name string, c Column
 	}
 	switch {
 	case c.Kind == catalogue.Numeric:
-		return fmt.Errorf("table %s: column %s says whose a row is, and it is a %s of any length, of which two may be the same double: "+
-			"two people would be one; make it a bigint or a numeric(38,0), or cast it to text in a view, and say trusted: true", t.Name,
+		return fmt.Errorf("table %s: column %s identifies the person, and it is a %s of any length, in which two values can be the "+
+			"same double: two people would be one; make it a bigint or a numeric(38,0), or cast it to text in a view, and write "+
+			"trusted: true", t.Name,
 			name, c.Type)
 	case c.loose:
-		return fmt.Errorf("table %s: column %s says whose a row is, and by its collation texts that differ are the same: one person "+
-			"would be two; give it a collation that is deterministic, or a view in which it has one spelling, and say trusted: true",
+		return fmt.Errorf("table %s: column %s identifies the person, but its collation treats different texts as the same: one "+
+			"person would be two; give it a deterministic collation, or a view in which it has one spelling, and write trusted: true",
 			t.Name, name)
 	}
 	return nil
@@ -119,11 +120,11 @@ func pick(all []Column, t *policy.Table, name string) (Column, error) {
 			}
 			switch {
 			case c.Kind == catalogue.Unreadable:
-				return c, fmt.Errorf("table %s: column %s is of the type %s, which cannot be read; leave it out of the policy, or make "+
-					"a view in which it is cast, name that as the source, and say trusted: true", t.Name, name, c.Type)
+				return c, fmt.Errorf("table %s: column %s is of the type %s, which cannot be read; leave it out of the policy, or "+
+					"make a view that casts it, name that as the source, and write trusted: true", t.Name, name, c.Type)
 			case c.generated == "v" && !t.Trusted:
-				return c, fmt.Errorf("table %s: column %s is computed when it is read, by functions that may do anything; leave it out, "+
-					"or say trusted: true", t.Name, name)
+				return c, fmt.Errorf("table %s: column %s is computed when it is read, by functions that can do anything; leave it "+
+					"out, or write trusted: true", t.Name, name)
 			}
 			return c, nil
 		}
@@ -134,7 +135,7 @@ func pick(all []Column, t *policy.Table, name string) (Column, error) {
 // checkKind refuses what is no plain table, unless the owner answers for it.
 func (d *Database) checkKind(ctx context.Context, tx pgx.Tx, r *Relation, kind string, secured bool) error {
 	if _, ok := otherKinds[kind]; !ok && !plainKind(kind) {
-		return fmt.Errorf("table %s: %s is no table", r.Name, r.Relation)
+		return fmt.Errorf("table %s: %s is not a table", r.Name, r.Relation)
 	}
 	what, err := kindOf(ctx, tx, int64(r.oid), kind, false)
 	if err != nil {
@@ -147,8 +148,8 @@ func (d *Database) checkKind(ctx context.Context, tx pgx.Tx, r *Relation, kind s
 	if what == "" || r.Trusted {
 		return nil
 	}
-	return fmt.Errorf("table %s: %s is %s: what is read there is decided by functions and servers that Discreet does not know. Where you "+
-		"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true", r.Name, r.Relation,
+	return fmt.Errorf("table %s: %s is %s: functions and servers that Discreet does not know decide what is read there. If you "+
+		"vouch that reading it neither fails because of single rows nor tells anybody about them, write trusted: true", r.Name, r.Relation,
 		what)
 }
 
@@ -324,8 +325,9 @@ type Mark struct {
 
 // errUnmarked is told where nothing says whether data has changed.
 func (d *Database) errUnmarked(r *Relation) error {
-	return fmt.Errorf("table %s: the database does not count what changes in %s, which is no plain table, or track_counts is off; write "+
-		"refresh: 1h into the policy, to read it anew every hour, or a version query that names the state of the data", r.Name, r.Relation)
+	return fmt.Errorf("table %s: the database does not count changes in %s, which is not a plain table, or track_counts is off; "+
+		"write refresh: 1h in the policy, to read it again every hour, or a version query that names the state of the "+
+		"data", r.Name, r.Relation)
 }
 
 // question is what asks for the mark: one statement, with one column of texts.
@@ -357,9 +359,9 @@ func (d *Database) mark(ctx context.Context, rows pgx.Rows, err error) (Mark, er
 	case !named:
 		return Mark{Text: *values[0]}, nil
 	case len(values) != 1:
-		return Mark{}, d.errVersion("does not have one row; take an aggregate such as max", nil)
+		return Mark{}, d.errVersion("does not have one row; select an aggregate such as max", nil)
 	case values[0] == nil:
-		return Mark{}, d.errVersion("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
+		return Mark{}, d.errVersion("is NULL, but must have a value; write coalesce(..., 'empty')", nil)
 	}
 	return Mark{Name: *values[0], Text: *values[0]}, nil
 }

@@ -60,8 +60,8 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 			return nil, err
 		}
 		if opt.Unit != "" && opt.Unit != d.Options.Unit {
-			return nil, &OptionError{fmt.Errorf("the common data model protects %s, and --unit says something else; leave out one of "+
-				"the two",
+			return nil, &OptionError{fmt.Errorf("the common data model protects %s, but --unit says something else; leave out one "+
+				"of the two",
 				d.Options.Unit)}
 		}
 	}
@@ -70,8 +70,8 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 		d.Notes = append(d.Notes, "the unit, whom the budget protects: "+d.Options.UnitNote)
 	}
 	if from.Unreferenced && (d.Options.Unit == "" || d.Options.Unit == "row") {
-		return nil, &OptionError{errors.New("of no table is it known which column says who somebody is, and rows of this store cannot " +
-			"be told apart; name the column with --unit TABLE.COLUMN, as in --unit patients.pid")}
+		return nil, &OptionError{errors.New("no column is known to identify a person, and rows of this store cannot be told apart; " +
+			"name the column with --unit TABLE.COLUMN, as in --unit patients.pid")}
 	}
 	if d.Options.Dataset == "" {
 		d.Options.Dataset = datasetName(from.Dataset)
@@ -94,8 +94,8 @@ func From(ctx context.Context, found *catalogue.Catalogue, from *Store, opt Opti
 		d.Notes = append(d.Notes, all.notes()...)
 	}
 	if found.Superuser {
-		d.Notes = append(d.Notes, "the role "+found.Role+" is a superuser, with which no data is opened; the draft ends with how to "+
-			"make another")
+		d.Notes = append(d.Notes, "the role "+found.Role+" is a superuser, and data is not opened as one; the end of the draft says "+
+			"how to make another role")
 	}
 	text, err := policy.Draft(d.Schemas, d.Options)
 	if err != nil {
@@ -118,7 +118,7 @@ func (all draftTables) notes() []string {
 	for _, e := range all {
 		switch {
 		case e.trusted:
-			out = append(out, fmt.Sprintf("%s is %s, and left out; the draft says what to write to have it", e.Relation(), e.Kind))
+			out = append(out, fmt.Sprintf("%s is %s, so it is left out; the draft says what to write to include it", e.Relation(), e.Kind))
 		case e.leftOut != "":
 			out = append(out, "left out: "+e.leftOut)
 		case e.byName || len(e.others) > 0:
@@ -130,7 +130,7 @@ func (all draftTables) notes() []string {
 
 func inSchemas(schemas []string) string {
 	if len(schemas) == 0 {
-		return " but the database's own"
+		return " except the database's own"
 	}
 	return " in the schemas " + strings.Join(schemas, ", ")
 }
@@ -157,7 +157,7 @@ func entries(found *catalogue.Catalogue, from *Store) draftTables {
 		}
 		problem := from.Spelt(t.Schema, e.name)
 		if problem == "" && slices.ContainsFunc(all, func(o *entry) bool { return strings.EqualFold(o.name, e.name) }) {
-			problem = "its name differs from another's in letter case alone; rename one of them, or make a view"
+			problem = "its name differs from another's only in letter case; rename one of them, or make a view"
 		}
 		switch {
 		case problem != "":
@@ -166,10 +166,9 @@ func entries(found *catalogue.Catalogue, from *Store) draftTables {
 			e.leftOut = fmt.Sprintf("%s has no column to read.", t.Relation())
 		case t.Kind != "":
 			e.trusted = true
-			e.leftOut = fmt.Sprintf("%s is %s: what is read there is decided by functions and servers that Discreet does not know. "+
-				"Where you "+
-				"answer for it, that reading it neither fails over single rows nor tells anybody of them, write trusted: true, and "+
-				"refresh: 1h beside the dataset's source, as in", t.Relation(), t.Kind)
+			e.leftOut = fmt.Sprintf("%s is %s: functions and servers that Discreet does not know decide what is read there. If you "+
+				"vouch that reading it neither fails because of single rows nor tells anybody about them, write trusted: true, and "+
+				"refresh: 1h next to the dataset's source, as in", t.Relation(), t.Kind)
 		}
 		all = append(all, e)
 	}
@@ -222,8 +221,8 @@ func (e *entry) column(c catalogue.Column, said *allowed, all draftTables) polic
 	}
 	switch {
 	case c.Computed:
-		out.LeftOut = "is left out: it is computed when it is read, by functions that may do anything; say trusted: true of the table " +
-			"to list it."
+		out.LeftOut = "is left out: it is computed when it is read, by functions that can do anything; write trusted: true for the " +
+			"table to list it."
 	case c.Kind == catalogue.UUID:
 		out.Identifier = true
 	}
@@ -338,7 +337,7 @@ func (d *Drafted) withTail(text string, from *Store) (string, error) {
 		list(line, "bounds, for SUM and AVG", bounds)
 		list(line, "keys, for GROUP BY", keys)
 		list(line, "max_rows and max_groups, which are proposals", proposals(ds))
-		line("  sizes, which deadlines follow from: 'discreet check --sizes' counts them, and prints a block to paste")
+		line("  sizes, which set the deadlines: 'discreet check --sizes' counts them, and prints a block to paste")
 		line("")
 		from.Rights(line, ds)
 	}

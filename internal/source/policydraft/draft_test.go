@@ -115,7 +115,7 @@ func testRefused(t *testing.T, server *testpg.Server) {
 		{"postgres://a@db.example.org/x", Options{}, "sslmode=verify-full"},
 		{"postgres://a:secret@%zz/x", Options{}, "is not the address of a PostgreSQL database"},
 		{address, Options{Schemas: []string{"nowhere"}}, "has no table in the schemas nowhere"},
-		{address, Options{OMOP: true}, "no table person"},
+		{address, Options{OMOP: true}, "no readable table person"},
 		{address, Options{DraftOptions: policy.DraftOptions{Unit: "t.y"}}, "is not a column of these tables"},
 		{strings.Replace(address, "postgres@", "nobody@", 1), Options{}, `role "nobody" does not exist`},
 	} {

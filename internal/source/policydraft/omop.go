@@ -20,12 +20,11 @@ type table struct {
 }
 
 const (
-	addresses = "It says where people live, and nothing says whose a row is, because several may share one."
-	staff     = "It is about who works there. Where everybody may know that, list it with public: true; people in it are not protected " +
-		"by this budget."
-	freeText = "It is free text, in which people are named. Nothing of it can be asked for with a guarantee that is worth much."
-	large    = "Everybody may know it, and it is large: all of it would be copied. Where analysts need it, list it with public: true."
-	derived  = "It is made of other tables by a tool. Where each row is about one person, list it with a path to person.person_id."
+	addresses = "It says where people live, but a row does not belong to one person, because several can share it."
+	staff     = "It is about staff. If everybody may know it, list it with public: true; this budget does not protect the people in it."
+	freeText  = "It is free text, which names people. No guarantee for answers about it would be worth much."
+	large     = "Everybody may know it, but it is large, and all of it would be copied. If analysts need it, list it with public: true."
+	derived   = "A tool makes it from other tables. If each row is about one person, list it with a path to person.person_id."
 )
 
 // tables are those of the model, in the order in which a draft shows them.
@@ -33,12 +32,12 @@ var tables = []struct {
 	name string
 	table
 }{
-	{"person", table{maxRows: 1, maxGroups: 1, note: "One row for everybody. The model says so; where the database does not see to it, " +
-		"one row of each counts."}},
-	{"observation_period", table{maxRows: 2, maxGroups: 2, note: "When somebody was under observation: one period for most, which is " +
-		"why 2 are enough."}},
-	{"visit_occurrence", table{maxRows: 20, maxGroups: 5, note: "Encounters. 20 a year are many for outpatients; those of the " +
-		"chronically ill beyond that are left out."}},
+	{"person", table{maxRows: 1, maxGroups: 1, note: "One row per person, as the model says; where the database does not enforce " +
+		"that, one row of each person counts."}},
+	{"observation_period", table{maxRows: 2, maxGroups: 2, note: "When somebody was under observation: most people have one period, " +
+		"so 2 are enough."}},
+	{"visit_occurrence", table{maxRows: 20, maxGroups: 5, note: "Encounters. 20 a year are many for outpatients; if the chronically " +
+		"ill have more, the rest are left out."}},
 	{"visit_detail", table{maxRows: 20, maxGroups: 5, note: "Parts of encounters, such as a stay on a ward."}},
 	{"condition_occurrence", table{maxRows: 10, maxGroups: 10, note: "Diagnoses. Few rows in each group, because the same diagnosis is " +
 		"often recorded again; more groups, because one person has several."}},
@@ -46,11 +45,11 @@ var tables = []struct {
 		"and several drugs."}},
 	{"procedure_occurrence", table{maxRows: 10, maxGroups: 5, note: "What was done."}},
 	{"device_exposure", table{maxRows: 5, maxGroups: 3, note: "Implants, supplies and instruments."}},
-	{"measurement", table{maxRows: 20, maxGroups: 5, note: "Laboratory values and vital signs. Questions are best about one " +
+	{"measurement", table{maxRows: 20, maxGroups: 5, note: "Laboratory values and vital signs. It is best to ask about one " +
 		"measurement_concept_id at a time."}},
-	{"observation", table{maxRows: 10, maxGroups: 5, note: "What is none of the others: history, habits, answers in interviews."}},
-	{"death", table{maxRows: 1, maxGroups: 1, note: "The model has one row a person at most; where the database does not see to it, " +
-		"one counts."}},
+	{"observation", table{maxRows: 10, maxGroups: 5, note: "Everything else: history, habits, answers in interviews."}},
+	{"death", table{maxRows: 1, maxGroups: 1, note: "At most one row per person, as the model says; where the database does not " +
+		"enforce that, one counts."}},
 	{"specimen", table{maxRows: 10, maxGroups: 5, note: "Samples."}},
 	{"payer_plan_period", table{maxRows: 5, maxGroups: 3, note: "Who paid, and when."}},
 	{"drug_era", table{maxRows: 10, maxGroups: 10, note: "Exposures to an ingredient, made of drug_exposure."}},
@@ -62,7 +61,7 @@ var tables = []struct {
 		"most 100,000 names, and the whole vocabulary has millions: make a smaller table, chosen by the vocabulary and not by the data, " +
 		"and name it as the source."}},
 	{"concept_ancestor", table{public: true, note: "Which concepts are kinds of which. Ask with IN (SELECT descendant_concept_id FROM " +
-		"concept_ancestor WHERE ancestor_concept_id = ...). It is large: remove it where nobody asks by hierarchies."}},
+		"concept_ancestor WHERE ancestor_concept_id = ...). It is large: remove it if nobody asks by hierarchy."}},
 	{"vocabulary", table{public: true, unique: "vocabulary_id", note: "Published."}},
 	{"domain", table{public: true, unique: "domain_id", note: "Published."}},
 	{"concept_class", table{public: true, unique: "concept_class_id", note: "Published."}},
@@ -70,7 +69,7 @@ var tables = []struct {
 	{"concept_relationship", table{leftOut: large}},
 	{"concept_synonym", table{leftOut: large}},
 	{"drug_strength", table{leftOut: large}},
-	{"source_to_concept_map", table{leftOut: "It has the codes of the source, which may be its own. Where everybody may know them, " +
+	{"source_to_concept_map", table{leftOut: "It has the codes of the source, which may be its own. If everybody may know them, " +
 		"list it with public: true."}},
 	{"location", table{leftOut: addresses}},
 	{"location_history", table{leftOut: addresses}},
@@ -78,12 +77,12 @@ var tables = []struct {
 	{"provider", table{leftOut: staff}},
 	{"note", table{leftOut: freeText}},
 	{"note_nlp", table{leftOut: freeText}},
-	{"cost", table{leftOut: "What a row is about depends on cost_domain_id, so no path leads to a person. Make a view that joins it to " +
+	{"cost", table{leftOut: "The subject of a row depends on cost_domain_id, so no path leads to a person. Make a view that joins it to " +
 		"one person_id, and list that with trusted: true."}},
-	{"fact_relationship", table{leftOut: "What a row is about depends on its domains, and it may connect two people."}},
-	{"episode_event", table{leftOut: "What a row is about depends on its field, so no path leads to a person but by episode_id -> " +
+	{"fact_relationship", table{leftOut: "The subject of a row depends on its domains, and it may connect two people."}},
+	{"episode_event", table{leftOut: "The subject of a row depends on its field, so the only path to a person is by episode_id -> " +
 		"episode.episode_id."}},
-	{"cohort", table{leftOut: "Who its subjects are depends on the definition. Where they are people, list it with path: subject_id -> " +
+	{"cohort", table{leftOut: "Its subjects depend on the definition. If they are people, list it with path: subject_id -> " +
 		"person.person_id."}},
 	{"cohort_definition", table{leftOut: derived}},
 	{"metadata", table{leftOut: "It is about the database."}},
@@ -110,7 +109,7 @@ const (
 // byName are columns by their names, where a table's own is not below.
 var byName = map[string]column{
 	"person_id":      {identifier: true},
-	"year_of_birth":  {lowest: firstYear, highest: lastYear, comment: "Whoever is older than that counts as born in the first year."},
+	"year_of_birth":  {lowest: firstYear, highest: lastYear, comment: "Anybody older than that counts as born in the first year."},
 	"month_of_birth": {lowest: "1", highest: "12"},
 	"day_of_birth":   {lowest: "1", highest: "31"},
 	"birth_datetime": {lowest: firstYear + "-01-01 00:00:00", highest: lastYear + "-12-31 23:59:59"},
@@ -124,9 +123,9 @@ var byName = map[string]column{
 		"emergency room, 262 emergency room and inpatient, 581477 office, 581476 home, 5083 telehealth, 32036 laboratory, 42898160 " +
 		"non-hospital institution, 0 not mapped."},
 	"value_as_number": {lowest: "0", highest: "1000", comment: "One column for every kind of value, so no bounds fit all: 1000 does " +
-		"for glucose in mg/dl and cuts platelets per microlitre. SUM and AVG have noise by the bounds, quantiles hardly. In a question " +
-		"least(greatest(value_as_number, 3), 20) narrows them for one kind."},
-	"days_supply": {lowest: "0", highest: "365", comment: "A year at most, as for an implant; most prescriptions are " +
+		"for glucose in mg/dl and cuts platelets per microlitre. The noise of SUM and AVG depends on the bounds, that of quantiles " +
+		"hardly. In a question, least(greatest(value_as_number, 3), 20) narrows them for one kind."},
+	"days_supply": {lowest: "0", highest: "365", comment: "At most a year, as for an implant; most prescriptions are " +
 		"for 90 days or less."},
 	"quantity":                   {lowest: "0", highest: "1000"},
 	"refills":                    {lowest: "0", highest: "24"},
@@ -134,17 +133,17 @@ var byName = map[string]column{
 	"condition_occurrence_count": {lowest: "0", highest: "200"},
 	"gap_days":                   {lowest: "0", highest: "365"},
 	"dose_value":                 {lowest: "0", highest: "1000"},
-	"care_site_id":               {private: true, comment: "Which sites there are may tell of the few who were at one."},
-	"provider_id":                {leftOut: "is left out: it names who works there, whom this budget does not protect."},
+	"care_site_id":               {private: true, comment: "The list of sites may reveal the few who were at one."},
+	"provider_id":                {leftOut: "is left out: it names staff, whom this budget does not protect."},
 	"location_id":                {leftOut: "is left out: it stands for an address."},
 	"sig":                        {leftOut: "is left out: it is free text."},
 	"stop_reason":                {leftOut: "is left out: it is free text."},
 	"lot_number":                 {leftOut: "is left out: nobody needs it to count people."},
-	"unique_device_id":           {leftOut: "is left out: it names one device, and so its bearer."},
-	"production_id":              {leftOut: "is left out: it names one device, and so its bearer."},
+	"unique_device_id":           {leftOut: "is left out: it names one device, and so the person who has it."},
+	"production_id":              {leftOut: "is left out: it names one device, and so the person who has it."},
 	"value_as_string":            {leftOut: "is left out: it is free text."},
-	"range_low":                  {leftOut: "is left out: it is the laboratory's range, and not a value."},
-	"range_high":                 {leftOut: "is left out: it is the laboratory's range, and not a value."},
+	"range_low":                  {leftOut: "is left out: it is the laboratory's range, not a value."},
+	"range_high":                 {leftOut: "is left out: it is the laboratory's range, not a value."},
 	"measurement_time":           {leftOut: "is left out: measurement_datetime says it."},
 	"valid_start_date":           {leftOut: "is left out: it is about the vocabulary's releases."},
 	"valid_end_date":             {leftOut: "is left out: it is about the vocabulary's releases."},
@@ -156,11 +155,11 @@ var byEnd = []struct {
 	end string
 	column
 }{
-	{"_source_value", column{leftOut: "is left out: it is what the source wrote, which may name people."}},
+	{"_source_value", column{leftOut: "is left out: it is the source's own text, which may name people."}},
 	{"_source_concept_id", column{leftOut: "is left out: it has the source's codes; the standard ones are listed."}},
-	{"_type_concept_id", column{leftOut: "is left out: it says how the record came about, and not about whom."}},
+	{"_type_concept_id", column{leftOut: "is left out: it says how the record was made, not whom it is about."}},
 	{"_field_concept_id", column{leftOut: "is left out: it is about the model."}},
-	{"_event_id", column{leftOut: "is left out: what it leads to depends on the row."}},
+	{"_event_id", column{leftOut: "is left out: it leads to different tables in different rows."}},
 	{"_concept_id", column{private: true}},
 	{"_datetime", column{lowest: firstDay + " 00:00:00", highest: lastDay + " 23:59:59"}},
 	{"_date", column{lowest: firstDay, highest: lastDay}},
@@ -183,7 +182,7 @@ func rule(name string) (column, bool) {
 
 const (
 	model   = "of the common data model"
-	shown   = "there are thousands: those of many people are shown"
+	shown   = "there are thousands: those that many people have are shown"
 	outside = "is left out: the common data model does not have it, so nothing is known about it."
 )
 
@@ -211,7 +210,7 @@ func describeColumn(c *policy.SchemaColumn) {
 	case known.keys != "" && c.Type == policy.Integer:
 		c.Keys, c.From = strings.Fields(known.keys), model
 	case known.lowest != "":
-		c.Lowest, c.Highest, c.From = known.lowest, known.highest, "proposed; widen or narrow them by what you know"
+		c.Lowest, c.Highest, c.From = known.lowest, known.highest, "proposed; widen or narrow them to fit what you know"
 		if c.Type == policy.Date || c.Type == policy.Timestamp {
 			c.From = "proposed; narrow them to when your data begins"
 		}
@@ -228,8 +227,8 @@ func OMOPUnit(schemas []policy.Schema) (string, error) {
 			return s.Table + "." + name, nil
 		}
 	}
-	return "", errors.New("there is no table person with a column person_id that could be read, so this is no OMOP common data model; " +
-		"name its schema with --schema, where there are several, or leave out --omop")
+	return "", errors.New("there is no readable table person with a column person_id, so this is not an OMOP common data model; " +
+		"name its schema with --schema if there are several, or leave out --omop")
 }
 
 func columnNamed(s policy.Schema, name string) string {
@@ -270,7 +269,7 @@ func modelIndex(s policy.Schema) int {
 func describeTable(s *policy.Schema, unit string) {
 	at := modelIndex(*s)
 	if at == len(tables) {
-		s.LeftOut, s.Trusted = s.Table+" is no table of the common data model.", false
+		s.LeftOut, s.Trusted = s.Table+" is not a table of the common data model.", false
 		return
 	}
 	t := tables[at]
@@ -285,7 +284,7 @@ func describeTable(s *policy.Schema, unit string) {
 	case t.public:
 		describePublic(s, t.table)
 	case person == "":
-		s.LeftOut = s.Table + " has no column person_id that could be read, so nothing says whose its rows are."
+		s.LeftOut = s.Table + " has no readable column person_id, so nothing says whose rows these are."
 	default:
 		if !strings.HasPrefix(unit, s.Table+".") {
 			s.Path, s.PathNote = person+" -> "+unit, ""
@@ -309,7 +308,7 @@ func describePublic(s *policy.Schema, t table) {
 		if t.unique != "" && strings.EqualFold(c.Name, t.unique) {
 			s.UniqueColumn = c.Name
 			if !c.Enforced {
-				s.Notes = append(s.Notes, "The database does not see to it that "+c.Name+" is different in every row; discreet check "+
+				s.Notes = append(s.Notes, "The database does not ensure that "+c.Name+" is different in every row; discreet check "+
 					"looks.")
 			}
 		}

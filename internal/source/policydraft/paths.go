@@ -137,13 +137,13 @@ func (all draftTables) guessUnit(unreferenced bool) (unit, note string) {
 		}
 	}
 	if best == nil {
-		return "", "NOT KNOWN: no foreign key leads to a table of people. Where one is whom you protect, draft again with --unit " +
-			"TABLE.COLUMN."
+		return "", "NOT KNOWN: no foreign key leads to a table of people. If a table holds the people you protect, draft again with " +
+			"--unit TABLE.COLUMN."
 	}
 	unit = best.e.name + "." + best.column
-	return unit, fmt.Sprintf("GUESSED: of the tables that may be about people it is %s to which most foreign keys lead (%d). Is each "+
-		"of its "+
-		"rows one person? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.", best.e.name, best.n)
+	return unit, fmt.Sprintf("GUESSED: of the tables that may be about people, %s is the one that most foreign keys lead to (%d). "+
+		"Is each of its rows one person? Otherwise draft again with --unit TABLE.COLUMN: it names what the budget "+
+		"protects.", best.e.name, best.n)
 }
 
 // step is one way from a table towards the unit.
@@ -206,8 +206,8 @@ func (all draftTables) explainCompound(e *entry, reached []*entry) string {
 		if len(r.Far) < 2 || to == nil || !slices.Contains(reached, to) {
 			continue
 		}
-		return fmt.Sprintf("%s leads to %s by %s together, and a path goes by one column. Where one of them alone is different in every "+
-			"row of %s, draft again with --person '%s=%s -> %s.%s', or with the column that it is.", e.Relation(), to.name,
+		return fmt.Sprintf("%s leads to %s by %s together, but a path uses one column. If one of them is different in every row of "+
+			"%s by itself, draft again with --person '%s=%s -> %s.%s', or with that column in its place.", e.Relation(), to.name,
 			strings.Join(r.Columns, ", "), to.name, e.name, r.Columns[0], to.name, r.Far[0])
 	}
 	return ""
@@ -286,16 +286,16 @@ func (e *entry) pathNote() string {
 	var out []string
 	switch {
 	case e.byName:
-		out = append(out, "BY ITS NAME ALONE: no foreign key says that "+e.near+" is the same person. Is it?")
+		out = append(out, "BY ITS NAME ONLY: no foreign key says that "+e.near+" is the same person. Is it?")
 	default:
 		out = append(out, "By a foreign key.")
 	}
 	if c, _ := e.Column(e.near); !c.NotNull {
-		out = append(out, "Rows without "+e.near+" are nobody's, and in no answer.")
+		out = append(out, "Rows without "+e.near+" belong to nobody and are in no answer.")
 	}
 	if len(e.others) > 0 {
-		out = append(out, fmt.Sprintf("TWO PEOPLE IN A ROW? %s may lead to a person as well. A row belongs to whom the path names, and "+
-			"what it says about somebody else is not protected for that one.", strings.Join(e.others, ", ")))
+		out = append(out, fmt.Sprintf("TWO PEOPLE IN A ROW? %s may lead to a person as well. A row belongs to the person that the "+
+			"path names; what it says about another person is not protected for that person.", strings.Join(e.others, ", ")))
 	}
 	return strings.Join(out, " ")
 }
@@ -316,9 +316,9 @@ func (all draftTables) guessByName() (unit, note string) {
 			}
 		}
 		if where != nil {
-			return where.name + "." + column, fmt.Sprintf("GUESSED: columns of %d other tables are called like its column %s. Is "+
-				"each of its "+
-				"values one person, in all of them? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.",
+			return where.name + "." + column, fmt.Sprintf("GUESSED: %d other tables have a column with the name of its column %s. "+
+				"Is each of its values one person, in all of them? Otherwise draft again with --unit TABLE.COLUMN: it names what "+
+				"the budget protects.",
 				best, column)
 		}
 	}
@@ -326,7 +326,7 @@ func (all draftTables) guessByName() (unit, note string) {
 		for _, c := range e.Columns {
 			if e.usable() && people.MatchString(e.Name) && exactKind(c.Kind) && namesSomebody(c.Name) {
 				return e.name + "." + c.Name, fmt.Sprintf("GUESSED by the names of the table %s and of its column %s. Is each of its "+
-					"values one person? Otherwise draft again with --unit TABLE.COLUMN: what is protected is what this names.",
+					"values one person? Otherwise draft again with --unit TABLE.COLUMN: it names what the budget protects.",
 					e.name, c.Name)
 			}
 		}

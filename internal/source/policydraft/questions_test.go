@@ -209,8 +209,8 @@ func TestTell(t *testing.T) {
 	}
 	for _, want := range []string{"unit: PERSON.PERSON_ID", "path: person_id -> PERSON.PERSON_ID", "bounds: [1900, 2029]", "unique: " +
 		"concept_id",
-		"does not see to it that concept_id is different", "'shoe_size' is left out: the common data model does not have it",
-		"'PERSON_SOURCE_value' is left out: it is what the source wrote", "'valid_start_date' is left out", "keys: private",
+		"does not ensure that concept_id is different", "'shoe_size' is left out: the common data model does not have it",
+		"'PERSON_SOURCE_value' is left out: it is the source's own text", "'valid_start_date' is left out", "keys: private",
 		"LEFT OUT: salaries is no table", "LEFT OUT: note. It is free text", "LEFT OUT: public.measurement is a view",
 		"LEFT OUT: OBSERVATION has no column person_id"} {
 		if !strings.Contains(text, want) {
@@ -232,7 +232,7 @@ func TestTell(t *testing.T) {
 		t.Errorf("concept %+v", c)
 	}
 	if _, err := policydraft.ApplyOMOP([]policy.Schema{schema("persons", "person_id")}); err == nil ||
-		!strings.Contains(err.Error(), "no table person") {
+		!strings.Contains(err.Error(), "no readable table person") {
 		t.Errorf("without people: %v", err)
 	}
 }

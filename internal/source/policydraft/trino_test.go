@@ -34,10 +34,10 @@ func TestDraftTrino(t *testing.T) {
 	}
 	for _, want := range []string{
 		"source: \"" + address + "\"", "# refresh: 24h",
-		"GUESSED: columns of 1 other tables are called like its column pid", "unit: patients.pid",
+		"GUESSED: 1 other tables have a column with the name of its column pid", "unit: patients.pid",
 		"# Everybody who was ever here", "# Where they live now",
 		"granularity: 0.1", "nullable: false",
-		"BY ITS NAME ALONE", "path: pid -> patients.pid",
+		"BY ITS NAME ONLY", "path: pid -> patients.pid",
 		"iceberg." + only + ".adults is a view", "trusted: true",
 		"LEFT OUT: no foreign key leads from the table 'wards'", "LEFT OUT: no foreign key leads from the table 'days'",
 		"YOURS TO DECIDE", "visits.cost",
@@ -86,7 +86,7 @@ func testOptions(t *testing.T, c *testtrino.Cluster, address string) {
 	c.Run(t, "CREATE SCHEMA IF NOT EXISTS hive."+only, "DROP TABLE IF EXISTS hive."+only+".people", "CREATE TABLE hive."+only+
 		".people (person_id bigint, age integer)")
 	d, err = DraftTrino(t.Context(), c.Address(only, "hive", only), Options{})
-	if err != nil || !strings.Contains(d.Text, "YOURS TO ANSWER: its connector, hive, reads what something else has") ||
+	if err != nil || !strings.Contains(d.Text, "YOURS TO ANSWER: its connector, hive, reads data that something else has") ||
 		!strings.Contains(d.Text, "\n        # trusted: true\n") {
 		t.Errorf("%v, %+v", err, d)
 	}

@@ -148,7 +148,7 @@ func newTransport(at address.Trino) (*guardedTransport, error) {
 	if at.Certificate != "" {
 		pair, err := tls.LoadX509KeyPair(at.Certificate, at.Key)
 		if err != nil {
-			return nil, errors.New("names files under sslcert and sslkey that cannot be read, or are no certificate with its key")
+			return nil, errors.New("names files under sslcert and sslkey that cannot be read, or are not a certificate with its key")
 		}
 		secure.Certificates = []tls.Certificate{pair}
 	}
@@ -158,8 +158,8 @@ func newTransport(at address.Trino) (*guardedTransport, error) {
 	return w, err
 }
 
-var errElsewhere = errors.New("it answers with an address that is not its own, or not encrypted; where something stands before the " +
-	"coordinator, set http-server.process-forwarded=true there, and write the address under which it is reached")
+var errElsewhere = errors.New("it answers with an address that is not its own, or is not encrypted; if there is a proxy in front of " +
+	"the coordinator, set http-server.process-forwarded=true there, and write the address at which it is reached")
 
 var errToken = errors.New("names a file with a password or a token that cannot be read, is empty, or has more than one line")
 

@@ -60,7 +60,7 @@ func TestAsk(t *testing.T) {
 		"SELECT * FROM nowhere.a.b":                    "Catalog 'nowhere' not found",
 		"SELECT * FROM memory.nowhere.b":               "Schema 'nowhere' does not exist",
 		"SELECT * FROM nosuch":                         "Table 'tpch.tiny.nosuch' does not exist",
-		"DELETE FROM orders":                           "the user discreet may not do what is needed",
+		"DELETE FROM orders":                           "the user discreet is not allowed to do what is needed",
 		"SELECT 1 / (orderkey - orderkey) FROM orders": "Division by zero",
 	} {
 		err := ask(t.Context(), db, text)
@@ -123,11 +123,11 @@ func TestNobody(t *testing.T) {
 		return "trino://ana@" + u.Host + "/c/s" + options
 	}
 	for address, says := range map[string]string{
-		at1(closed, "?sslmode=disable"): "nobody listens there (connection refused)",
-		"trino://a@nowhere.invalid/c/s": "nobody listens there (no such host)",
-		at1(other, "?sslmode=disable"):  "no Trino that listens there",
-		at1(other, ""):                  "it has no TLS there",
-		at1(tls, "?sslmode=disable"):    "no Trino that listens there",
+		at1(closed, "?sslmode=disable"): "nothing is listening there (connection refused)",
+		"trino://a@nowhere.invalid/c/s": "nothing is listening there (no such host)",
+		at1(other, "?sslmode=disable"):  "the program listening there is not Trino",
+		at1(other, ""):                  "it has no TLS on this port",
+		at1(tls, "?sslmode=disable"):    "the program listening there is not Trino",
 		at1(tls, ""):                    "from an authority that is unknown here",
 	} {
 		p, db := at(t, address)
@@ -216,9 +216,9 @@ func TestSecure(t *testing.T) {
 		options map[string]string
 		says    string
 	}{
-		{map[string]string{"passwordfile": write("wrong", "not the password")}, "does not take the password"},
+		{map[string]string{"passwordfile": write("wrong", "not the password")}, "does not accept the password"},
 		{map[string]string{}, "no password was given"},
-		{map[string]string{"tokenfile": write("bad.jwt", "a.b.c")}, "does not take the token"},
+		{map[string]string{"tokenfile": write("bad.jwt", "a.b.c")}, "does not accept the token"},
 		{map[string]string{"sslrootcert": ""}, "authority that is unknown here"},
 	} {
 		p, db := at(t, with(x.options))
@@ -233,7 +233,7 @@ func TestSecure(t *testing.T) {
 	}
 	// It expires, and is replaced while the handle is open.
 	write("token", token(t, c, testtrino.Reader, -time.Hour))
-	if err := ask(t.Context(), db, "SELECT 1"); err == nil || !strings.Contains(p.Why(err), "does not take the token") {
+	if err := ask(t.Context(), db, "SELECT 1"); err == nil || !strings.Contains(p.Why(err), "does not accept the token") {
 		t.Error(err)
 	}
 	write("token", token(t, c, testtrino.Reader, time.Minute))

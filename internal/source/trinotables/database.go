@@ -127,11 +127,11 @@ func (d *connection) askVersion(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", d.failure(ctx, err)
 	case len(rows) == 0:
-		return failed("has no row; it has to have one, so take an aggregate such as max", nil)
+		return failed("has no row, but must have one; select an aggregate such as max", nil)
 	case len(rows) > 1:
-		return failed("has several rows; it has to have one, so take an aggregate such as max", nil)
+		return failed("has several rows, but must have one; select an aggregate such as max", nil)
 	case rows[0][1] == "true":
-		return failed("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
+		return failed("is NULL, but must have a value; write coalesce(..., 'empty')", nil)
 	}
 	if problem := policy.CheckVersionName(rows[0][0]); problem != "" {
 		return failed(problem, nil)
@@ -180,8 +180,8 @@ func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 		if r.View && !t.Trusted {
 			return nil, &Refused{"a table of the dataset " + d.dataset.Name + " is a view; ask the owner to run 'discreet check', which " +
 				"says which", fmt.Sprintf("the table %s, %s, is a view: reading it runs expressions that somebody wrote, and one "+
-				"that fails "+
-				"over a row tells of the row; name the tables behind it, or, where you answer for the view, write trusted: true", t.Name,
+				"that fails because of a row tells something about the row; name the tables behind it or, if you vouch for the "+
+				"view, write trusted: true", t.Name,
 				t.Relation)}
 		}
 		if !typedConnectors[r.Connector] && !t.Trusted {
@@ -200,14 +200,15 @@ func (d relationFinder) relations(ctx context.Context) ([]*Relation, error) {
 var typedConnectors = map[string]bool{"iceberg": true, "delta_lake": true, "memory": true, "tpch": true, "tpcds": true}
 
 // partial is what the other connectors do.
-const partial = "reads what something else has written: one value that does not fit the type of its column (a larger number than that in " +
-	"a file, a NaN or an infinite date in PostgreSQL) makes questions fail, and so tells of its row"
+const partial = "reads data that something else has written: one value that does not fit the type of its column (a larger number " +
+	"than that in " +
+	"a file, a NaN or an infinite date in PostgreSQL) makes questions fail, and so tells something about its row"
 
 func (d relationFinder) errPartial(r *Relation) error {
 	return &Refused{"a table of the dataset " + d.dataset.Name + " may hold values that cannot be read; ask the owner to run 'discreet " +
 		"check', which says which", fmt.Sprintf("the table %s, %s, is in a catalog of the connector %s, which %s. Store it as Iceberg or "+
-		"Delta Lake, or name a PostgreSQL database itself under source; or, where you answer for it that there are no such values, and "+
-		"will be none, write trusted: true", r.Name, r.Relation, r.Connector, partial)}
+		"Delta Lake, or name a PostgreSQL database itself under source; or, if you vouch that there are no such values and will be "+
+		"none, write trusted: true", r.Name, r.Relation, r.Connector, partial)}
 }
 
 func (d relationFinder) describe(ctx context.Context, r *Relation) error {
@@ -242,8 +243,8 @@ func (d relationFinder) describe(ctx context.Context, r *Relation) error {
 }
 
 func (d relationFinder) errMissing(t *policy.Table, why string) error {
-	return &Refused{"a table of the dataset " + d.dataset.Name + " is not there; ask the owner to run 'discreet check', which says which",
-		fmt.Sprintf("the table %s, %s, is not there: %s", t.Name, t.Relation, why)}
+	return &Refused{"a table of the dataset " + d.dataset.Name + " is missing; ask the owner to run 'discreet check', which says which",
+		fmt.Sprintf("the table %s, %s, is missing: %s", t.Name, t.Relation, why)}
 }
 
 // Refused is why the tables are not read, in a text for everybody and one for the owner.

@@ -42,7 +42,8 @@ func CheckDistinctTables(ctx context.Context, p *policy.Policy) (doubts []string
 		}
 		for _, h := range homes {
 			for _, first := range all {
-				if err := h.CheckDistinct(first.TableIdentity, "are one table of one Trino cluster, or have files in common"); err != nil {
+				if err := h.CheckDistinct(first.TableIdentity, "are the same table of one Trino cluster, or have files in "+
+					"common"); err != nil {
 					return nil, err
 				}
 				if doubt := h.doubt(first); doubt != "" && !slices.Contains(doubts, doubt) {
@@ -164,7 +165,7 @@ func (h tableIdentity) doubt(first tableIdentity) string {
 	if behind == "" {
 		behind = first.behind
 	}
-	return fmt.Sprintf("the datasets %s and %s: tables are behind the connector %s, and nothing says whether the other has the same ones; "+
-		"where it has, their people have two budgets, so put both into one dataset", first.Dataset, h.Dataset,
+	return fmt.Sprintf("the datasets %s and %s: tables are behind the connector %s, and nothing says whether the other dataset has "+
+		"the same ones; if it has, their people have two budgets, so put both into one dataset", first.Dataset, h.Dataset,
 		strings.TrimSpace(behind))
 }

@@ -58,22 +58,22 @@ func OutOfMemory(err error) bool {
 // causes are what Trino's errors are, in words for the owner.
 var causes = map[string]string{
 	"QUERY_QUEUE_FULL": "its queue is full: a resource group takes no more of our queries; they have the source " + ClientName +
-		" and the client tag " + ClientName + ", by which an administrator gives them a group of their own",
+		" and the client tag " + ClientName + ", with which an administrator can give them their own group",
 	"NO_NODES_AVAILABLE":         "it has no worker to run a query on",
 	"SERVER_STARTING_UP":         "it is still starting",
 	"SERVER_SHUTTING_DOWN":       "it is being shut down",
-	"ADMINISTRATIVELY_KILLED":    "an administrator has ended the query",
-	"ADMINISTRATIVELY_PREEMPTED": "an administrator's rule has ended the query",
+	"ADMINISTRATIVELY_KILLED":    "an administrator ended the query",
+	"ADMINISTRATIVELY_PREEMPTED": "an administrator's rule ended the query",
 	"TOO_MANY_REQUESTS_FAILED":   "a worker does not answer",
-	"REMOTE_HOST_GONE":           "a worker has gone away in the middle of a query",
-	"REMOTE_TASK_ERROR":          "a worker has gone away in the middle of a query",
+	"REMOTE_HOST_GONE":           "a worker went away in the middle of a query",
+	"REMOTE_TASK_ERROR":          "a worker went away in the middle of a query",
 	"PAGE_TRANSPORT_TIMEOUT":     "a worker does not answer",
 	"PAGE_TRANSPORT_ERROR":       "a worker does not answer",
-	"INVALID_SESSION_PROPERTY": "it has not all of the session properties that are set for queries (" + settings() +
+	"INVALID_SESSION_PROPERTY": "it does not have all the session properties that are set for queries (" + settings() +
 		"); it may be too old or too new",
-	"CLUSTER_OUT_OF_MEMORY": "the cluster has not enough memory",
+	"CLUSTER_OUT_OF_MEMORY": "the cluster does not have enough memory",
 	"EXCEEDED_TIME_LIMIT":   "a query took longer than it allows",
-	"EXCEEDED_CPU_LIMIT":    "a query took more of its processors than it allows",
+	"EXCEEDED_CPU_LIMIT":    "a query took more processor time than it allows",
 	"EXCEEDED_SCAN_LIMIT":   "a query read more than it allows",
 }
 
@@ -81,12 +81,12 @@ func settings() string { return strings.Join(Properties(), ", ") }
 
 // ends are how a connection ends, as the libraries say it, and in words for the owner.
 var ends = [][2]string{
-	{"HTTP response to HTTPS client", "it has no TLS there; write the port of its https, and set " +
-		"http-server.https.enabled=true; for one on this machine, on data that anybody may see, there is ?sslmode=disable"},
-	{"malformed HTTP response", "it speaks TLS there; remove sslmode=disable"},
-	{"Client sent an HTTP request", "it speaks TLS there; remove sslmode=disable"},
-	{"tls: certificate required", "it wants a certificate of ours; write sslcert=FILE and sslkey=FILE into the address"},
-	{"bad certificate", "it does not take our certificate"},
+	{"HTTP response to HTTPS client", "it has no TLS on this port; write its https port, and set " +
+		"http-server.https.enabled=true; for a cluster on this machine, with data that anybody may see, use ?sslmode=disable"},
+	{"malformed HTTP response", "it uses TLS on this port; remove sslmode=disable"},
+	{"Client sent an HTTP request", "it uses TLS on this port; remove sslmode=disable"},
+	{"tls: certificate required", "it wants a client certificate; write sslcert=FILE and sslkey=FILE into the address"},
+	{"bad certificate", "it does not accept our certificate"},
 	{"context deadline exceeded", "it does not answer"},
 	{"timeout awaiting response", "it does not answer"},
 	{"connection refused", "it has gone away"},
@@ -123,7 +123,7 @@ func (p *Cluster) why(err error) string {
 	case errors.Is(err, errToken):
 		return "the address " + errToken.Error()
 	case errors.As(err, &gone):
-		return "nobody listens there (" + gone.short() + ")"
+		return "nothing is listening there (" + gone.short() + ")"
 	case errors.As(err, &said):
 		return p.said(said)
 	case errors.As(err, &failed) && failed.StatusCode != 0:
@@ -152,7 +152,7 @@ func (p *Cluster) said(e *trino.ErrTrino) string {
 		return text
 	}
 	if e.ErrorName == "PERMISSION_DENIED" {
-		return "the user " + p.User + " may not do what is needed. Trino says: " + e.Message
+		return "the user " + p.User + " is not allowed to do what is needed. Trino says: " + e.Message
 	}
 	return "Trino says: " + e.Message + " (" + e.ErrorName + ")"
 }
@@ -163,23 +163,23 @@ func (p *Cluster) status(code int) string {
 	case http.StatusUnauthorized:
 		switch {
 		case p.TokenFile != "":
-			return "it does not take the token that tokenfile= names, which may have expired, or be for somebody else than " + p.User
+			return "it does not accept the token that tokenfile= names, which may have expired or be for somebody other than " + p.User
 		case p.PasswordFile != "":
-			return "it does not take the password that passwordfile= names, for the user " + p.User
+			return "it does not accept the password that passwordfile= names, for the user " + p.User
 		}
 		if secret, _ := p.transport.secret(); secret != nil {
-			return "it does not take the password that " + address.PasswordVariable + " has, for the user " + p.User
+			return "it does not accept the password that " + address.PasswordVariable + " has, for the user " + p.User
 		}
-		return "it wants to know who asks, and no password was given: put it into a file that passwordfile= names, or into " +
-			address.PasswordVariable + ", or a JWT into one that tokenfile= names; without TLS none is sent"
+		return "it wants to know who is asking, but no password was given: put it into a file that passwordfile= names, or into " +
+			address.PasswordVariable + ", or a JWT into a file that tokenfile= names; without TLS neither is sent"
 	case http.StatusForbidden:
 		return "it does not let the user " + p.User + " ask"
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return "what stands before it does not reach it, or it is still starting"
+		return "a proxy in front of it does not reach it, or it is still starting"
 	case http.StatusTooManyRequests:
 		return "it has too many requests"
 	case http.StatusNotFound, http.StatusGone:
-		return "it knows nothing of a query that it had begun, as after a restart; or it is no Trino that listens there"
+		return "it does not know a query that it had begun, as after a restart; or the program listening there is not Trino"
 	}
-	return "it is no Trino that listens there, or one that does not speak to us (" + http.StatusText(code) + ")"
+	return "the program listening there is not Trino, or does not talk to us (" + http.StatusText(code) + ")"
 }

@@ -39,10 +39,10 @@ func attempts(r *Relation) []attempt {
 		table = nil
 	}
 	return append(table, []attempt{
-		{"make tables in " + catalog + "." + schema, explain + "CREATE TABLE " + in + "." + name(unusedName) + " AS SELECT 1 AS a"},
-		{"make views in " + catalog + "." + schema, explain + "CREATE VIEW " + in + "." + name(unusedName) + " AS SELECT 1 AS a"},
-		{"make schemas in " + catalog, "CREATE SCHEMA " + in},
-		{"make catalogs", "CREATE CATALOG " + name(catalog) + " USING memory"},
+		{"create tables in " + catalog + "." + schema, explain + "CREATE TABLE " + in + "." + name(unusedName) + " AS SELECT 1 AS a"},
+		{"create views in " + catalog + "." + schema, explain + "CREATE VIEW " + in + "." + name(unusedName) + " AS SELECT 1 AS a"},
+		{"create schemas in " + catalog, "CREATE SCHEMA " + in},
+		{"create catalogs", "CREATE CATALOG " + name(catalog) + " USING memory"},
 		{"act as other users", "SET SESSION AUTHORIZATION " + name(unusedName)},
 	}...)
 }
@@ -90,9 +90,10 @@ func (d rightsChecker) checkProperties(ctx context.Context) error {
 	case Name(err) != "PERMISSION_DENIED":
 		return d.failure(ctx, err)
 	}
-	return &Refused{"the user with whom the dataset " + d.dataset.Name + " is read may not do all that is needed; ask the owner to run " +
-		"'discreet check', which says what", fmt.Sprintf("the user %s, with which the dataset %s is read, may not set the "+
-		"session properties that statements need: %s. With access control by a file put this before the other rules of "+
+	return &Refused{"the user that reads the dataset " + d.dataset.Name + " is not allowed to do all that is needed; ask the owner " +
+		"to run " +
+		"'discreet check', which says what", fmt.Sprintf("the user %s, which reads the dataset %s, may not set the "+
+		"session properties that statements need: %s. With access control by a file, put this before the other rules of "+
 		"system_session_properties:\n\n"+
 		"  {\"user\": %s, \"property\": %s, \"allow\": true}", d.at.User, d.dataset.Name, strings.Join(Properties(), ", "),
 		jsonText(regexp.QuoteMeta(d.at.User)), jsonText(strings.Join(Properties(), "|")))}
@@ -213,14 +214,14 @@ type Rights struct {
 }
 
 func (e *Rights) Error() string {
-	return "the user with whom the dataset " + e.Dataset + " is read may do more than that; ask the owner to run 'discreet check', which " +
+	return "the user that reads the dataset " + e.Dataset + " may do more than read it; ask the owner to run 'discreet check', which " +
 		"says what"
 }
 
 // Explain says what it may do, and what to write so that it may not.
 func (e *Rights) Explain() string {
-	return fmt.Sprintf("the user %s, with which the dataset %s is read, has to read the tables of the policy and nothing else, and it may "+
-		"%s. %s", e.User, e.Dataset, strings.Join(e.May, "; it may "), Advice(e.User, relationsOf(e.relations)))
+	return fmt.Sprintf("the user %s, which reads the dataset %s, must be able to read the tables of the policy and nothing else, "+
+		"but it may %s. %s", e.User, e.Dataset, strings.Join(e.May, "; it may "), Advice(e.User, relationsOf(e.relations)))
 }
 
 func relationsOf(all []*Relation) []string {
@@ -252,8 +253,8 @@ func Advice(user string, relations []string) string {
 	}
 	who := jsonText(regexp.QuoteMeta(user))
 	var b strings.Builder
-	b.WriteString("With access control by a file (access-control.name=file) put these before the other rules of each list, where none " +
-		"may be missing; Trino reads them when it starts, or every security.refresh-period where that is set:\n\n")
+	b.WriteString("With access control by a file (access-control.name=file), put these before the other rules of each list, and " +
+		"leave none out; Trino reads them when it starts, or every security.refresh-period if that is set:\n\n")
 	fmt.Fprintf(&b, "  \"catalogs\": [{\"user\": %s, \"catalog\": %s, \"allow\": \"read-only\"}, {\"user\": %s, \"allow\": "+
 		"\"none\"}],\n", who,
 		jsonText("system|"+strings.Join(catalogs, "|")), who)
@@ -269,7 +270,7 @@ func Advice(user string, relations []string) string {
 		who, who)
 	fmt.Fprintf(&b, "  \"queries\": [{\"user\": %s, \"allow\": [\"execute\"]}],\n", who)
 	fmt.Fprintf(&b, "  \"impersonation\": [{\"original_user\": %s, \"new_user\": \".*\", \"allow\": false}]\n\n", who)
-	b.WriteString("Where the catalog has grants of its own, take away what there is and run\n\n" + strings.Join(grants, "\n"))
+	b.WriteString("If the catalog has its own grants, take away the existing ones and run\n\n" + strings.Join(grants, "\n"))
 	return b.String()
 }
 

@@ -20,10 +20,10 @@ func TestRights(t *testing.T) {
 		may, not      []string
 	}{
 		{testtrino.Admin, "iceberg", []string{"insert into iceberg." + only + ".t", "delete from", "update iceberg", "alter iceberg",
-			"make tables in iceberg." + only, "make views in", "make schemas in iceberg", "make catalogs", "which the policy does " +
+			"create tables in iceberg." + only, "create views in", "create schemas in iceberg", "create catalogs", "which the policy does " +
 				"not name"}, nil},
-		{testtrino.Writer, "iceberg", []string{"insert into", "delete from", "update"}, []string{"alter", "make tables", "make schemas",
-			"make catalogs", "act as"}},
+		{testtrino.Writer, "iceberg", []string{"insert into", "delete from", "update"}, []string{"alter", "create tables",
+			"create schemas", "create catalogs", "act as"}},
 		// Nobody can delete there.
 		{testtrino.Writer, "memory", []string{"insert into"}, []string{"delete from", "update"}},
 		{testtrino.Reader, "iceberg", []string{"which the policy does not name", "read more of them"}, []string{"insert", "delete",
@@ -35,7 +35,7 @@ func TestRights(t *testing.T) {
 			keys = "refresh: 1h, "
 		}
 		d := open(t, dataset(t, c.Address(x.user, x.catalog, only), keys, x.catalog+"."+only+".t"))
-		why := refused(t, d, "may do more than that")
+		why := refused(t, d, "may do more than read it")
 		may, advice, _ := strings.Cut(why, ". With access control")
 		for _, text := range x.may {
 			if !strings.Contains(may, text) {
@@ -74,7 +74,7 @@ func TestProperties(t *testing.T) {
 		t.Fatal(err)
 	}
 	why := catalogue.ForOwner(err).Error()
-	if strings.Contains(why, "is not there") || strings.Contains(why, "Access Denied: Cannot execute query") {
+	if strings.Contains(why, "is missing") || strings.Contains(why, "Access Denied: Cannot execute query") {
 		t.Skip("NOT TESTED ON TRINO: the cluster was started with other rules than deploy/trino/rules.json")
 	}
 	if !strings.Contains(why, `{"user": "bare", "property": "omit_datetime_type_precision|optimize_metadata_queries|`+
@@ -112,7 +112,7 @@ func TestMissing(t *testing.T) {
 	for relation, says := range map[string]string{"nowhere.a.b": "there is no catalog nowhere", "hive.nowhere.b": "no table b in " +
 		"the schema nowhere",
 		"hive." + only + ".gone": "no table gone", "hive.information.b": "no table b"} {
-		if why := refused(t, open(t, dataset(t, at, "", relation)), "is not there"); !strings.Contains(why, says) {
+		if why := refused(t, open(t, dataset(t, at, "", relation)), "is missing"); !strings.Contains(why, says) {
 			t.Errorf("%s: %s", relation, why)
 		}
 	}

@@ -75,7 +75,7 @@ func (d *Database) CurrentState(ctx context.Context) (*State, error) {
 
 // errSilent is the error where our patience has ended.
 func (d *Database) errSilent(ctx context.Context) error {
-	return d.cluster.failure(ctx, fmt.Errorf("it has not said within %v what there is and in which state it is", d.patience))
+	return d.cluster.failure(ctx, fmt.Errorf("it did not say within %v which data there is and in which state", d.patience))
 }
 
 // next finds the state in which the tables are by now.
@@ -217,11 +217,11 @@ func (d marker) mark(ctx context.Context, r *Relation) (mark, error) {
 func (d marker) errUnmarked(r *Relation) error {
 	what := "is in a catalog of the connector " + r.Connector + ", which does not say whether a table has changed"
 	if r.View {
-		what = "is a view, of which nobody says whether what is behind it has changed"
+		what = "is a view, and nothing says whether the data behind it has changed"
 	}
 	return &Refused{"nothing says whether the data of the dataset " + d.dataset.Name + " has changed; ask the owner to run 'discreet " +
-		"check', which says what to write", fmt.Sprintf("the table %s, %s, %s. Say how fresh answers have to be, beside the dataset's "+
-		"source, such as refresh: 24h; or write a query that says something else when the data has changed, such as "+
+		"check', which says what to write", fmt.Sprintf("the table %s, %s, %s. Say how fresh answers have to be, next to the "+
+		"dataset's source, such as refresh: 24h; or write a query whose result differs when the data has changed, such as "+
 		"version: SELECT max(loaded_at) FROM load_log", r.Name, r.Relation, what)}
 }
 
@@ -329,18 +329,18 @@ func Describe(ctx context.Context, ds *policy.Dataset) (string, error) {
 	for _, m := range s.marks {
 		switch {
 		case m.pin != "":
-			parts = append(parts, m.table+" as of one version, in which all of a question reads it")
+			parts = append(parts, m.table+" as of one version, which all of a question reads")
 		case m.fixed:
 			parts = append(parts, m.table+", which never changes")
 		case m.state != "":
 			parts = append(parts, m.table+" by its files")
 		case s.named == "":
-			parts = append(parts, m.table+" by the time alone")
+			parts = append(parts, m.table+" only by the time")
 		}
 	}
 	text := strings.Join(parts, "; ")
 	if ds.Refresh > 0 {
-		return fmt.Sprintf("%s. It is looked for changes every %v, counted from midnight of 1970-01-01 in UTC", text, ds.Refresh), nil
+		return fmt.Sprintf("%s. Changes are looked for every %v, counted from midnight of 1970-01-01 in UTC", text, ds.Refresh), nil
 	}
-	return text + ". It is looked for changes before every question", nil
+	return text + ". Changes are looked for before every question", nil
 }

@@ -173,7 +173,7 @@ func TestPatience(t *testing.T) {
 	d.patience = 200 * time.Millisecond
 	if _, err = d.CurrentState(t.Context()); err == nil ||
 		!strings.Contains(err.Error(), "the Trino cluster of the dataset d cannot be asked") ||
-		!strings.Contains(catalogue.ForOwner(err).Error(), "it has not said within 200ms") {
+		!strings.Contains(catalogue.ForOwner(err).Error(), "it did not say within 200ms") {
 		t.Error(err)
 	}
 
@@ -183,7 +183,7 @@ func TestPatience(t *testing.T) {
 	for range 20 {
 		all.Go(func() {
 			if _, err := d.CurrentState(t.Context()); err == nil ||
-				!strings.Contains(catalogue.ForOwner(err).Error(), "it has not said within 200ms") {
+				!strings.Contains(catalogue.ForOwner(err).Error(), "it did not say within 200ms") {
 				t.Error(err)
 			}
 		})

@@ -89,14 +89,14 @@ var reasons = []struct {
 	says *regexp.Regexp
 }{
 	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data`)},
-	{"person", regexp.MustCompile(`says who or what a row is about`)},
+	{"person", regexp.MustCompile(`identifies people or their records`)},
 	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
 	{"keys", regexp.MustCompile(`\b(cost|pid) has no public keys`)}, // all other columns have keys or bounds
-	{"groups", regexp.MustCompile(`can have more values than an answer has groups`)},
+	{"groups", regexp.MustCompile(`can have more values than an answer can have groups`)},
 	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
 	{"value", regexp.MustCompile(`would be the value of one person`)},
 	{"others", regexp.MustCompile(`would see rows of others`)},
-	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
+	{"joined", regexp.MustCompile(`can only be joined where both rows are about the same person`)},
 	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
 }
 

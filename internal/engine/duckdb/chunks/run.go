@@ -22,7 +22,7 @@ var ErrMemory = errors.New("stream: there is not enough memory")
 var errInterrupted = errors.New("stream: the query was interrupted")
 
 // ErrCount is returned when DuckDB did not hand over each row once.
-var ErrCount = errors.New("stream: the rows handed over are not the rows of the query")
+var ErrCount = errors.New("stream: the rows received are not those of the query")
 
 // Query is what to read.
 type Query struct {
