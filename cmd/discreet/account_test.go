@@ -250,7 +250,7 @@ func TestCalibrate(t *testing.T) {
 	}
 	command("account", "calibrate", "-m", "gaussian", "--epsilon", "1", "--delta", "1e-5").wants(t, 0,
 		"sigma 3.730631635\n", "gaussian keeps epsilon 1 at delta 1e-5.\n", "At sigma 3.730631634 it would not.\n",
-		"within ±7.312 with a probability of 95 %")
+		"within ±7.312 with probability 95 %")
 	command("account", "calibrate", "-m", "exponential", "-k", "10", "--epsilon", "1", "--delta", "0").wants(t, 0, "epsilon 0.1\n",
 		"10 × exponential keeps").lacks(t, "95 %")
 }
@@ -435,7 +435,7 @@ func TestAccountRefused(t *testing.T) {
 		{"compose " + l + "--epsilon -1", "epsilon is -1, and must be a number of at least 0"},
 		{"compose " + l + "--epsilon inf", "at least 0"},
 		{"compose " + l + "--epsilon abc", `epsilon is "abc": write a number such as 0.5`},
-		{"compose " + l, "say --delta to be told epsilon, or --epsilon to be told delta"},
+		{"compose " + l, "give --delta to compute epsilon, or --epsilon to compute delta"},
 		{"compose " + l + "--delta 1e-6 --epsilon 1", "--delta and --epsilon can't be used together"},
 		{"compose --delta 1e-6", "missing flags: --mechanism=M"},
 		{"compose --delta 1e-6 --times 10", "missing flags: --mechanism=M"},
@@ -457,8 +457,8 @@ func TestAccountRefused(t *testing.T) {
 		{"compose -m laplace:epsilon=0.1 -k 2.5 --delta 1e-6", `"2.5" times: write a whole number`},
 		{"compose -m laplace:epsilon=0.1 -k 99999999999999999999 --delta 1e-6", "write a whole number between 1 and 1000000000"},
 		{"compose -m laplace:epsilon=0.1 -k 1000000000 -m pure:epsilon=0.1 --delta 1e-6", "more than 1000000000 uses in all"},
-		{"compose " + l + "-k 11 --delta 1e-6", "its times are said twice"},
-		{"compose -k 10 -k 11 -m laplace:epsilon=0.1 --delta 1e-6", "its times are said twice"},
+		{"compose " + l + "-k 11 --delta 1e-6", "its times are given twice"},
+		{"compose -k 10 -k 11 -m laplace:epsilon=0.1 --delta 1e-6", "its times are given twice"},
 		{"compose -m laplace:epsilon=0.1 -k --delta 1e-6", "see discreet account compose --help"},
 		{"compose " + l + "--delta 1e-6 --direction sideways", `must be one of "both","remove","add"`},
 		{"compose " + l + "--delta 1e-6 more", "see discreet account compose --help"},
@@ -475,10 +475,10 @@ func TestAccountRefused(t *testing.T) {
 		{"calibrate -m laplace -k 1000000000 --epsilon 1 --delta 0", "no noise up to 1e+08 is enough"},
 		{"plot " + l + "-o " + dir + "/x.pdf", "x.pdf: write to a file that ends in .svg or .png"},
 		{"plot " + l + "-o " + dir + "/x", "ends in .svg or .png"},
-		{"plot " + l + "-o " + dir + "/none/x.svg", "none: there is no such folder; write to one that there is"},
+		{"plot " + l + "-o " + dir + "/none/x.svg", "none: this folder does not exist; create it or name another"},
 		{"plot " + l + "-m gaussian:sigma=1 -k 10", "give --mechanism once"},
 		{"plot " + l + "--epsilon 1", "--epsilon is for --what loss: give --delta here"},
-		{"plot -m laplace:epsilon=0.1", "say with --times how many queries to draw, such as --times 1000"},
+		{"plot -m laplace:epsilon=0.1", "add --times, the number of queries to plot, such as --times 1000"},
 		{"plot " + l + "--delta 0", "simple composition"},
 		{"plot " + l + "--delta x", "write a number such as 1e-6"},
 		{"plot " + l + "--what nothing", `must be one of "epsilon","loss"`},

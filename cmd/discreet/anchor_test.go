@@ -32,10 +32,10 @@ func anchored(t *testing.T) (policy, place string) {
 }
 
 func TestLedgerAnchor(t *testing.T) {
-	command("ledger", "anchor", "-p", deploy(t, tenQuestions)).wants(t, 2, "the policy keeps no anchor")
+	command("ledger", "anchor", "-p", deploy(t, tenQuestions)).wants(t, 2, "the policy has no anchor")
 	policy, place := anchored(t)
 	file := beside(policy, "policy.ledger")
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "anchor: "+place, "no anchor was stored yet")
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "anchor: "+place, "no anchor is stored yet")
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
 	old := contents(t, file)
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
@@ -59,10 +59,10 @@ func TestLedgerAnchor(t *testing.T) {
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 1, "it is an older copy")
 	command("ledger", "verify", file).wants(t, 0, "is whole")
-	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 7, and the ledger ends with "+
+	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 7, but the ledger ends with "+
 		"record 5: it is an older copy")
-	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover, --begin and --give-up need --reason")
-	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover, --begin and --give-up need --reason")
+	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "give --reason 'what happened' with --recover")
+	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "give --reason 'what happened' with --recover")
 	command("ledger", "anchor", "-p", policy, "--write", "--recover", "--reason", "why").wants(t, 2, "see discreet ledger anchor --help")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent",
 		"hospital      epsilon           0.1        0.2")
@@ -157,7 +157,7 @@ func TestLedgerWithoutItsAnchor(t *testing.T) {
 	change(t, policy, func(s string) string { return line + s })
 	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "why").wants(t, 1, "it is older")
 	write(t, file, newer)
-	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "the anchor moves").wants(t, 0, "has no anchor from here on",
+	command("ledger", "anchor", "-p", policy, "--give-up", "--reason", "the anchor moves").wants(t, 0, "has no anchor from now on",
 		"Remove the key 'anchor'", "remove "+place).lacks(t, "record ", "no account can have spent")
 	replace(t, policy, line, "")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
@@ -226,13 +226,14 @@ func TestSharedLedgerByCommand(t *testing.T) {
 		command(append([]string{"ledger"}, append(args, address)...)...).wants(t, 0)
 	}
 	backup := beside(policy, "backup.ledger")
-	command("ledger", "copy", address, backup).wants(t, 0, "copied and compared: 9 records, 2 answers kept", "go on with one of the two")
+	command("ledger", "copy", address, backup).wants(t, 0, "copied and compared: 9 records, 2 answers kept",
+		"go on with only one of the two")
 	command("ledger", "verify", backup).wants(t, 0, "is whole: 9 records")
 	command("ledger", "copy", address, backup).wants(t, 1, "not replaced")
 	for _, r := range servers {
 		r.stops(t, syscall.SIGTERM)
 	}
-	command("ledger", "anchor", "-p", policy).wants(t, 2, "keeps no anchor")
+	command("ledger", "anchor", "-p", policy).wants(t, 2, "has no anchor")
 }
 
 // What a policy must not say of a shared ledger.
@@ -261,7 +262,7 @@ func TestSharedLedgerAnchor(t *testing.T) {
 		t.Helper()
 		must(t, errorOf(database.Exec(context.Background(), sql)))
 	}
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "no anchor was stored yet")
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "no anchor is stored yet")
 	asks(policy, people).wants(t, 0)
 	asks(policy, older("50")).wants(t, 0)
 	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 7, ", "holds it", "hospital          0.2")

@@ -88,7 +88,7 @@ func TestAsk(t *testing.T) {
 		return a.ask(append(all, "--price", "SELECT COUNT(*) FROM patients WHERE age = 3")...).out
 	}
 	before := left()
-	a.ask(append(all, "SELECT MEDIAN(age) FROM patients")...).wants(t, 2, "cannot be put together", "quantile")
+	a.ask(append(all, "SELECT MEDIAN(age) FROM patients")...).wants(t, 2, "cannot be combined", "quantile")
 	a.ask(append(all, "SELECT nonsense FROM patients")...).wants(t, 2, "nobody was asked", "north, south, west: ")
 	a.ask(append(all, "--epsilon", "0", people)...).wants(t, 2, "--epsilon")
 	if left() != before {

@@ -195,7 +195,7 @@ func TestAttachRefusals(t *testing.T) {
 	for says, args := range map[string][]string{
 		"lists no analyst \"zoe\"": {"--policy", policy, "--as", "zoe"},
 		"no such file":             {"--policy", policy + ".not"},
-		"--as is for a policy":     {"--as", "ana"},
+		"--as needs a policy":      {"--as", "ana"},
 	} {
 		a := attach(t, args...)
 		if a.hello != nil {

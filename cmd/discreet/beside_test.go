@@ -53,7 +53,7 @@ func TestOwnerBesideServer(t *testing.T) {
 	command("ledger", "key", "-p", policy, other, "--old", key, "--reason", "Kim has left").wants(t, 0)
 	topup := []string{"ledger", "topup", "-p", policy, "--epsilon", "0.1", "--reason", "test", "--key"}
 	command(append(topup, key)...).wants(t, 1, "the key is not that of the ledger's owner")
-	command(append(topup, other)...).wants(t, 0, "epsilon 1 before, epsilon 1.1 from here on")
+	command(append(topup, other)...).wants(t, 0, "epsilon 1 before, epsilon 1.1 from now on")
 	command("ledger", "renew", "-p", policy, "--due", "--reason", "cron").wants(t, 0, "not due before")
 	command("ledger", "renew", "-p", policy, "--reason", "February").wants(t, 0, "window 2 of 3 has begun")
 	command("incidents", "list", "-p", policy).wants(t, 0)

@@ -118,7 +118,7 @@ func TestCheckData(t *testing.T) {
 	// The promise that a person has one row is what the guarantee rests on.
 	change(t, beside(policy, "data", "patients.csv"), func(s string) string { return s + "1,30,F,1001A,flu,true,12\n" })
 	r := command("check", policy).wants(t, 1, "BROKEN: patients.pid: ", "THE GUARANTEE DOES NOT HOLD",
-		"error: the data breaks what the policy promises")
+		"error: the data breaks promises of the policy")
 	if !strings.Contains(r.err, "error: ") || strings.Contains(r.err, "BROKEN:") {
 		t.Errorf("standard error has %q", r.err)
 	}
@@ -160,8 +160,8 @@ func TestCheckPaths(t *testing.T) {
 	} {
 		write(t, beside(policy, name), text)
 	}
-	command("check", policy).wants(t, 0, "by that of rho, at most 0.022937), of which delta 5e-07 is set aside for private keys\n",
-		"\ncustomers  one for each person, unique cid", "\norders     of one person 5 in a group, in 2 groups",
+	command("check", policy).wants(t, 0, "or the sum of rho, at most 0.022937), including delta 5e-07 for private keys\n",
+		"\ncustomers  one for each person, unique cid", "\norders     for one person 5 in a group, in 2 groups",
 		"order_id -> orders.oid, cust -> customers.cid\n",
 		"\nproducts   public, at most 1 for a row joined to it; one by code", "products  code    text  -       public data",
 		"\nviews: cheap, dear\n").lacks(t, "note", "BROKEN")
@@ -178,7 +178,7 @@ func TestCheckPaths(t *testing.T) {
 		change(t, beside(policy, file+".csv"), func(s string) string { return s + line })
 	}
 	command("check", policy).wants(t, 1, "BROKEN: orders.oid: a path leads to this column",
-		"BROKEN: products.code: the policy says that it is unique", "error: the data breaks what the policy promises")
+		"BROKEN: products.code: the policy says that it is unique", "error: the data breaks promises of the policy")
 }
 
 func TestNamesWithSpaces(t *testing.T) {

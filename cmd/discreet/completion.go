@@ -16,8 +16,8 @@ type completionCmd struct {
 }
 
 func (completionCmd) Help() string {
-	return `Prints a script that lets the shell complete commands, flags and their values. It is made from this very command line and asks
-nothing when it runs.
+	return `Prints a script that lets the shell complete commands, flags and their values. It is generated from this
+version of the command, and never runs discreet.
 
   source <(discreet completion bash)                                      in ~/.bashrc
   source <(discreet completion zsh)                                       in ~/.zshrc, after compinit

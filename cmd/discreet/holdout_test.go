@@ -14,7 +14,7 @@ func TestHoldoutPlan(t *testing.T) {
 	r := command("holdout", "plan", "--n", "10000", "--queries", "500", "--tolerance", "0.05", "--confidence", "0.95").wants(t, 0,
 		"500 questions about 10,000 people, all within 0.05 with probability 0.95; Thresholdout answers 5 from the holdout",
 		"exact, questions fixed in advance", "vacuous", "misses", "holds", "no number", "It is NOT within 0.05",
-		"does not hold for questions that were chosen")
+		"does not hold if earlier answers decide")
 	if n := strings.Count(r.out, "transfer"); n < 2 {
 		t.Errorf("%d lines with the transfer theorem", n)
 	}
@@ -124,20 +124,20 @@ func TestHoldoutRefused(t *testing.T) {
 		{"plan --n 10 --queries 5 --noise -1", "the noise must be above 0"},
 		{"plan --n 10 --queries 5 --threshold 2", "the threshold must be from 0 to 1"},
 		{"plan --n 10 --queries 5 --plot plan.txt", "ends in .svg or .png"},
-		{"plan --n 10 --queries 5 --plot nowhere/plan.svg", "there is no such folder"},
-		{"plan --queries 5 --plot plan.svg", "say how many with --n"},
-		{"maxinfo", "say with --n"},
-		{"maxinfo --n 10", "say with --epsilon"},
-		{"maxinfo --n 10 --epsilon -1", "say with --epsilon"},
-		{"maxinfo --n 10 --epsilon NaN", "say with --epsilon"},
-		{"maxinfo --n 10 --epsilon 1 --beta 1", "--beta is a probability"},
+		{"plan --n 10 --queries 5 --plot nowhere/plan.svg", "this folder does not exist"},
+		{"plan --queries 5 --plot plan.svg", "give it with --n"},
+		{"maxinfo", "give --n"},
+		{"maxinfo --n 10", "give --epsilon"},
+		{"maxinfo --n 10 --epsilon -1", "give --epsilon"},
+		{"maxinfo --n 10 --epsilon NaN", "give --epsilon"},
+		{"maxinfo --n 10 --epsilon 1 --beta 1", "--beta must be a probability"},
 		{"pvalue", "give the p-value with --p"},
-		{"pvalue --p 2 --bits 1", "--p is a probability"},
-		{"pvalue --p 0.1", "say with --n"},
-		{"pvalue --p 0.1 --bits -2", "--bits is a number from 0"},
+		{"pvalue --p 2 --bits 1", "--p must be a probability"},
+		{"pvalue --p 0.1", "give --n"},
+		{"pvalue --p 0.1 --bits -2", "--bits must be a number"},
 		{"pvalue --p 0.1 --bits 1 --n 10", "not both"},
-		{"pvalue --p 0.1 --bits 1 --beta -1", "--beta is a probability"},
-		{"pvalue --alpha 0 --bits 1", "--alpha is a probability"},
+		{"pvalue --p 0.1 --bits 1 --beta -1", "--beta must be a probability"},
+		{"pvalue --alpha 0 --bits 1", "--alpha must be a probability"},
 		{"demo --n 5", "take from 100 to 100000 people"},
 		{"demo --n -5", "take from 100 to 100000 people"},
 		{"demo --attributes 5", "attributes"},
@@ -145,8 +145,8 @@ func TestHoldoutRefused(t *testing.T) {
 		{"demo --selected -1", "select from 1 to 10000"},
 		{"demo --repetitions 0", "repeat from 1"},
 		{"demo --plot x.gif", "ends in .svg or .png"},
-		{"lecture --tolerance 0", "the theorem speaks about tolerances above"},
-		{"lecture --group 1", "a group has from 2 to 142 subsets"},
+		{"lecture --tolerance 0", "the theorem covers tolerances above"},
+		{"lecture --group 1", "take from 2 to 142 subsets"},
 		{"lecture --n 1", "take from 20"},
 	} {
 		command(append([]string{"holdout"}, strings.Fields(c.args)...)...).wants(t, 2, "refused: ", c.says)
@@ -186,8 +186,8 @@ func TestHoldoutPromise(t *testing.T) {
 		"      trial: {labels: labels.csv, column: label, "+numbers+"      rows: {table: patients, size: 100000, "+numbers)
 	write(t, filepath.Join(dir, "labels.csv"), "label\n"+strings.Repeat("well\n", 100_000))
 	command("holdout", "list", "--policy", policy).wants(t, 0,
-		"trial: with probability 0.95 no score that it tells, of however many, is farther than 0.116 from what the same predictions",
-		"rows: with probability 0.95 no score that it tells, of however many, is farther than 0.116 from the mean over everybody")
+		"trial: with probability 0.95 no score that it tells, however many, is farther than 0.116 from what the same predictions",
+		"rows: with probability 0.95 no score that it tells, however many, is farther than 0.116 from the mean over everybody")
 }
 
 func TestHoldoutScore(t *testing.T) {
@@ -199,7 +199,7 @@ func TestHoldoutScore(t *testing.T) {
 	command("holdout", "list", "--policy", policy).wants(t, 0, "predictions of label by id", "SQL over patients",
 		"500", "0.2", "pays for it", "trial: NOTHING is promised", "rows: NOTHING is promised")
 	score("--price").wants(t, 0, "begins a round, for epsilon 4", "answers left: 2 of 2; left: epsilon 30")
-	command("holdout", "board", "--policy", policy, "--holdout", "trial").wants(t, 0, "no score is on the board yet")
+	command("holdout", "board", "--policy", policy, "--holdout", "trial").wants(t, 0, "the board has no scores yet")
 
 	// What cannot be asked costs nothing.
 	score("--predictions", file("short.csv"), "--training", "1").wants(t, 2, "there are 1 predictions, but the holdout has 500 rows")

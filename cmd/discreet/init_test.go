@@ -100,7 +100,7 @@ func TestInit(t *testing.T) {
 	}
 	// What is there is not overwritten.
 	policy := write(t, filepath.Join(dir, "mine.yaml"), "mine")
-	command("init", "-o", policy, short).wants(t, 2, "exists already")
+	command("init", "-o", policy, short).wants(t, 2, "already exists")
 	if text, _ := os.ReadFile(policy); string(text) != "mine" {
 		t.Error("the owner's file is gone")
 	}
@@ -295,15 +295,15 @@ func TestInitTrinoMisused(t *testing.T) {
 		{[]string{"trino://ana@trino.example.org"}, "names no catalog"},
 		{[]string{"trino://ana@127.0.0.1/lake?sslmode=disable&passwordfile=x"}, "with which no password, token or certificate is sent"},
 		{[]string{far, "x.csv"}, "one by one"},
-		{[]string{far, "--omop"}, "is about a PostgreSQL database"},
+		{[]string{far, "--omop"}, "is for a PostgreSQL database"},
 	} {
 		command(append([]string{"init"}, c.args...)...).wants(t, 2, c.says).lacks(t, "hunter2", "s3cret")
 		command(append([]string{"init", "--json"}, c.args...)...).lacks(t, "hunter2", "s3cret").fails(t, 2, "refused")
 	}
 	command("init", "trino://ana@127.0.0.1:1/lake?sslmode=disable").wants(t, 1, "nothing is listening there")
 	command("init", far+"?sslrootcert="+filepath.Join(t.TempDir(), "none.pem")).wants(t, 1).lacks(t, "s3cret")
-	command("init", "--help").wants(t, 0, "From a Trino cluster its information_schema is read, and no row", "trino://discreet@")
-	command("check", "--help").wants(t, 0, "Of a Trino cluster it looks at what the user may do")
+	command("init", "--help").wants(t, 0, "In a Trino cluster it reads information_schema, and no rows", "trino://discreet@")
+	command("check", "--help").wants(t, 0, "In a Trino cluster it looks at the rights of the user")
 }
 
 // TestSecureTrino: passwords, at a cluster that wants them.

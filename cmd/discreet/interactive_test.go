@@ -53,7 +53,7 @@ func TestScript(t *testing.T) {
 		!strings.Contains(r.err, "\n    SELECT COUNT(x)\n                 ^\n") {
 		t.Errorf("it points at %s", r.err)
 	}
-	typed(t, two, append(query, "--request", "r")...).wants(t, 2, "--request names one question, and there are 2")
+	typed(t, two, append(query, "--request", "r")...).wants(t, 2, "--request names one question, but there are 2")
 	if after := spent(t, policy); after.Head != before.Head {
 		t.Error("something was asked behind a failure")
 	}
@@ -124,10 +124,10 @@ SELECT COUNT(*) FROM patients WHERE age > 99;
 	// The end of the input ends it too, and what was begun is not asked.
 	typed(t, people, query...).wants(t, 0, "...> ").lacks(t, "price")
 	typed(t, "quit;\nnonsense;", query...).wants(t, 0).lacks(t, "refused")
-	typed(t, "", append(query, people)...).wants(t, 2, "one is given already")
+	typed(t, "", append(query, people)...).wants(t, 2, "you already gave one")
 	typed(t, "", append(query, "--request", "x")...).wants(t, 2, "--request names one question")
 	typed(t, "", append(query, "--dataset", "clinic")...).wants(t, 2, `there is no dataset "clinic"`)
-	typed(t, people+";", "query", "-p", policy, "--as", "eve", "-i").wants(t, 0, "has no analyst of this name", `there is no analyst "eve"`)
+	typed(t, people+";", "query", "-p", policy, "--as", "eve", "-i").wants(t, 0, "does not list this analyst", `there is no analyst "eve"`)
 	typed(t, strings.Repeat("x", 2<<20), query...).code1(t)
 }
 

@@ -31,8 +31,8 @@ func TestLedgerVerify(t *testing.T) {
 		r["kinds"].(map[string]any)["version"] != 1.0 {
 		t.Errorf("got %v", r)
 	}
-	command("ledger", "verify").wants(t, 2, "name a ledger file, or a policy")
-	command("ledger", "verify", "-p", policy, file).wants(t, 2, "name a ledger file, or a policy")
+	command("ledger", "verify").wants(t, 2, "name either a ledger file, or a policy")
+	command("ledger", "verify", "-p", policy, file).wants(t, 2, "name either a ledger file, or a policy")
 	command("ledger", "verify", policy).wants(t, 2, "policy.yaml is no ledger", "did you mean --policy")
 	command("ledger", "verify", write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")).wants(t, 1, "damaged")
 	command("ledger", "verify", filepath.Dir(policy)).wants(t, 1)
@@ -139,21 +139,21 @@ func TestLedgerShow(t *testing.T) {
 		"epsilon 0.25  epsilon 0.75 in hospital", "discrete-laplace; ! 50 % of hospital; ! 50 % of hospital/ana",
 		"to charge 1", "the owner is ", "epsilon 1 more for hospital, hospital/ana, signed by ", ": board decision",
 		"window 2 begins: a new year",
-		"1 account counted as spent, up to the anchor at 99: the disk", "0123456…  ", "this version of the data from here on").lacks(t,
-		"before; --last", shownToNobody)
+		"1 account counted as spent, up to the anchor at 99: the disk", "0123456…  ",
+		"from here on, charges are for this version of the data").lacks(t, "before these; --last", shownToNobody)
 	if n := strings.Count(r.out, "\n"); n != 12 {
 		t.Errorf("%d lines: %s", n, r.out)
 	}
-	command("ledger", "show", "-p", policy, "--last", "2").wants(t, 0, "8 records before; --last 0 shows all",
-		"this version of the data from here on", "the disk").lacks(t, "a new year")
-	command("ledger", "show", "-p", policy, "--last", "0").wants(t, 0, "the ledger begins").lacks(t, "before; --last")
+	command("ledger", "show", "-p", policy, "--last", "2").wants(t, 0, "8 records before these; --last 0 shows all",
+		"from here on, charges are for this version of the data", "the disk").lacks(t, "a new year")
+	command("ledger", "show", "-p", policy, "--last", "0").wants(t, 0, "the ledger begins").lacks(t, "before these; --last")
 	command("ledger", "show", "-p", policy, "--request", "=first").wants(t, 0, "to charge 1", "epsilon 0.25").lacks(t,
 		"epsilon 0.5", "owner")
 	command("ledger", "show", "-p", policy, "--analyst", "ana", "--kind", "charge").wants(t, 0, "epsilon 0.5").lacks(t,
 		"to charge", "owner")
 	command("ledger", "show", "-p", policy, "--dataset", "hospital").wants(t, 0, "board decision", "a new year", "the disk",
 		"to charge 1").lacks(t, "the ledger begins", "the owner is")
-	command("ledger", "show", "-p", policy, "--dataset", "clinic").wants(t, 0, "there is no such record")
+	command("ledger", "show", "-p", policy, "--dataset", "clinic").wants(t, 0, "no record matches")
 	command("ledger", "show", "-p", policy, "--kind", "topup,renewal").wants(t, 0, "board decision", "a new year").lacks(t, "the disk")
 
 	rows := command("ledger", "show", file, "--json", "--kind", "charge,recovery").wants(t, 0).decode(t)["records"].([]any)
@@ -176,8 +176,8 @@ func TestLedgerShow(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{}, 2, "name a ledger file, or a policy"},
-		{[]string{file, "-p", policy}, 2, "name a ledger file, or a policy"},
+		{[]string{}, 2, "name either a ledger file, or a policy"},
+		{[]string{file, "-p", policy}, 2, "name either a ledger file, or a policy"},
 		{[]string{file, "--last", "-1"}, 2, "--last"},
 		{[]string{file, "--last", "many"}, 2, "see discreet ledger show --help"},
 		{[]string{file, "--kind", "charges"}, 2,
@@ -276,8 +276,8 @@ func TestLedgerReplay(t *testing.T) {
 	})
 	command("ledger", "replay", "-p", policy).wants(t, 0,
 		"note: the policy gives hospital epsilon 2; at its last charge it was epsilon 1",
-		"note: the policy does not name hospital/ana any more", "0 differ")
-	command("ledger", "replay").wants(t, 2, "name a ledger file, or a policy")
+		"note: the policy no longer names hospital/ana", "0 differ")
+	command("ledger", "replay").wants(t, 2, "name either a ledger file, or a policy")
 	command("ledger", "replay", policy).wants(t, 2, "did you mean --policy")
 	command("ledger", "replay", write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")).wants(t, 1, "damaged")
 }
@@ -451,17 +451,17 @@ func TestLedgerExportRefuses(t *testing.T) {
 		says string
 	}{
 		{[]string{file, "--format", "xml"}, 2, "--format must be one of"},
-		{[]string{file, "-o", there}, 2, "is there already: write to another file, or add --force"},
+		{[]string{file, "-o", there}, 2, "already exists: write to another file, or add --force"},
 		{[]string{file, "-o", file, "--force"}, 2, "belongs to the ledger"},
 		{[]string{file, "-o", file + "-journal", "--force"}, 2, "belongs to the ledger"},
-		{[]string{file, "-o", link, "--force"}, 2, "is what is exported"},
+		{[]string{file, "-o", link, "--force"}, 2, "is the ledger to export"},
 		{[]string{"-p", policy, "-o", policy, "--force"}, 2, "or its policy"},
 		{[]string{file, "-o", t.TempDir(), "--force"}, 2, "is a folder"},
-		{[]string{file, "-o", "/no/such/folder/x.csv"}, 2, "there is no such folder"},
+		{[]string{file, "-o", "/no/such/folder/x.csv"}, 2, "this folder does not exist"},
 		{[]string{file + ".none"}, 1, "there is no ledger at"},
 		{[]string{policy}, 2, "did you mean --policy"},
 		{[]string{write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")}, 1, "damaged"},
-		{[]string{}, 2, "name a ledger file, or a policy"},
+		{[]string{}, 2, "name either a ledger file, or a policy"},
 	} {
 		command(append([]string{"ledger", "export"}, c.args...)...).wants(t, c.code, c.says)
 	}

@@ -22,29 +22,29 @@ import (
 
 // cli is the command line; its commands are in packages by group.
 type cli struct {
-	Demo       labcmd.DemoCmd        `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
+	Demo       labcmd.DemoCmd        `cmd:"" help:"See Discreet at work on a made-up hospital, in under 30 seconds."`
 	Init       ownercmd.InitCmd      `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
 	Check      ownercmd.CheckCmd     `cmd:"" help:"Check a policy, and the data against it."`
 	Prepare    ownercmd.PrepareCmd   `cmd:"" charges:"never" help:"Store tables by person, which makes questions about them faster."`
 	Query      querycmd.QueryCmd     `cmd:"" help:"Ask a question and pay for the answer."`
-	Explain    querycmd.ExplainCmd   `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
-	Ask        querycmd.AskCmd       `cmd:"" help:"Ask several servers the same question, and put their answers together."`
+	Explain    querycmd.ExplainCmd   `cmd:"" help:"Show what a question would cost and how exact its answer would be. Free."`
+	Ask        querycmd.AskCmd       `cmd:"" help:"Ask several servers the same question, and combine their answers."`
 	Budget     querycmd.BudgetCmd    `cmd:"" help:"Show what was spent and what is left."`
-	Incidents  ownercmd.IncidentsCmd `cmd:"" help:"List questions that failed after their charge, and release what they closed."`
-	Ledger     ownercmd.LedgerCmd    `cmd:"" help:"Look after the ledger."`
-	Account    labcmd.AccountCmd     `cmd:"" charges:"never" help:"Compose privacy guarantees, calibrate noise, draw both."`
+	Incidents  ownercmd.IncidentsCmd `cmd:"" help:"List questions that failed after their charge, and allow new answers again."`
+	Ledger     ownercmd.LedgerCmd    `cmd:"" help:"Show, check and maintain the ledger."`
+	Account    labcmd.AccountCmd     `cmd:"" charges:"never" help:"Compose privacy guarantees, calibrate noise, plot both."`
 	Stream     sessioncmd.StreamCmd  `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
 	Train      sessioncmd.TrainCmd   `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
 	Predict    sessioncmd.PredictCmd `cmd:"" charges:"never" help:"Predict with a trained model. Free."`
 	Survey     labcmd.SurveyCmd      `cmd:"" charges:"never" help:"Simulate a survey in which everybody randomizes their own answer."`
-	Holdout    sessioncmd.HoldoutCmd `cmd:"" help:"Reuse a holdout; say how far it can be overfitted."`
+	Holdout    sessioncmd.HoldoutCmd `cmd:"" help:"Reuse a holdout, and bound how far it can be overfitted."`
 	Audit      labcmd.AuditCmd       `cmd:"" charges:"never" help:"Try to break the privacy claims of every mechanism."`
 	Serve      ownercmd.ServeCmd     `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
 	MCP        ownercmd.MCPCmd       `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
-	Attach     querycmd.AttachCmd    `cmd:"" help:"Be a part of another program, which started it."`
-	User       ownercmd.UserCmd      `cmd:"" charges:"never" help:"Say who may come in to the server."`
-	Completion completionCmd         `cmd:"" help:"Print a script that lets the shell complete this command line."`
-	Version    ownercmd.VersionCmd   `cmd:"" charges:"never" help:"Show the version, and which formats of files it writes and reads."`
+	Attach     querycmd.AttachCmd    `cmd:"" help:"Serve another program that starts it, such as Python."`
+	User       ownercmd.UserCmd      `cmd:"" charges:"never" help:"Manage the users who can sign in to the server."`
+	Completion completionCmd         `cmd:"" help:"Print a script for completion in the shell."`
+	Version    ownercmd.VersionCmd   `cmd:"" charges:"never" help:"Show the version, and the file formats that it writes and reads."`
 }
 
 const description = `A differentially private curator: SQL in, private answers with error bars out, budgets enforced.
@@ -111,7 +111,7 @@ var durations = kong.TypeMapper(reflect.TypeFor[time.Duration](),
 		}
 		d, err := time.ParseDuration(text)
 		if err != nil {
-			return fmt.Errorf("%q is no length of time; write one such as 30s or 5m", text)
+			return fmt.Errorf("%q is not a length of time; write one such as 30s or 5m", text)
 		}
 		target.SetInt(int64(d))
 		return nil

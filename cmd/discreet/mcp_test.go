@@ -180,7 +180,7 @@ func TestMCPMisuse(t *testing.T) {
 	policy := mcpWorld(t)
 	token := write(t, filepath.Join(t.TempDir(), "token"), "a-token-of-somebody")
 	for args, want := range map[string]string{
-		"":                                    "name a policy with --policy, or a server",
+		"":                                    "name a policy with --policy, or a running server",
 		"--policy " + policy:                  "--as",
 		"--as ana":                            "name a policy",
 		"--policy " + policy + " --as nobody": `no analyst "nobody"`,

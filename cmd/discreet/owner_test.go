@@ -34,26 +34,27 @@ func TestTopUpByCommand(t *testing.T) {
 	}
 	topup("--key", key, "--epsilon", "1").wants(t, 2, "owner.key is not there")
 	command("ledger", "key", "-p", policy, key, "--old", other).wants(t, 2, "no owner yet")
-	command("ledger", "key", "-p", policy, key).wants(t, 0, "made "+key, "from here on")
+	command("ledger", "key", "-p", policy, key).wants(t, 0, "made "+key, "is now the key")
 	command("ledger", "key", "-p", policy, key).wants(t, 0, "already").lacks(t, "made")
 	command("ledger", "key", "-p", policy, other).wants(t, 2, "--old")
 	if _, err := os.Stat(other); err == nil {
 		t.Error("a key was made that is of no use")
 	}
-	r := topup("--key", key, "--epsilon", "0.5").wants(t, 0, "hospital: epsilon 1 before, epsilon 1.5 from here on at delta 1e-06",
-		"Before:\n  For good:", "2.72 times as likely (epsilon 1)", "From here on:", "4.49 times as likely (epsilon 1.5)")
+	r := topup("--key", key, "--epsilon", "0.5").wants(t, 0, "hospital: epsilon 1 before, epsilon 1.5 from now on at delta 1e-06",
+		"Before:\n  For good:", "2.72 times as likely (epsilon 1)", "From now on:", "4.49 times as likely (epsilon 1.5)")
 	if r.err != "" {
 		t.Errorf("it says %q", r.err)
 	}
 	topup("--key", key, "--epsilon", "0.1", "--group", "ward").wants(t, 0, "hospital/group:ward: epsilon",
-		"the promise to the people in the data is what it was")
+		"the promise to the people in the data is unchanged")
 	topup("--key", key, "--epsilon", "0.1", "--analyst", "ben").wants(t, 0, "hospital/ben: epsilon")
 	if v := topup("--key", key, "--epsilon", "0.1", "--json").wants(t, 0).decode(t); v["sequence"] == nil ||
 		len(v["after"].([]any)) != 1 || len(v["promise"].([]any)) != 2 {
 		t.Errorf("got %v", v)
 	}
 	for _, c := range [][]string{
-		{"say how much"}, {"it must be above 0", "--epsilon", "0"}, {"--epsilon", "--epsilon", "much"}, {"--epsilon", "--epsilon", "-1"},
+		{"how much to raise it"}, {"it must be above 0", "--epsilon", "0"},
+		{"--epsilon", "--epsilon", "much"}, {"--epsilon", "--epsilon", "-1"},
 		{"sets no delta aside", "--epsilon", "1", "--delta", "1e-7"}, {"the most is epsilon 100", "--epsilon", "1000"},
 		{"no analyst", "--analyst", "eve", "--epsilon", "1"}, {"no group", "--group", "eve", "--epsilon", "1"},
 		{"can't be used together", "--group", "ward", "--analyst", "ben", "--epsilon", "1"},
@@ -69,7 +70,7 @@ func TestTopUpByCommand(t *testing.T) {
 		os.Chmod(key, 0o600)
 	}
 	// A new owner, for whom the old one signs. From then on the old key is worth nothing.
-	command("ledger", "key", "-p", policy, other, "--old", key, "--reason", "Kim has left").wants(t, 0, "made", "from here on")
+	command("ledger", "key", "-p", policy, other, "--old", key, "--reason", "Kim has left").wants(t, 0, "made", "is now the key")
 	topup("--epsilon", "0.1", "--key", key).wants(t, 2, "not that of the ledger's owner", "Nothing was changed")
 	topup("--epsilon", "0.1", "--key", other).wants(t, 0)
 	command("ledger", "key", "-p", policy, beside(policy, "third.key"), "--old", key).wants(t, 2, "is not the key of the ledger's owner")
@@ -82,7 +83,7 @@ func TestRenewByCommand(t *testing.T) {
 	renew := func(more ...string) result {
 		return command(append([]string{"ledger", "renew", "-p", policy, "--reason", "test"}, more...)...)
 	}
-	renew("--due").wants(t, 0, "not due: nothing was spent yet")
+	renew("--due").wants(t, 0, "not due: nothing has been spent yet")
 	for _, age := range []string{"10", "20", "30"} {
 		asks(policy, older(age)).wants(t, 0)
 	}
@@ -97,7 +98,7 @@ func TestRenewByCommand(t *testing.T) {
 	present = func() time.Time { return time.Now().AddDate(0, 0, 40) }
 	renew("--due").wants(t, 0, "window 3 of 3 has begun")
 	present = time.Now
-	renew("--due").wants(t, 0, "not due: this window is the last")
+	renew("--due").wants(t, 0, "not due: this is the last window")
 	renew().wants(t, 2, "the policy has 3 windows")
 	asks(policy, older("10")).wants(t, 0, "free")
 
@@ -183,7 +184,7 @@ func TestIncidentsByCommand(t *testing.T) {
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 0, "2 incident, 2 release")
 	command("ledger", "replay", "-p", policy, "--quiet").wants(t, 0)
-	command("ledger", "show", "-p", policy).wants(t, 0, "memory, of charge 2; 1 and 3 are borne", "incidents are released: test")
+	command("ledger", "show", "-p", policy).wants(t, 0, "memory, of charge 2; 1 and 3 are tolerated", "incidents are released: test")
 }
 
 // Where everybody is shut out, nobody gets answers.
@@ -200,7 +201,7 @@ func TestCheckFailures(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	command("check", policy).wants(t, 0, "failures: after 1 of one analyst, or 3 of all together").lacks(t, "note: failures")
 	change(t, policy, func(s string) string { return s + "    failures: {analyst: 5, dataset: 2}\n" })
-	command("check", policy).wants(t, 0, "note: failures: 5 of one analyst are borne and 2 of all together")
+	command("check", policy).wants(t, 0, "note: failures: 5 of one analyst and 2 of all together are tolerated")
 	about := command("check", "--json", policy).wants(t, 0).decode(t)["datasets"].(map[string]any)["hospital"].(map[string]any)
 	if f := about["failures"].(map[string]any); f["analyst"] != 5.0 || f["dataset"] != 2.0 || len(about["warnings"].([]any)) != 1 ||
 		about["max_joined"] == nil {
@@ -210,6 +211,6 @@ func TestCheckFailures(t *testing.T) {
 
 func TestPolicyIsNoLedger(t *testing.T) {
 	policy := deploy(t, tenQuestions)
-	command("ledger", "verify", policy).wants(t, 2, "is no ledger; did you mean --policy "+policy)
+	command("ledger", "verify", policy).wants(t, 2, "is not a ledger; did you mean --policy "+policy)
 	command("ledger", "verify", beside(policy, "policy.ledger")).lacks(t, "did you mean")
 }

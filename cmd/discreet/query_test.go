@@ -278,7 +278,7 @@ func TestJSON(t *testing.T) {
 func TestBudgetForecast(t *testing.T) {
 	onThatDay(t)
 	policy := deploy(t, tenQuestions)
-	command("budget", "-p", policy).wants(t, 0, "hospital/ben", "lasts: nothing was spent yet", "0 %").lacks(t,
+	command("budget", "-p", policy).wants(t, 0, "hospital/ben", "lasts: nothing has been spent yet", "0 %").lacks(t,
 		" half  ", "LOW", "out of order")
 	s := newScribe(t, policy)
 	s.charge("a", day(10), dp.One/8, 0)
@@ -348,7 +348,7 @@ func TestBudgetEdges(t *testing.T) {
 	must(t, errorOf(png.Decode(bytes.NewReader([]byte(contents(t, picture))))))
 	// Also of a ledger without charges, and of several datasets.
 	command("budget", "-p", deploy(t, concentrated), "--plot", picture).wants(t, 0)
-	for file, says := range map[string]string{"out.gif": "ends in .svg or .png", "/no/such/out.png": "there is no such folder"} {
+	for file, says := range map[string]string{"out.gif": "ends in .svg or .png", "/no/such/out.png": "this folder does not exist"} {
 		command("budget", "-p", policy, "--plot", file).wants(t, 2, says)
 	}
 	if _, err := os.Stat("out.gif"); err == nil {

@@ -204,13 +204,13 @@ func TestServeRefuses(t *testing.T) {
 		want string
 	}{
 		{"", 2, "name the policy with --policy"},
-		{"--demo -p x.yaml", 2, "--demo has a policy"},
+		{"--demo -p x.yaml", 2, "--demo has its own policy"},
 		{"-p " + policy + " --listen :0", 2, "--plaintext"},
 		{"-p " + policy + " --tls-cert a.pem", 1, "the certificate a.pem has no key"},
 		{"-p " + policy + " --tls-key a.pem", 1, "the key a.pem has no certificate"},
 		{"-p " + policy + " --tls-cert a.pem --tls-key b.pem", 1, "cannot be used together"},
 		{"-p " + policy + " --listen= --http=", 1, "nothing to listen on"},
-		{"-p " + policy + " --timeout soon", 2, `--timeout: "soon" is no length of time; write one such as 30s or 5m`},
+		{"-p " + policy + " --timeout soon", 2, `--timeout: "soon" is not a length of time; write one such as 30s or 5m`},
 		{"-p " + policy + " --timeout 30", 2, "such as 30s or 5m"},
 		{"-p " + policy + " --timeout=-1s", 1, "the limit timeout is below 0"},
 		{"-p " + policy + " --log-level loud", 2, "--log-level"},
@@ -279,7 +279,7 @@ func TestOwnersWorkAtAServer(t *testing.T) {
 	at := []string{"--server", "http://" + r.out.find(t, `HTTP on (\S+)`), "--token-file", token, "--reason", "test"}
 	with := func(args ...string) result { return command(append(args, at...)...) }
 
-	with("ledger", "topup", "--key", key, "--epsilon", "0.5").wants(t, 0, "epsilon 1 before, epsilon 1.5 from here on",
+	with("ledger", "topup", "--key", key, "--epsilon", "0.5").wants(t, 0, "epsilon 1 before, epsilon 1.5 from now on",
 		"Within this window")
 	with("ledger", "topup", "--key", key, "--analyst", "ana", "--epsilon", "0.25", "--json").wants(t, 0, `"again": false`)
 	with("ledger", "topup", "--key", key, "--analyst", "nobody", "--epsilon", "0.25").wants(t, 1, "there is no analyst")
@@ -298,7 +298,7 @@ func TestOwnersWorkAtAServer(t *testing.T) {
 		t.Errorf("the signature is %q", signature)
 	}
 	withInput(t, "5:hello,")
-	command("ledger", "sign", "--key", key).wants(t, 2, "this is no draft")
+	command("ledger", "sign", "--key", key).wants(t, 2, "this is not a draft")
 	other := beside(policy, "other.key")
 	must(t, errorOf(ownerkey.Make(other)))
 	withInput(t, draft)

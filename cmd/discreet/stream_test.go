@@ -115,8 +115,8 @@ func TestStreamWorkloadBad(t *testing.T) {
 		"sex = 'F'\nage >= 30)\n":            {"line 2: ", "syntax error"},
 		"SELECT SUM(age) FROM patients\n":    {"line 1: "},
 		"sex = 'F'\n\xff\n":                  {"line 2: ", "UTF-8"},
-		"# nothing\n":                        {"there is no question in it"},
-		"":                                   {"there is no question in it"},
+		"# nothing\n":                        {"the file has no questions"},
+		"":                                   {"the file has no questions"},
 		strings.Repeat("x", 64<<10+1):        {"is longer than 65536 bytes"},
 		"pid = 3\n":                          {"line 1: "},
 		"sex = 'F'; DROP TABLE patients":     {"line 1: "},
@@ -132,11 +132,11 @@ func TestStreamWorkloadBad(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-w", beside(policy, "none.txt")}, "there is no such file"},
+		{[]string{"-w", beside(policy, "none.txt")}, "this file does not exist"},
 		{[]string{"-w", filepath.Dir(policy)}, "is a folder"},
 		{[]string{"-w", policy, "--limit", "-1"}, "--limit"},
 		{[]string{"-w", policy, "--plot", "x.pdf"}, ".svg or .png"},
-		{[]string{"-w", policy, "--plot", beside(policy, "none", "x.svg")}, "there is no such folder"},
+		{[]string{"-w", policy, "--plot", beside(policy, "none", "x.svg")}, "this folder does not exist"},
 		{[]string{"-w", beside(policy, "questions.txt"), "--stream", "other"}, "name one of --dataset clinic --stream patients"},
 		{[]string{"-w", beside(policy, "questions.txt"), "--dataset", "other"}, "name one of clinic"},
 		{nil, "--workload"},
@@ -144,8 +144,8 @@ func TestStreamWorkloadBad(t *testing.T) {
 		command(append([]string{"stream", "-p", policy}, c.args...)...).wants(t, 2, c.want)
 	}
 	without := deploy(t, tenQuestions)
-	command("stream", "-p", without, "-w", beside(policy, "questions.txt")).wants(t, 2, "there is no stream in the policy")
-	command("stream", "ask", "-p", without, "--as", "ana", "sex = 'F'").wants(t, 2, "there is no stream in the policy")
+	command("stream", "-p", without, "-w", beside(policy, "questions.txt")).wants(t, 2, "the policy has no streams")
+	command("stream", "ask", "-p", without, "--as", "ana", "sex = 'F'").wants(t, 2, "the policy has no streams")
 	command("stream", "-p", policy, "-w", beside(policy, "bad.txt"), "--json").fails(t, 2, "refused")
 	if got := spent(t, policy); got.Charges != 0 {
 		t.Errorf("something was charged: %+v", got)
@@ -245,7 +245,7 @@ func TestStreamWithoutBudget(t *testing.T) {
 		case r.code == 2:
 			r.wants(t, 2, "cannot answer this with what is left of its budget")
 			gone++
-		case strings.Contains(r.out, "the budget is gone"):
+		case strings.Contains(r.out, "the budget is used up"):
 			r.wants(t, 0, "nobody knows how far off it is").lacks(t, "±")
 			gone++
 		default:
@@ -300,7 +300,7 @@ func TestStreamSynthetic(t *testing.T) {
 		t.Errorf("%v", d["total"])
 	}
 	for file, want := range map[string]string{beside(policy, "x.txt"): ".csv or .parquet",
-		beside(policy, "none", "x.csv"): "there is no such folder", beside(policy, "x"): ".csv or .parquet"} {
+		beside(policy, "none", "x.csv"): "this folder does not exist", beside(policy, "x"): ".csv or .parquet"} {
 		command("stream", "synthetic", "-p", policy, "--as", "ana", "-o", file).wants(t, 2, want)
 	}
 	command("stream", "synthetic", "-p", policy, "--as", "zoe").wants(t, 2)

@@ -88,7 +88,7 @@ func TestTrainRegression(t *testing.T) {
 	command("train", "-p", policy, "--as", "ana", "--features", "SELECT age, job FROM town", "--target", "hours", "--epsilon", "1",
 		"--radius", "1", "-o", clips).wants(t, 0)
 	command("predict", "-m", clips, "--pmml").wants(t, 2)
-	if r := command("predict", "-m", model, rows); !strings.Contains(r.err, "root of the mean square of the error over 500 rows: ") {
+	if r := command("predict", "-m", model, rows); !strings.Contains(r.err, "root mean square error over 500 rows: ") {
 		t.Errorf("got %q", r.err)
 	}
 }
@@ -99,7 +99,7 @@ func TestTrainRefuses(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"--epsilon is missing", nil},
+		{"add --epsilon, the most the model may cost", nil},
 		{"--epsilon: ", []string{"--epsilon", "much"}},
 		{"--epsilon", []string{"--epsilon", "-1"}},
 		{"epsilon above 0", []string{"--epsilon", "0"}},
@@ -122,7 +122,7 @@ func TestTrainRefuses(t *testing.T) {
 		{"too few rows", []string{"--epsilon", "0.01", "--rows", "200"}},
 		{"--request is empty", []string{"--epsilon", "1", "--request", ""}},
 		{"--splits is for --sweep", []string{"--epsilon", "1", "--splits", "3"}},
-		{"no such folder", []string{"--epsilon", "1", "-o", "/nowhere/model.json"}},
+		{"this folder does not exist", []string{"--epsilon", "1", "-o", "/nowhere/model.json"}},
 	} {
 		r := trains(policy, bad.args...)
 		if r.code != 2 || !strings.Contains(r.err, bad.want) {

@@ -81,7 +81,7 @@ func userStory(t *testing.T, policy, path string) {
 		t.Error(err)
 	}
 	user(policy, "add", "boss", "--role", "owner").wants(t, 0, "added boss as owner").lacks(t, "warning")
-	user(policy, "add", "eve").wants(t, 0, "warning: eve can come in and ask nothing yet", "eve: {share: 0.1}")
+	user(policy, "add", "eve").wants(t, 0, "warning: eve can sign in but cannot ask anything yet", "eve: {share: 0.1}")
 	user(policy, "list").wants(t, 0, "ana", "analyst", "boss", "owner").lacks(t, first)
 
 	second := drawn(user(policy, "password", "ana").wants(t, 0, "ana has a new password"))
@@ -180,8 +180,8 @@ func TestUserRefused(t *testing.T) {
 		{"", []string{"add", "ana"}, "already"},
 		{"", []string{"add", "bob", "--role", "king"}, "owner or analyst"},
 		{"", []string{"add"}, "<name>"},
-		{"", []string{"add", "bob", "--password-stdin"}, "no password in standard input"},
-		{"\nsecond line", []string{"add", "bob", "--password-stdin"}, "no password in standard input"},
+		{"", []string{"add", "bob", "--password-stdin"}, "standard input holds no password"},
+		{"\nsecond line", []string{"add", "bob", "--password-stdin"}, "standard input holds no password"},
 		{"4711", []string{"add", "bob", "--password-stdin"}, "12 to 256 characters"},
 		{strings.Repeat("4711 abcdefg", 1<<16), []string{"add", "bob", "--password-stdin"}, "12 to 256 characters"},
 		{"4711", []string{"password", "ana", "--password-stdin"}, "12 to 256 characters"},

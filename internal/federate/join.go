@@ -53,8 +53,8 @@ type Joined struct {
 }
 
 // Twice is what has to be said about every such answer.
-const Twice = "who is in the data of two of these servers counts twice, and no error bar knows of it; what is learnt about them is what " +
-	"both budgets admit together"
+const Twice = "a person in the data of two of these servers counts twice, which no error bar shows; what can be learnt about them is " +
+	"what both budgets allow together"
 
 // group are the parts of one row at the servers that have it.
 type group struct {
@@ -63,7 +63,7 @@ type group struct {
 	of    []string     // their names
 }
 
-var errStopped = errors.New("it was stopped while answers were put together")
+var errStopped = errors.New("it was stopped while the answers were being combined")
 
 // Join puts answers together, row by row. What servers say and cannot be is an error.
 func Join(ctx context.Context, all []Given, s Settings) (*Joined, error) {
@@ -72,7 +72,7 @@ func Join(ctx context.Context, all []Given, s Settings) (*Joined, error) {
 	for _, g := range all {
 		hash := g.Answer.Receipt.Hash
 		if paid[hash] {
-			return nil, fmt.Errorf("%s has paid with the record of another of these servers: they are one", g.Server)
+			return nil, fmt.Errorf("%s paid with the same record as another of these servers: they are one server", g.Server)
 		}
 		paid[hash] = hash != ""
 		names, err := g.read(groups)
@@ -90,7 +90,7 @@ func Join(ctx context.Context, all []Given, s Settings) (*Joined, error) {
 		g := groups[name]
 		values, errs, err := g.row(out.Columns, all[0].Makeup.Columns, s, h)
 		if err != nil {
-			return nil, fmt.Errorf("the answers of %s cannot be put together: %w", strings.Join(g.of, ", "), err)
+			return nil, fmt.Errorf("the answers of %s cannot be combined: %w", strings.Join(g.of, ", "), err)
 		}
 		out.Rows, out.Errors, out.Servers = append(out.Rows, values), append(out.Errors, errs), append(out.Servers, len(g.of))
 	}
@@ -269,8 +269,8 @@ func missingRowNotes(all []Given, order []string, groups map[string]*group) []st
 			rows = append(rows[:maxNamedRows], fmt.Sprintf("and %d more", n-maxNamedRows))
 		}
 		if len(rows) > 0 {
-			out = append(out, fmt.Sprintf("%s does not list %s: these rows are of the other servers alone, and who is in such a group "+
-				"there is in no row", g.Server, strings.Join(rows, ", ")))
+			out = append(out, fmt.Sprintf("%s does not list %s: these rows come only from the other servers, and leave out its own "+
+				"people in these groups", g.Server, strings.Join(rows, ", ")))
 		}
 	}
 	return out
@@ -287,16 +287,16 @@ func Check(offers []Offer) error {
 	for i, o := range offers {
 		switch m := o.Makeup; {
 		case m == nil:
-			return api.Refuse("ask it by itself", "%s cannot say what the answer is made of, so it cannot be put together with others",
+			return api.Refuse("ask it by itself", "%s cannot say what the answer is made of, so it cannot be combined with others",
 				o.Server)
 		case m.Apart != "":
-			return api.Refuse(m.Instead, "this cannot be put together: %s%s", namePart(offers, o), m.Apart)
+			return api.Refuse(m.Instead, "this cannot be combined: %s%s", namePart(offers, o), m.Apart)
 		case m.Source == "" || len(m.Columns) == 0:
 			return strangeServerError(o.Server)
 		}
 		for _, before := range offers[:i] {
 			if before.Makeup.Source == o.Makeup.Source {
-				return api.Refuse("name it once", "%s and %s are the same data with the same ledger, and would count everybody twice",
+				return api.Refuse("name it once", "%s and %s have the same data and the same ledger, so everybody would count twice",
 					before.Server, o.Server)
 			}
 		}
@@ -319,7 +319,7 @@ func namePart(offers []Offer, o Offer) string {
 
 // strangeServerError is what is told of a server that says what no server of this kind says.
 func strangeServerError(server string) error {
-	return fmt.Errorf("%s says something that cannot be: it is another kind of server, or another version", server)
+	return fmt.Errorf("%s sent something impossible: it is another kind of server, or another version", server)
 }
 
 // Kinds of columns that can be added up.

@@ -51,14 +51,14 @@ func TestCheckRefuses(t *testing.T) {
 	}
 	must(t, Check(fresh()))
 	for want, change := range map[string]func(o []Offer){
-		"are the same data":      func(o []Offer) { o[1].Makeup.Source = o[0].Makeup.Source },
+		"have the same data":     func(o []Offer) { o[1].Makeup.Source = o[0].Makeup.Source },
 		"HAVING":                 func(o []Offer) { o[1].Makeup.Apart = "HAVING" },
 		"cannot say":             func(o []Offer) { o[0].Makeup = nil },
 		"key sex is text at":     func(o []Offer) { o[1].Makeup.Columns[0].Kind = "integer" },
 		"column 2 is count":      func(o []Offer) { o[1].Makeup.Columns[1].Name = "n" },
 		"a count, at north and ": func(o []Offer) { o[1].Makeup.Columns[1].Of = api.OfSum },
-		"north says something":   func(o []Offer) { o[0].Makeup.Columns = nil },
-		"south says something":   func(o []Offer) { o[1].Makeup.Columns = o[1].Makeup.Columns[:1] },
+		"north sent something":   func(o []Offer) { o[0].Makeup.Columns = nil },
+		"south sent something":   func(o []Offer) { o[1].Makeup.Columns = o[1].Makeup.Columns[:1] },
 		"another version":        func(o []Offer) { o[1].Makeup.Columns[1].Of = "median" },
 	} {
 		offers := fresh()

@@ -33,7 +33,7 @@ const (
 	maxNoises = 1 << 24
 )
 
-var errNumber = errors.New("a number has no noise that could be")
+var errNumber = errors.New("a number has an impossible noise")
 
 // add adds a noisy number times a factor.
 func (t *total) add(n api.NoisyNumber, factor *big.Rat) error {
@@ -146,7 +146,7 @@ func ceilRat(r *big.Rat) int64 {
 	return n.Quo(n, r.Denom()).Int64()
 }
 
-var errAverage = errors.New("an average has parts that do not belong together")
+var errAverage = errors.New("the parts of an average do not fit together")
 
 // meanPart is the part of a server in an average, read.
 type meanPart struct {
@@ -217,7 +217,7 @@ func average(parts []api.Part, beta float64, h halfWidths) (estimate float64, ha
 	return moved, &width, nil
 }
 
-var errUnboundedNoise = errors.New("the noise of an average is beyond what can be computed")
+var errUnboundedNoise = errors.New("the noise of an average is too large to compute")
 
 // addCenter adds the center to an estimate that was taken around it, and says how much rounding
 // that has cost.
@@ -275,7 +275,7 @@ func (h halfWidths) pair(x, y *total, beta float64) (a, b mech.Interval, err err
 	return mech.Interval{Value: x.value, Half: one}, mech.Interval{Value: y.value, Half: other}, err
 }
 
-var errFraction = errors.New("this is no fraction such as 1/100")
+var errFraction = errors.New("this is not a fraction such as 1/100")
 
 // readFraction reads a fraction of whole numbers, as servers write them. It takes no exponents,
 // which could be numbers larger than the memory.

@@ -20,10 +20,10 @@ func Budget(ds *policy.Dataset) string {
 	}
 	text := fmt.Sprintf("epsilon %v at delta %v (rho %s)", b.Epsilon, b.Delta, rho.Short())
 	if b.Either() {
-		text = fmt.Sprintf("epsilon %v at delta %v (by the sum of epsilon, or by that of rho, at most %s)", b.Epsilon, b.Delta, rho.Short())
+		text = fmt.Sprintf("epsilon %v at delta %v (by the sum of epsilon or the sum of rho, at most %s)", b.Epsilon, b.Delta, rho.Short())
 	}
 	if b.KeysDelta > 0 {
-		text += fmt.Sprintf(", of which delta %v is set aside for private keys", b.KeysDelta)
+		text += fmt.Sprintf(", including delta %v for private keys", b.KeysDelta)
 	}
 	return text
 }
@@ -34,7 +34,7 @@ func Rows(t *policy.Table) string {
 	case policy.Unique:
 		return "one for each person, unique " + t.UnitColumn
 	case policy.Many:
-		return fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups,
+		return fmt.Sprintf("for one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups,
 			t.Joined())
 	case policy.NoUnit:
 		rows := fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
@@ -43,7 +43,7 @@ func Rows(t *policy.Table) string {
 		}
 		return rows
 	}
-	return "each is a person"
+	return "each row is a person"
 }
 
 // Path says how one gets from a row of a table to its person.
@@ -98,9 +98,9 @@ func Release(ds *policy.Dataset, tick time.Duration) string {
 	r := ds.Release
 	switch {
 	case tick == 0:
-		return "answers leave at once, so how long they take can be read off a clock; 'release: deadline' in the policy hides it"
+		return "answers leave at once, so a clock shows how long they take; 'release: deadline' in the policy hides it"
 	case r.TickAlone:
-		return fmt.Sprintf("answers leave every %s, as soon as they are there, so how many ticks they take can be seen; "+
+		return fmt.Sprintf("answers leave every %s, as soon as they are ready, so a clock shows how many ticks they take; "+
 			"'release: deadline' in the policy hides it", long)
 	}
 	text := "answers leave at their deadlines, on ticks of " + long
@@ -111,7 +111,7 @@ func Release(ds *policy.Dataset, tick time.Duration) string {
 		text += ", chosen by the size of the data; 'release' in the policy sets another"
 	}
 	if ds.Sizes == nil {
-		text += ". Deadlines follow the sizes of the data, which one person can move; 'discreet check --sizes' prints what to declare"
+		text += ". Deadlines follow the sizes of the data, which one person can change; 'discreet check --sizes' prints what to declare"
 	}
 	return text
 }
@@ -127,8 +127,8 @@ func Failures(ds *policy.Dataset) string {
 func Warnings(ds *policy.Dataset) []string {
 	out := []string{}
 	if f := ds.FailureLimits(); f.Analyst > f.Dataset {
-		out = append(out, fmt.Sprintf("failures: %d of one analyst are borne and %d of all together, so one analyst shuts everybody out; "+
-			"write a larger number for the dataset", f.Analyst, f.Dataset))
+		out = append(out, fmt.Sprintf("failures: %d of one analyst and %d of all together are tolerated, so one analyst can shut "+
+			"everybody out; write a larger number for the dataset", f.Analyst, f.Dataset))
 	}
 	for _, name := range ds.AnalystNames() {
 		if q, _ := ds.Quota(name); paysForNothing(ds.Budget, q.Limit()) {
@@ -158,7 +158,7 @@ func emptyQuotaWarning(noun, name string, b policy.Budget) string {
 	text := fmt.Sprintf("the quota of the %s %s does not pay for one question at the default price, epsilon %s; "+
 		"write a larger quota, or a smaller per_query: {default: ...}", noun, name, b.DefaultEpsilon.Short())
 	if !b.Pure() {
-		text += " (with a delta quotas are counted in rho, and half of an epsilon is about a quarter of its rho)"
+		text += " (with a delta, quotas are counted in rho, and half an epsilon is about a quarter of its rho)"
 	}
 	return text
 }

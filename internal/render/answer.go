@@ -31,7 +31,7 @@ func Body(w io.Writer, a *api.Answer) {
 		fmt.Fprintln(w, "note: "+Clean(n))
 	}
 	if a.Cut {
-		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n",
+		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; the bias of this limit is not in %s\n",
 			Count(a.MaxRows, "row"), Count(a.MaxGroups, "group"), PlusMinus(a.Confidence))
 	}
 }

@@ -63,12 +63,12 @@ func Explanation(w io.Writer, e *api.Explanation) {
 		fmt.Fprintln(w, "left after it: "+Left(e.After))
 	}
 	if e.Deadline != nil && !e.Closed {
-		fmt.Fprintf(w, "answered: %s after its turn, which comes with the next tick; later where others ask too, and the same whatever "+
+		fmt.Fprintf(w, "answered: %s after its turn, which comes with the next tick; later if others ask too, but the same whatever "+
 			"is in the data\n", secondsWords(*e.Deadline))
 	}
 	if e.Closed {
 		fmt.Fprintln(w,
-			"closed: questions failed after they were charged, and there are no new answers until the owner of the data has released it")
+			"closed: questions failed after they were charged, and there are no new answers until the owner of the data releases it")
 	}
 }
 
@@ -125,7 +125,7 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 		fmt.Fprintf(w, "%s: %s\n", Clean(m.Measure), Clean(m.Why))
 	}
 	if q.Sharpens > 0 {
-		fmt.Fprintf(w, "made of record %d, which is the same with more noise: the difference is paid\n", q.Sharpens)
+		fmt.Fprintf(w, "made from record %d, which is the same with more noise: only the difference is paid\n", q.Sharpens)
 	}
 	for _, k := range q.Keys {
 		values := ""
@@ -136,7 +136,7 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 	}
 	rows := fmt.Sprintf("rows: %d, one for each combination of public keys", q.Groups)
 	if q.Chosen > 0 {
-		rows = fmt.Sprintf("rows: %d, chosen out of %d combinations of public keys", q.Chosen, q.Groups)
+		rows = fmt.Sprintf("rows: %d, chosen from %d combinations of public keys", q.Chosen, q.Groups)
 	}
 	for _, k := range q.Keys {
 		if k.Private {
@@ -156,13 +156,13 @@ func printStream(w io.Writer, e *api.Explanation, s *api.StreamInquiry) {
 	switch {
 	case s.Known:
 	case s.Most == dp.Cost{}:
-		price = "free now, because the round of tests that is open was paid for, against " + priceTag(s.Ordinary, e.Remaining) +
+		price = "free now, because the open round of tests is paid for, against " + priceTag(s.Ordinary, e.Remaining) +
 			" by itself"
 	default:
 		price = "at most " + priceTag(s.Most, e.Remaining) + " now, and less for what the stream predicts, against " +
 			priceTag(s.Ordinary, e.Remaining) + " by itself"
 	}
-	fmt.Fprintf(w, "through the stream %s: %s, each within %d with probability %s, all that the stream answers together; %s\n", s.Name,
+	fmt.Fprintf(w, "through the stream %s: %s, each within %d with probability %s, for all answers of the stream together; %s\n", s.Name,
 		Count(int64(s.Counts), "count"), s.Error, Number(s.Confidence), price)
 }
 
@@ -183,16 +183,16 @@ func streamWayWords(a *api.StreamAnswer) string {
 	case a.Way == "cached":
 		return "free, it was asked before"
 	case a.Way == "unchecked":
-		return "free, predicted without a test: the budget is gone, and nobody knows how far off it is"
+		return "free, predicted without a test: the budget is used up, and nobody knows how far off it is"
 	case a.Way == "predicted" && a.Free:
 		return "free, predicted from released answers, and the test agreed"
 	case a.Way == "predicted":
-		return priceTag(a.Cost, a.Remaining) + " for a round of tests; this one agreed with what was predicted, and the next are free " +
-			"until one does not"
+		return priceTag(a.Cost, a.Remaining) + " for a round of tests; this one agreed with the prediction, and the next are free " +
+			"until one disagrees"
 	case a.Way == "paid" && a.Free:
-		return "free, the test did not agree with what was predicted, and its round was paid for"
+		return "free, the test disagreed with the prediction, and its round was paid for"
 	case a.Way == "paid":
-		return priceTag(a.Cost, a.Remaining) + ", the test did not agree with what was predicted"
+		return priceTag(a.Cost, a.Remaining) + ", the test disagreed with the prediction"
 	}
 	return priceTag(a.Cost, a.Remaining) + ", without a test"
 }
@@ -203,14 +203,13 @@ func StreamQuoteWords(q *api.StreamQuote) string {
 	case q.Way == "cached":
 		return "free: it was asked before"
 	case q.Way == "unchecked":
-		return "free: predicted without a test, because the budget is gone; nobody would know how far off it is"
+		return "free: predicted without a test, because the budget is used up; nobody would know how far off it is"
 	case q.Way == "plain":
 		return "at most " + Cost(q.Cost) + ": it is paid for without a test"
 	case q.Cost == dp.Cost{}:
 		return "free: it is predicted and tested, in a round that was paid for"
 	}
-	return "at most " + Cost(q.Cost) + ": it is predicted and tested, in a new round, in which the next are free until a test " +
-		"does not agree"
+	return "at most " + Cost(q.Cost) + ": it is predicted and tested, in a new round, in which the next are free until a test disagrees"
 }
 
 // Cost shows a cost in whichever currency it is in.

@@ -31,10 +31,10 @@ func TrainingQuote(w io.Writer, q *api.TrainingQuote) {
 	case q.Affordable:
 		fmt.Fprintln(w, "left after: "+Left(q.After))
 	default:
-		fmt.Fprintln(w, "the budget does not admit it now")
+		fmt.Fprintln(w, "the budget does not allow it now")
 	}
 	printWrapped(w, "currency:", q.Currency)
-	fmt.Fprintf(w, "it protects one of %s, of whom %s at most\n\n", Clean(q.Unit), rowCountWords(q.MaxRows))
+	fmt.Fprintf(w, "it protects one of %s; at most %s for each\n\n", Clean(q.Unit), rowCountWords(q.MaxRows))
 	for _, line := range q.Lines {
 		if line.Name != "price" {
 			printWrapped(w, fmt.Sprintf("%-12s", line.Name), line.Value)
@@ -69,7 +69,7 @@ func Training(w io.Writer, t *api.Training) {
 	m := t.Model
 	Coefficients(w, m)
 	if e := m.Evaluation; e != nil {
-		fmt.Fprintf(w, "\n%s on the training rows: %.4g, from %.4g to %.4g with a probability of 95 %%\n", errorName(m),
+		fmt.Fprintf(w, "\n%s on the training rows: %.4g, from %.4g to %.4g with probability 95 %%\n", errorName(m),
 			e.Error, e.Low, e.High)
 	}
 	fmt.Fprintln(w)
@@ -97,7 +97,7 @@ func errorName(m *model.Model) string {
 	if m.Encoding.Target.Categorical() {
 		return "share of errors"
 	}
-	return "root of the mean square of the error"
+	return "root mean square error"
 }
 
 func Coefficients(w io.Writer, m *model.Model) {

@@ -58,7 +58,7 @@ func (o Options) filled() Options {
 
 // ErrSamples is returned when a run is asked for with too few samples to say anything, or
 // with too many to be exact about.
-var ErrSamples = fmt.Errorf("a mechanism is run from %d to %d times on each input", MinSamples, MaxSamples)
+var ErrSamples = fmt.Errorf("run a mechanism from %d to %d times on each input", MinSamples, MaxSamples)
 
 // UnknownError is returned when a mechanism is asked for that is not in the catalogue.
 type UnknownError struct {

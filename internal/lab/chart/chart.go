@@ -143,7 +143,7 @@ func (c Chart) scene() (*scene, error) {
 		s.marks = append(s.marks, v)
 		if c.LogX && v.X <= 0 {
 			return nil,
-				fmt.Errorf("chart: the mark %q is at x = %v, and a logarithmic axis begins above zero: leave the mark out, or use a "+
+				fmt.Errorf("chart: the mark %q is at x = %v, but a logarithmic axis begins above zero: leave the mark out, or use a "+
 					"linear x axis", v.Name, v.X)
 		}
 		xs = append(xs, v.X)
@@ -163,8 +163,8 @@ func (c Chart) scene() (*scene, error) {
 }
 
 func errNotPositive(kind, name string, p Point, axis string) error {
-	return fmt.Errorf("chart: the %s %q has the point (%v, %v), and a logarithmic axis begins above zero: leave the point out, or use a "+
-		"linear %s axis", kind, name, p.X, p.Y, axis)
+	return fmt.Errorf("chart: the %s %q has the point (%v, %v), but a logarithmic axis begins above zero: leave the point out, or "+
+		"use a linear %s axis", kind, name, p.X, p.Y, axis)
 }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

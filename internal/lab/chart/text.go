@@ -64,7 +64,7 @@ func (c Chart) Text(w io.Writer, t Terminal) error {
 		t.Height = 24
 	}
 	if t.Width < 40 || t.Height < 10 {
-		return fmt.Errorf("chart: a chart in text needs 40 columns and 10 lines, and the terminal has %d and %d", t.Width, t.Height)
+		return fmt.Errorf("chart: a chart in text needs 40 columns and 10 lines, but the terminal has %d and %d", t.Width, t.Height)
 	}
 	s, err := c.scene()
 	if err != nil {

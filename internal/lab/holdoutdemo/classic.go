@@ -86,9 +86,9 @@ func (c Classic) check() error {
 	case c.Biased < 0 || c.Biased > c.Attributes:
 		return refuse("%d of %d attributes cannot go with the label", c.Biased, c.Attributes)
 	case !(c.Bias >= 0 && c.Bias <= math.Sqrt(float64(c.Size))):
-		return refuse("the bias is from 0 to sqrt n standard deviations of a mean")
+		return refuse("the bias must be from 0 to sqrt n standard deviations of a mean")
 	case len(c.Selected) == 0 || !slices.IsSorted(c.Selected) || c.Selected[0] < 1 || c.Selected[len(c.Selected)-1] > c.Attributes:
-		return refuse("select from 1 to %d attributes, in rising numbers", c.Attributes)
+		return refuse("select from 1 to %d attributes, in increasing numbers", c.Attributes)
 	}
 	return nil
 }

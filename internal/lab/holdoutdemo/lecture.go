@@ -55,7 +55,7 @@ func (l Lecture) check() error {
 	case l.Repetitions < 1 || l.Repetitions > MaxSize:
 		return refuse("repeat from 1 to %d times, not %d", MaxSize, l.Repetitions)
 	case l.Group < 2 || l.Group > l.subsets():
-		return refuse("a group has from 2 to %d subsets, not %d", l.subsets(), l.Group)
+		return refuse("take from 2 to %d subsets in a group, not %d", l.subsets(), l.Group)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (l Lecture) epsilon() (dp.Amount, error) {
 	e, err := dp.FloorFloat(math.Sqrt(math.Max(0, square)))
 	if err != nil || e == 0 || !(l.Tolerance <= 2*latticeBound/latticeUnit) {
 		least := math.Sqrt(math.Ln2/(2*float64(l.Size))) * 2 * latticeBound / latticeUnit
-		return 0, fmt.Errorf("%w: with %d numbers the theorem speaks about tolerances above %.3g and up to %d; take one of these", ErrDemo,
+		return 0, fmt.Errorf("%w: with %d numbers the theorem covers tolerances above %.3g and up to %d; take one of these", ErrDemo,
 			l.Size, least, 2*latticeBound/latticeUnit)
 	}
 	return e, nil

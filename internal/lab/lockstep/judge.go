@@ -27,13 +27,13 @@ import (
 func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 	switch {
 	case a.panicked || b.panicked:
-		return 0, fmt.Errorf("one says %q, the other %q, and neither may panic", a.err, b.err)
+		return 0, fmt.Errorf("one says %q, the other %q, and neither is allowed to panic", a.err, b.err)
 	case a.err != b.err:
 		return 0, fmt.Errorf("one says %q, the other %q", a.err, b.err)
 	}
 	// Calls come before the rest: where their number differs, that is the reason for all else.
 	if len(a.calls) != len(b.calls) {
-		return 0, fmt.Errorf("noise is added %d times against %d times", len(a.calls), len(b.calls))
+		return 0, fmt.Errorf("noise is added %d times in one and %d times in the other", len(a.calls), len(b.calls))
 	}
 	moved := false
 	var worth selectionLosses
@@ -47,10 +47,10 @@ func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 		}
 	}
 	if a.drawn != b.drawn {
-		return ratio, fmt.Errorf("%d bytes of randomness are drawn against %d", a.drawn, b.drawn)
+		return ratio, fmt.Errorf("one draws %d bytes of randomness, the other %d", a.drawn, b.drawn)
 	}
 	if !slices.Equal(a.events, b.events) {
-		return ratio, fmt.Errorf("the steps are %v against %v", a.events, b.events)
+		return ratio, fmt.Errorf("the steps are %v in one and %v in the other", a.events, b.events)
 	}
 	if err := judgeCharges(a, b); err != nil {
 		return ratio, err
@@ -59,13 +59,13 @@ func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 		return ratio, err
 	}
 	if (a.answer == nil) != (b.answer == nil) {
-		return ratio, errors.New("there is an answer against none")
+		return ratio, errors.New("one has an answer, the other has none")
 	}
 	if a.answer == nil {
 		return ratio, nil
 	}
 	if len(a.calls) == 0 || a.drawn == 0 {
-		return ratio, errors.New("there is an answer, and no noise was drawn for it")
+		return ratio, errors.New("there is an answer, but no noise was drawn for it")
 	}
 	if err := judgeAnswers(p, a.answer, b.answer, moved); err != nil {
 		return ratio, err
@@ -78,18 +78,19 @@ func judgeCall(c, d mech.Call) (ratio float64, err error) {
 	switch {
 	case c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0:
 		return 0,
-			fmt.Errorf("the noise is %s(%s) against %s(%s)", c.Mechanism, c.Parameter.RatString(), d.Mechanism, d.Parameter.RatString())
+			fmt.Errorf("the noise is %s(%s) in one and %s(%s) in the other", c.Mechanism, c.Parameter.RatString(),
+				d.Mechanism, d.Parameter.RatString())
 	case (c.Before == nil) != (d.Before == nil) || c.Before != nil && c.Before.Cmp(d.Before) != 0:
-		return 0, fmt.Errorf("the answer before has the noise %v against %v", c.Before, d.Before)
+		return 0, fmt.Errorf("the previous answer has the noise %v in one and %v in the other", c.Before, d.Before)
 	case c.Sensitivity.String() != d.Sensitivity.String() || c.Scoring != d.Scoring:
-		return 0, fmt.Errorf("the sensitivity is %v against %v", declaredSensitivity(c), declaredSensitivity(d))
+		return 0, fmt.Errorf("the sensitivity is %v in one and %v in the other", declaredSensitivity(c), declaredSensitivity(d))
 	}
 	if strings.HasPrefix(c.Mechanism, quantilePrefix) {
 		return judgeQuantile(c, d)
 	}
 	m, ok := sealed.Between(c.Values, d.Values)
 	if !ok {
-		return 0, fmt.Errorf("there are %d values against %d", c.Values.Len(), d.Values.Len())
+		return 0, fmt.Errorf("one has %d values, the other %d", c.Values.Len(), d.Values.Len())
 	}
 	distance, bound := m.L1, new(big.Int)
 	switch c.Sensitivity.Norm() {
@@ -127,11 +128,11 @@ func declaredSensitivity(c mech.Call) fmt.Stringer {
 // judgeAnswers compares the shapes of two answers, and the answers where no exact value differs.
 func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 	if !slices.Equal(a.Columns, b.Columns) {
-		return fmt.Errorf("the columns are %v against %v", a.Columns, b.Columns)
+		return fmt.Errorf("the columns are %v in one and %v in the other", a.Columns, b.Columns)
 	}
 	if a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt != b.Receipt || a.MaxRows != b.MaxRows || a.MaxGroups != b.MaxGroups ||
 		a.Cut != b.Cut || a.Version != b.Version {
-		return fmt.Errorf("the cost is %v and %v remains, against %v and %v", a.Cost, a.Remaining, b.Cost, b.Remaining)
+		return fmt.Errorf("in one the cost is %v and %v remains, in the other %v and %v", a.Cost, a.Remaining, b.Cost, b.Remaining)
 	}
 	for _, x := range []*api.Answer{a, b} {
 		if err := checkWellFormed(x); err != nil {
@@ -140,7 +141,7 @@ func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 	}
 	if !moved {
 		if shownAnswer(a) != shownAnswer(b) {
-			return errors.New("no exact value that noise is added to differs, and the answers do")
+			return errors.New("the exact values to which noise is added are equal, but the answers differ")
 		}
 		return nil
 	}
@@ -148,17 +149,17 @@ func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 		return nil // which rows there are, and in which order, is made of noisy values
 	}
 	if len(a.Rows) != len(b.Rows) {
-		return fmt.Errorf("there are %d rows against %d", len(a.Rows), len(b.Rows))
+		return fmt.Errorf("one has %d rows, the other %d", len(a.Rows), len(b.Rows))
 	}
 	for i := range a.Rows {
 		for j, c := range a.Columns {
 			if !c.Noisy && a.Rows[i][j] != b.Rows[i][j] {
-				return fmt.Errorf("row %d has the key %v against %v", i+1, a.Rows[i][j], b.Rows[i][j])
+				return fmt.Errorf("row %d has the key %v in one and %v in the other", i+1, a.Rows[i][j], b.Rows[i][j])
 			}
 			// What is computed of several noisy values has an error bar that is too; those of
 			// counts and sums are public.
 			if c.Noisy && !c.Approximate && *a.Errors[i][j] != *b.Errors[i][j] {
-				return fmt.Errorf("row %d of %s has the error %v against %v", i+1, c.Name, *a.Errors[i][j], *b.Errors[i][j])
+				return fmt.Errorf("row %d of %s has the error %v in one and %v in the other", i+1, c.Name, *a.Errors[i][j], *b.Errors[i][j])
 			}
 		}
 	}
@@ -180,7 +181,7 @@ func checkWellFormed(a *api.Answer) error {
 			}
 			f, err := strconv.ParseFloat(string(n), 64)
 			if !ok || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-				return fmt.Errorf("row %d of %s holds something that is no number", i+1, c.Name)
+				return fmt.Errorf("row %d of %s holds something that is not a number", i+1, c.Name)
 			}
 			if !c.Approximate && a.Errors[i][j] == nil {
 				return fmt.Errorf("row %d of %s has no error", i+1, c.Name)
@@ -229,7 +230,7 @@ func checkSameNoise(p *tree.Plan, a, b outcome) error {
 		want, _ := sealed.Between(a.calls[measure].Values, b.calls[measure].Values)
 		got, ok := sealed.Between(mech.Seal(x...), mech.Seal(y...))
 		if !ok || got.L1.Cmp(want.L1) != 0 || got.L2Squared.Cmp(want.L2Squared) != 0 || got.Up != want.Up || got.Down != want.Down {
-			return fmt.Errorf("the noise of %s is the same, and the answers are not as far apart as the exact values", o.Name)
+			return fmt.Errorf("the noise of %s is the same, but the answers are not as far apart as the exact values", o.Name)
 		}
 	}
 	return nil
@@ -264,11 +265,11 @@ func judgeCharges(a, b outcome) error {
 		c.Missed, d.Missed = nil, nil // they have the version in them
 		// Amounts are compared by themselves, because as text they are rounded.
 		if c.Cost != d.Cost || fmt.Sprint(c) != fmt.Sprint(d) {
-			return fmt.Errorf("charged %v for %s against %v for %s", c.Cost, c.Mechanisms, d.Cost, d.Mechanisms)
+			return fmt.Errorf("one charged %v for %s, the other %v for %s", c.Cost, c.Mechanisms, d.Cost, d.Mechanisms)
 		}
 	}
 	if len(a.events) > 0 && a.events[0] != "charge" {
-		return fmt.Errorf("nothing was charged before the data was touched: the steps are %v", a.events)
+		return fmt.Errorf("nothing was charged before the data was read: the steps are %v", a.events)
 	}
 	return checkCovered(a.calls, a.charges)
 }
@@ -282,7 +283,7 @@ func checkCovered(calls []mech.Call, charges []ledger.Charge) error {
 		return nil
 	}
 	if len(charges) == 0 {
-		return errors.New("noise was added, and nothing was charged")
+		return errors.New("noise was added, but nothing was charged")
 	}
 	var charged dp.Cost
 	for _, c := range charges {
@@ -386,10 +387,10 @@ func peopleOptions(ds *policy.Dataset) (o planner.Options) {
 func judgePublic(a, b outcome) error {
 	for _, o := range []outcome{a, b} {
 		if o.panicked || o.err != "" || o.answer == nil {
-			return errors.New("a public answer is not given: " + o.err)
+			return errors.New("a public answer is missing: " + o.err)
 		}
 		if len(o.charges) != 0 || len(o.calls) != 0 || o.drawn != 0 || len(o.events) != 0 {
-			return errors.New("a public answer is charged, computed, or has noise")
+			return errors.New("a public answer is charged, is computed, or has noise")
 		}
 	}
 	return judgeAnswers(nil, a.answer, b.answer, false)

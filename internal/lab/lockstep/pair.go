@@ -58,7 +58,7 @@ var commonPeople = []struct {
 		}
 		return out
 	}},
-	{"rows of nobody", func(s schema, d dice, turn int) []person {
+	{"rows that belong to nobody", func(s schema, d dice, turn int) []person {
 		out := []person{s.makePerson(d, "1", everyGroup, turn)}
 		for range 10 {
 			out = append(out, s.makePerson(d, nullValue, anyValues, turn))

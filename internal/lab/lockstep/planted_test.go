@@ -186,7 +186,7 @@ var planted = []struct {
 				return l.Charge(ctx, c)
 			}}, r)
 		}, false},
-	{"the data is touched before the charge", clinic(pure), "before the data was touched",
+	{"the data is touched before the charge", clinic(pure), "before the data was read",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				count(ctx, ds, e)
@@ -207,7 +207,7 @@ var planted = []struct {
 			return curator.New(ds, e, l, r).Ask(ctx, q)
 		})
 	}, false},
-	{"groups of nobody are left out", shop("add-remove", pure), "rows against",
+	{"groups of nobody are left out", shop("add-remove", pure), " rows, the other ",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
@@ -217,7 +217,7 @@ var planted = []struct {
 				return a, err
 			})
 		}, false},
-	{"an answer that noise does not cover", clinic(pure), "and the answers do",
+	{"an answer that noise does not cover", clinic(pure), "but the answers differ",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			return askerFunc(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
@@ -254,7 +254,7 @@ var planted = []struct {
 			unrecorded := mech.NewReleaser(entropy.FromReader(detrand.NewStream("elsewhere", 1)))
 			return curator.New(ds, e, l, unrecorded)
 		}, false},
-	{"rows are told where somebody may be in another table alone", bySubstitution(clinic(pure)), "before the data was touched",
+	{"rows are told where somebody may be in another table alone", bySubstitution(clinic(pure)), "before the data was read",
 		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 			alone := *ds
 			patients := *ds.Tables["patients"]

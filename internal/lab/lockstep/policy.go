@@ -202,7 +202,7 @@ func findReusedNoise(ctx context.Context, ds *policy.Dataset, folder string, o O
 		first := "SELECT COUNT(*) FROM " + quoteName(t)
 		second := first + " WHERE " + quoteName(columns[0]) + " IS NOT NULL"
 		f := enumerate.Finding{Subject: first + " and then " + second, Check: "replay", Claim: 1, Stands: true,
-			Detail: "the noise of one is not the noise of the other"}
+			Detail: "the two have different noise"}
 		equal := 0
 		for i := range reuseRounds {
 			s := o.System.open(d, o.Seed+uint64(i))
@@ -256,7 +256,7 @@ func WriteFindings(w io.Writer, findings []enumerate.Finding) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d questions, %d broken; among the others one person moves the exact values at most %.3f of what the "+
+	_, err := fmt.Fprintf(w, "%d questions, %d broken; in the others one person moves the exact values by at most %.3f of what the "+
 		"noise covers\n", len(findings), broken, worst)
 	return err
 }

@@ -175,7 +175,7 @@ func TestJudgeCall(t *testing.T) {
 		{"another sensitivity", call(l1(5), zero, 0), call(l1(6), zero, 0), 0, "the sensitivity is"},
 		{"another norm", call(l1(5), zero, 0), call(l2(5), zero, 0), 0, "the sensitivity is"},
 		{"another scoring", call(none, three, 0), call(none, monotone, 0), 0, "the sensitivity is"},
-		{"another length", call(l1(5), zero, 0), call(l1(5), zero, 0, 0), 0, "1 values against 2"},
+		{"another length", call(l1(5), zero, 0), call(l1(5), zero, 0, 0), 0, "one has 1 values, the other 2"},
 	} {
 		ratio, err := judgeCall(c.a, c.b)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || ratio < c.ratio-0.01 ||

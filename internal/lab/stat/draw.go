@@ -112,12 +112,12 @@ func Fit(c Counts, l Law, beta float64) error {
 		// The law is rounded, and may be wrong by a rest.
 		least, most := p*(1-1e-9), p*(1+1e-9)+l.Rest()
 		if at := c[k]; isTooMany(at, n, most, each) || isTooMany(n-at, n, 1-least, each) {
-			return fmt.Errorf("outcome %d came %d times out of %d; its probability is %.6g", k, at, n, p)
+			return fmt.Errorf("outcome %d occurred %d times out of %d; its probability is %.6g", k, at, n, p)
 		}
 		seen += float64(c[k]) / float64(n)
 		sum += p
 		if math.Abs(seen-sum) > margin+l.Rest()+1e-9 {
-			return fmt.Errorf("outcomes up to %d came with frequency %.6f; the probability is %.6f", k, seen, sum)
+			return fmt.Errorf("outcomes up to %d occurred with frequency %.6f; the probability is %.6f", k, seen, sum)
 		}
 	}
 	return nil

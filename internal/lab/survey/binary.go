@@ -38,7 +38,7 @@ func NewBinary(epsilon dp.Amount) (*Binary, error) {
 func NewBiased(g *big.Rat) (*Binary, error) {
 	half := big.NewRat(1, 2)
 	if g == nil || g.Sign() <= 0 || g.Cmp(half) >= 0 {
-		return nil, fmt.Errorf("%w: the bias is a number above 0 and below 1/2, such as 1/4", errEpsilon)
+		return nil, fmt.Errorf("%w: the bias must be a number above 0 and below 1/2, such as 1/4", errEpsilon)
 	}
 	lies := new(big.Rat).Sub(half, g)
 	if lies.Denom().BitLen() > 62 {

@@ -55,7 +55,7 @@ func NewHeavyHitters(size uint64, epsilon dp.Amount) (*HeavyHitters, error) {
 		return nil, err
 	}
 	if size < 2 || size > 1<<maxHeavyBits {
-		return nil, fmt.Errorf("%w: it has %d values; it may have from 2 to 2^%d", errDomain, size, maxHeavyBits)
+		return nil, fmt.Errorf("%w: it has %d values; it can have from 2 to 2^%d", errDomain, size, maxHeavyBits)
 	}
 	long := bits.Len64(size - 1)
 	levels := 1
@@ -100,7 +100,7 @@ func (h *HeavyHitters) Floor(n int64, confidence float64) (float64, error) {
 // Randomize makes the report of a person who holds a value.
 func (h *HeavyHitters) Randomize(src *noise.Source, value uint64) (HeavyReport, error) {
 	if value >= h.size {
-		return HeavyReport{}, fmt.Errorf("%w: a value is a number from 0 to %d", errValue, h.size-1)
+		return HeavyReport{}, fmt.Errorf("%w: a value must be a number from 0 to %d", errValue, h.size-1)
 	}
 	return h.report(sourceRandomness{src}, value), nil
 }
@@ -127,7 +127,7 @@ func NewHeavyCollector(h *HeavyHitters) *HeavyCollector {
 // Add keeps a report, or refuses what no client can have sent.
 func (c *HeavyCollector) Add(r HeavyReport) error {
 	if r.Level >= uint64(len(c.reports)) || r.Answer > 1 || r.Row>>c.heavy.levels[r.Level] != 0 {
-		return fmt.Errorf("%w: there is no such level, row or sign", errReport)
+		return fmt.Errorf("%w: its level, row or sign does not exist", errReport)
 	}
 	c.reports[r.Level] = append(c.reports[r.Level], r.Row<<1|r.Answer)
 	return nil

@@ -33,7 +33,7 @@ const minMissProbability = 1e-12
 func missProbability(confidence float64) (float64, error) {
 	beta := 1 - confidence
 	if !(beta >= minMissProbability && beta < 1) { // NaN too
-		return 0, fmt.Errorf("%w, above 0 and at most 1 - 1e-12, and not %v", errConfidence, confidence)
+		return 0, fmt.Errorf("%w, above 0 and at most 1 - 1e-12, not %v", errConfidence, confidence)
 	}
 	return beta, nil
 }

@@ -150,9 +150,9 @@ func ChooseOracle(size int, epsilon dp.Amount) (Oracle, string, error) {
 // Errors when a survey is planned.
 var (
 	// errEpsilon is returned when an epsilon randomizes nothing or everything.
-	errEpsilon = errors.New("no survey has this epsilon")
+	errEpsilon = errors.New("a survey cannot have this epsilon")
 	// errDomain is returned when there are too few or too many values to choose from.
-	errDomain = errors.New("no survey has this domain")
+	errDomain = errors.New("a survey cannot have this domain")
 	// errOracle is returned when there is no oracle of a name.
 	errOracle = errors.New("there is no such oracle")
 )
@@ -161,20 +161,20 @@ var (
 var (
 	// errValue is returned when somebody answers with a value outside of the domain.
 	// Nothing was drawn.
-	errValue = errors.New("the answer is outside of the domain")
+	errValue = errors.New("the answer is outside the domain")
 	// errReport is returned when a report cannot have been made by this survey's
 	// clients. It was not counted.
-	errReport = errors.New("this is no report of this survey")
+	errReport = errors.New("this report is not from this survey")
 )
 
 // Errors when answers are counted.
 var (
 	// errMerge is returned when reports of different surveys are added up.
-	errMerge = errors.New("the reports are of another survey")
+	errMerge = errors.New("the reports are from another survey")
 	// errNobody is returned when nobody has answered.
 	errNobody = errors.New("nobody has answered, so there is nothing to estimate")
 	// errConfidence is returned when a confidence is none.
-	errConfidence = errors.New("a confidence is a number such as 0.95")
+	errConfidence = errors.New("a confidence must be a number such as 0.95")
 )
 
 // maxEpsilon is the largest epsilon: beyond it one answer in 10^14 is turned, which
@@ -188,7 +188,8 @@ func reportCost(epsilon dp.Amount) (dp.Cost, error) {
 		return dp.Cost{}, fmt.Errorf("%w: with epsilon 0 the answers tell nothing; ask with an epsilon such as 1", errEpsilon)
 	case epsilon > maxEpsilon:
 		return dp.Cost{},
-			fmt.Errorf("%w: above 32 hardly an answer is ever turned, and nobody is protected; ask with an epsilon such as 1", errEpsilon)
+			fmt.Errorf("%w: above 32 hardly any answer is ever changed, and nobody is protected; ask with an "+
+				"epsilon such as 1", errEpsilon)
 	}
 	rho, err := dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
 	if err != nil {
@@ -201,9 +202,9 @@ func reportCost(epsilon dp.Amount) (dp.Cost, error) {
 func checkDomain(size, most int) error {
 	switch {
 	case size < 2:
-		return fmt.Errorf("%w: it has %d values, and a question needs two answers at least", errDomain, size)
+		return fmt.Errorf("%w: it has %d values, but a question needs at least two answers", errDomain, size)
 	case size > most:
-		return fmt.Errorf("%w: it has %d values, and this oracle takes %d at most; put rare values together, or use another oracle",
+		return fmt.Errorf("%w: it has %d values, but this oracle takes at most %d; combine rare values, or use another oracle",
 			errDomain, size, most)
 	}
 	return nil
@@ -211,7 +212,7 @@ func checkDomain(size, most int) error {
 
 func checkValue(value, size int) error {
 	if value < 0 || value >= size {
-		return fmt.Errorf("%w: a value is a number from 0 to %d", errValue, size-1)
+		return fmt.Errorf("%w: a value must be a number from 0 to %d", errValue, size-1)
 	}
 	return nil
 }

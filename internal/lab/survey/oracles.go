@@ -70,7 +70,7 @@ func lieOrTell(c randomness, lie *coin, value, k uint64) uint64 {
 
 func (d *Direct) check(r Report) error {
 	if r.Answer >= uint64(d.size) {
-		return fmt.Errorf("%w: its value is outside of the domain", errReport)
+		return fmt.Errorf("%w: its value is outside the domain", errReport)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (u *Unary) report(c randomness, value int) Report {
 
 func (u *Unary) check(r Report) error {
 	if len(r.Bits) != (u.size+63)/64 || u.size%64 != 0 && r.Bits[len(r.Bits)-1]>>(u.size%64) != 0 {
-		return fmt.Errorf("%w: it has not %d bits", errReport, u.size)
+		return fmt.Errorf("%w: it does not have %d bits", errReport, u.size)
 	}
 	return nil
 }
@@ -265,10 +265,10 @@ func (o *Hashing) report(c randomness, value int) Report {
 
 func (o *Hashing) check(r Report) error {
 	if r.Hash.A >= prime || r.Hash.B >= prime {
-		return fmt.Errorf("%w: its hash function is none", errReport)
+		return fmt.Errorf("%w: its hash function does not exist", errReport)
 	}
 	if r.Answer >= o.buckets {
-		return fmt.Errorf("%w: there is no such bucket", errReport)
+		return fmt.Errorf("%w: its bucket does not exist", errReport)
 	}
 	return nil
 }
@@ -354,7 +354,7 @@ func parity(x uint64) uint64 { return uint64(bits.OnesCount64(x)) & 1 }
 
 func (h *Hadamard) check(r Report) error {
 	if r.Row >= h.rows || r.Answer > 1 {
-		return fmt.Errorf("%w: there is no such row or sign", errReport)
+		return fmt.Errorf("%w: its row or sign does not exist", errReport)
 	}
 	return nil
 }

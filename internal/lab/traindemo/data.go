@@ -134,7 +134,7 @@ func ReadAdult(files ...string) (*Data, error) {
 		}
 	}
 	if len(d.Rows) == 0 {
-		return nil, fmt.Errorf("%w: there is no complete row of the Adult data set in %s", ErrDemo, strings.Join(files, ", "))
+		return nil, fmt.Errorf("%w: %s has no complete row of the Adult data set", ErrDemo, strings.Join(files, ", "))
 	}
 	return d, nil
 }
@@ -176,7 +176,7 @@ func (d *Data) add(line string) error {
 	cells := strings.Split(line, ",")
 	columns := append(slices.Clone(d.Encoding.Features), d.Encoding.Target)
 	if len(cells) != len(columns) {
-		return fmt.Errorf("there are %d values, and the Adult data set has %d columns", len(cells), len(columns))
+		return fmt.Errorf("there are %d values, but the Adult data set has %d columns", len(cells), len(columns))
 	}
 	if slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "?" }) {
 		return nil
@@ -190,13 +190,13 @@ func (d *Data) add(line string) error {
 		if !c.Categorical() {
 			x, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return fmt.Errorf("%q is no whole number for %s", text, c.Name)
+				return fmt.Errorf("%q is not a whole number for %s", text, c.Name)
 			}
 			row[i] = min(max(x, c.Lo), c.Hi)
 			continue
 		}
 		if row[i] = int64(slices.Index(c.Values, text)); row[i] < 0 {
-			return fmt.Errorf("%q is none of the values of %s", text, c.Name)
+			return fmt.Errorf("%q is not one of the values of %s", text, c.Name)
 		}
 	}
 	d.Rows = append(d.Rows, row)
@@ -217,7 +217,7 @@ var (
 // five earn much, and the best model is wrong about one in six.
 func MakeTown(rows int, seed uint64) (*Data, error) {
 	if rows < 100 || rows > 2_000_000 {
-		return nil, fmt.Errorf("%w: %d rows are asked for; make up from 100 to 2000000", ErrDemo, rows)
+		return nil, fmt.Errorf("%w: you asked for %d rows; make up from 100 to 2000000", ErrDemo, rows)
 	}
 	one := big.NewRat(1, 1)
 	d := &Data{Name: "made-up town", Encoding: &learn.Encoding{

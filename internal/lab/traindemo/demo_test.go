@@ -196,8 +196,8 @@ func TestReadAdult(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a,b": "line 1 of",
-		strings.Replace(twoAdults, "39,", "old,", 1):    `"old" is no whole number for age`,
-		strings.Replace(twoAdults, "White", "Green", 1): `"Green" is none of the values of race`,
+		strings.Replace(twoAdults, "39,", "old,", 1):    `"old" is not a whole number for age`,
+		strings.Replace(twoAdults, "White", "Green", 1): `"Green" is not one of the values of race`,
 		"":               "no complete row",
 		"\x1f\x8bbroken": "adult.data",
 	} {

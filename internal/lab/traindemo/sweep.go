@@ -77,7 +77,7 @@ func (s Sweep) validate() error {
 	case len(s.Epsilons) == 0 || len(s.Ways) == 0:
 		return fmt.Errorf("%w: give at least one epsilon and one method", ErrDemo)
 	case s.Splits < 1 || s.Draws < 1 || s.Splits*s.Draws > 10_000:
-		return fmt.Errorf("%w: there is at least one split and one draw, and 10000 trainings of each kind at most", ErrDemo)
+		return fmt.Errorf("%w: take at least one split and one draw, and at most 10000 trainings of each kind", ErrDemo)
 	}
 	return nil
 }

@@ -176,7 +176,8 @@ func (v SparseVector) Scale() (float64, error) {
 		return 0, fmt.Errorf("%w: delta is %v; write 0, or a probability such as 1e-6", errInput, v.Delta)
 	}
 	if v.Answers > v.Queries {
-		return 0, fmt.Errorf("%w: there are %d answers to %d queries; write at most as many", errInput, v.Answers, v.Queries)
+		return 0, fmt.Errorf("%w: there are %d answers to %d queries; write at most as "+
+			"many answers as queries", errInput, v.Answers, v.Queries)
 	}
 	c := float64(v.Answers)
 	if v.Delta == 0 || v.Answers == 1 {

@@ -29,7 +29,7 @@ func (r RandomizedResponse) check() error {
 		return err
 	}
 	if r.keptShare() == 0 {
-		return fmt.Errorf("%w: epsilon is %v, and tells nothing; write a larger one", errInput, r.Epsilon)
+		return fmt.Errorf("%w: epsilon is %v, which tells nothing; write a larger one", errInput, r.Epsilon)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (s Selection) gaps(scores []float64) ([]float64, error) {
 	}
 	for _, x := range scores {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%w: a score is %v; scores are finite", errInput, x)
+			return nil, fmt.Errorf("%w: a score is %v; scores must be finite", errInput, x)
 		}
 	}
 	best, out := highest(scores), make([]float64, len(scores))

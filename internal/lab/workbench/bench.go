@@ -129,12 +129,12 @@ func (r *request) numbers(n int, each func(uint64)) error {
 	var eight [8]byte
 	for i := range n {
 		if _, err := io.ReadFull(r.rest, eight[:]); err != nil {
-			return refuseRequest("there are %d numbers, and %d were announced", i, n)
+			return refuseRequest("there are %d numbers, but %d were announced", i, n)
 		}
 		each(binary.LittleEndian.Uint64(eight[:]))
 	}
 	if _, err := r.rest.ReadByte(); err != io.EOF {
-		return refuseRequest("there is more behind the %d numbers that were announced", n)
+		return refuseRequest("there is more after the %d numbers that were announced", n)
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func (q *accountingRequest) readUses(r *request, free bool) ([]workload.Use, wor
 	}
 	direction, ok := Directions[q.Direction]
 	if !ok {
-		return nil, 0, refuseRequest("there is no direction %q; there are both, remove and add", q.Direction)
+		return nil, 0, refuseRequest("there is no direction %q; the directions are both, remove and add", q.Direction)
 	}
 	var uses []workload.Use
 	for _, text := range q.Mechanisms {
@@ -265,7 +265,7 @@ func compose(r *request) (*reply, error) {
 		return nil, err
 	}
 	if (q.Delta == nil) == (q.Epsilon == nil) {
-		return nil, refuseRequest("say delta to be told epsilon, or epsilon to be told delta")
+		return nil, refuseRequest("give delta to compute epsilon, or epsilon to compute delta")
 	}
 	w, err := workload.New(uses...)
 	if err != nil {
@@ -289,7 +289,7 @@ func calibrate(r *request) (*reply, error) {
 		return nil, err
 	}
 	if q.Delta == nil || q.Epsilon == nil {
-		return nil, refuseRequest("say epsilon and delta, which the noise is to keep")
+		return nil, refuseRequest("give the epsilon and delta that the noise must keep")
 	}
 	found, err := workload.Calibrate(uses, *q.Epsilon, *q.Delta, direction)
 	if err != nil {

@@ -156,10 +156,10 @@ func TestRefusals(t *testing.T) {
 		path, line, says string
 		numbers          []byte
 	}{
-		{"/noise", `{"kind": "cauchy", "parameter": "1", "count": 1}`, "there are laplace", nil},
+		{"/noise", `{"kind": "cauchy", "parameter": "1", "count": 1}`, "the kinds are laplace", nil},
 		{"/noise", `{"kind": "laplace", "parameter": "0", "count": 1}`, "scale", nil},
 		{"/noise", `{"kind": "laplace", "parameter": "-1", "count": 1}`, "scale", nil},
-		{"/noise", `{"kind": "laplace", "parameter": "x", "count": 1}`, "no number", nil},
+		{"/noise", `{"kind": "laplace", "parameter": "x", "count": 1}`, "not a number", nil},
 		{"/noise", `{"kind": "laplace", "parameter": "1", "count": -1}`, "from 0 to", nil},
 		{"/noise", `{"kind": "laplace", "parameter": "1", "count": 1e12}`, "cannot be read", nil},
 		{"/noise", `{"kind": "laplace", "seed": 1}`, "cannot be read", nil},
@@ -167,12 +167,12 @@ func TestRefusals(t *testing.T) {
 		{"/release", `{"kind": "laplace", "sensitivity": "0", "price": "1", "count": 0}`, "above 0", nil},
 		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "0", "count": 0}`, "", nil},
 		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 2}`, "1 numbers", integerBytes([]int64{1})},
-		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 1}`, "more behind", integerBytes([]int64{1, 2})},
+		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 1}`, "more after", integerBytes([]int64{1, 2})},
 		{"/release", `{"kind": "laplace", "sensitivity": "1", "price": "1", "count": 0, "beta": 1}`, "probability", nil},
-		{"/compose", `{"mechanisms": ["laplace:epsilon=0.1"]}`, "say delta", nil},
+		{"/compose", `{"mechanisms": ["laplace:epsilon=0.1"]}`, "give delta", nil},
 		{"/compose", `{"mechanisms": ["laplace"], "delta": 1e-6}`, "", nil},
 		{"/compose", `{"mechanisms": ["pure:epsilon=1"], "delta": 1e-6, "direction": "up"}`, "direction", nil},
-		{"/calibrate", `{"mechanisms": ["gaussian"], "delta": 1e-6}`, "say epsilon and delta", nil},
+		{"/calibrate", `{"mechanisms": ["gaussian"], "delta": 1e-6}`, "give the epsilon and delta", nil},
 		{"/fit", line, "announced", realBytes([]float64{1})},
 		{"/fit", strings.Replace(line, `"rows": 2`, `"rows": -1`, 1), "too many", nil},
 		{"/fit", strings.Replace(line, "add-remove", "nobody", 1), "", nil},

@@ -38,7 +38,7 @@ func (p serverAddress) server() (*client.Server, error) {
 	case err != nil:
 		return nil, refuseRequest("%v", err)
 	case s.Dataset != "":
-		return nil, refuseRequest("%s is behind a path, where it cannot be asked together with others", p.Address)
+		return nil, refuseRequest("%s is behind a path, so it cannot be asked together with others", p.Address)
 	}
 	s.Name, s.Dataset = p.Name, p.Dataset
 	return s, nil

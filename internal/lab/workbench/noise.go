@@ -25,7 +25,7 @@ func (d *drawRequest) sampler() (sampler, error) {
 	}
 	parameter, ok := new(big.Rat).SetString(d.Parameter)
 	if !ok {
-		return nil, refuseRequest("%q is no number", d.Parameter)
+		return nil, refuseRequest("%q is not a number", d.Parameter)
 	}
 	switch d.Kind {
 	case "laplace":
@@ -51,7 +51,7 @@ func (d *drawRequest) sampler() (sampler, error) {
 			}
 		}, nil
 	}
-	return nil, refuseRequest("there is no noise %q; there are laplace, gaussian and geometric", d.Kind)
+	return nil, refuseRequest("there is no noise %q; the kinds are laplace, gaussian and geometric", d.Kind)
 }
 
 func draw(r *request) (*reply, error) {
@@ -60,7 +60,7 @@ func draw(r *request) (*reply, error) {
 		return nil, err
 	}
 	if d.Count < 0 || d.Count > maxDraws {
-		return nil, refuseRequest("from 0 to %d numbers can be drawn at once", maxDraws)
+		return nil, refuseRequest("draw from 0 to %d numbers at once", maxDraws)
 	}
 	fill, err := d.sampler()
 	if err != nil {
@@ -113,7 +113,7 @@ func (q *releaseRequest) mechanism() (interface {
 	}
 	moved, ok := new(big.Int).SetString(q.Sensitivity, 10)
 	if !ok || moved.Sign() <= 0 || len(q.Sensitivity) > 60 {
-		return nil, refuseRequest("the sensitivity %q is no whole number above 0", q.Sensitivity)
+		return nil, refuseRequest("the sensitivity %q is not a whole number above 0", q.Sensitivity)
 	}
 	switch q.Kind {
 	case "laplace":
@@ -121,7 +121,7 @@ func (q *releaseRequest) mechanism() (interface {
 	case "gaussian":
 		return refuseParameters(mech.NewGaussian(dp.NewL2Squared(moved), price))
 	}
-	return nil, refuseRequest("there is no mechanism %q; there are laplace and gaussian", q.Kind)
+	return nil, refuseRequest("there is no mechanism %q; the mechanisms are laplace and gaussian", q.Kind)
 }
 
 // refuseParameters says what is wrong with the parameters of a mechanism, which are all public.
@@ -138,10 +138,10 @@ func release(r *request) (*reply, error) {
 		return nil, err
 	}
 	if q.Count < 0 || q.Count > maxDraws {
-		return nil, refuseRequest("from 0 to %d numbers can be released at once", maxDraws)
+		return nil, refuseRequest("release from 0 to %d numbers at once", maxDraws)
 	}
 	if !(q.Beta > 0 && q.Beta < 1) {
-		return nil, refuseRequest("beta is a probability above 0 and below 1")
+		return nil, refuseRequest("beta must be a probability above 0 and below 1")
 	}
 	m, err := q.mechanism()
 	if err != nil {

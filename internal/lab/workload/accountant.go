@@ -109,7 +109,7 @@ func (w *Workload) rdp() (accountant, error) {
 	var times []float64
 	for i, c := range w.claims {
 		if c.curve == nil {
-			return accountant{}, errors.New("a mechanism has no Renyi curve: one with a delta has none")
+			return accountant{}, errors.New("a mechanism with a delta has no Renyi curve")
 		}
 		curve, err := c.curve()
 		if err != nil {
@@ -133,7 +133,7 @@ func (w *Workload) rdp() (accountant, error) {
 func (w *Workload) gaussian() (accountant, error) {
 	for _, c := range w.claims {
 		if c.mu == 0 {
-			return accountant{}, errors.New("it is for Gaussian noise without sampling only")
+			return accountant{}, errors.New("it is only for Gaussian noise without sampling")
 		}
 	}
 	s, err := w.sum(privacyloss.Remove)

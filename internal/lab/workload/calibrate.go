@@ -44,10 +44,10 @@ func (k *kind) parameter() string {
 // accountant there is. A delta of 0 is kept by simple composition.
 func Calibrate(uses []Use, epsilon, delta float64, direction Direction) (Calibration, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 0) {
-		return Calibration{}, refuse("epsilon is %v, and must be above 0", epsilon)
+		return Calibration{}, refuse("epsilon is %v, but must be above 0", epsilon)
 	}
 	if !(delta >= 0 && delta < 1) {
-		return Calibration{}, refuse("delta is %v, and must be at least 0 and below 1", delta)
+		return Calibration{}, refuse("delta is %v, but must be at least 0 and below 1", delta)
 	}
 	c := calibration{uses: uses, epsilon: epsilon, delta: delta, direction: direction}
 	for _, u := range uses {
@@ -65,7 +65,7 @@ func Calibrate(uses []Use, epsilon, delta float64, direction Direction) (Calibra
 	}
 	if delta == 0 && c.kind.facts != nil && (c.kind.name == "gaussian" || c.kind.name == "discrete-gaussian") {
 		return Calibration{},
-			refuse("delta is 0, and Gaussian noise keeps no epsilon at delta 0: write a delta such as 1e-6, or use laplace")
+			refuse("delta is 0, but Gaussian noise keeps no epsilon at delta 0: write a delta such as 1e-6, or use laplace")
 	}
 	return c.solve()
 }
@@ -114,7 +114,7 @@ func (c calibration) excess(noise float64) (lower, upper float64, err error) {
 			return 0, 0, err
 		}
 		if !w.pure() || total.Delta > 0 {
-			return 0, 0, refuse("delta is 0, and these mechanisms keep no epsilon at delta 0: write a delta such as 1e-6")
+			return 0, 0, refuse("delta is 0, but these mechanisms keep no epsilon at delta 0: write a delta such as 1e-6")
 		}
 		log := overBy(total.Epsilon, c.epsilon)
 		return log - 1e-14, log, nil
@@ -200,13 +200,13 @@ func (c calibration) solve() (Calibration, error) {
 			return Calibration{}, failed
 		}
 		return Calibration{},
-			refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a fixed "+
-				"noise more of it", maxNoise*unit, c.epsilon, c.delta)
+			refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a "+
+				"fixed noise more noise", maxNoise*unit, c.epsilon, c.delta)
 	}
 	if upper(low) <= 0 {
 		return Calibration{},
-			refuse("even %s %.3g, the least that is looked at, keeps epsilon %v at delta %v: there is nothing to calibrate, or epsilon "+
-				"is too large", c.kind.parameter(), c.roundAmount(minNoise*unit), c.epsilon, c.delta)
+			refuse("even %s %.3g, the least noise that is tried, keeps epsilon %v at delta %v: there is nothing to calibrate, or "+
+				"epsilon is too large", c.kind.parameter(), c.roundAmount(minNoise*unit), c.epsilon, c.delta)
 	}
 	low, high = c.narrow(upper, low, high)
 	before, enough := numeric.Root(upper, low, high, 1e-10/max(1, math.Abs(high)))

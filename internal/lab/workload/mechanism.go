@@ -116,23 +116,23 @@ func (m *Mechanism) set(key string, value float64) error {
 			return refuse("%s takes one of %s, not two", m.kind.name, strings.Join(m.kind.noise, " and "))
 		}
 		if !(value > 0) {
-			return refuse("%s is %v, and must be above 0", key, value)
+			return refuse("%s is %v, but must be above 0", key, value)
 		}
 		m.noise, m.amount = key, value
 	case key == "delta" && m.kind.delta:
 		if !(value >= 0 && value < 1) {
-			return refuse("delta is %v, and must be at least 0 and below 1", value)
+			return refuse("delta is %v, but must be at least 0 and below 1", value)
 		}
 		m.delta = value
 	case key == "sensitivity" && m.kind.moved:
 		if !(value > 0) || m.kind.whole && value != math.Trunc(value) || value > 1e9 {
-			return refuse("the sensitivity is %v, and must be above 0 and at most 1e9%s", value,
+			return refuse("the sensitivity is %v, but must be above 0 and at most 1e9%s", value,
 				map[bool]string{true: ", and a whole number"}[m.kind.whole])
 		}
 		m.sensitivity = value
 	case key == "sample" && m.kind.sample:
 		if !(value > 0 && value <= 1) {
-			return refuse("the sampling rate is %v, and must be above 0 and at most 1", value)
+			return refuse("the sampling rate is %v, but must be above 0 and at most 1", value)
 		}
 		m.sample = value
 	default:

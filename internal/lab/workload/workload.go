@@ -48,7 +48,7 @@ func ParseUse(text string, free bool) (Use, error) {
 			continue
 		}
 		if said {
-			return Use{}, refuse("%s: its times are said twice", name)
+			return Use{}, refuse("%s: its times are given twice; keep one", name)
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		if err != nil || n < 1 || n > maxTimes {
@@ -175,7 +175,7 @@ func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
 	}
 	if own > 0 && -math.Expm1(-own) >= delta {
 		return Answer{},
-			refuse("the mechanisms' own deltas add up to %.3g, which leaves nothing of delta %v: ask at a larger delta, or make "+
+			refuse("the mechanisms' own deltas add up to %.3g, which leaves nothing of delta %v: ask for a larger delta, or make "+
 				"theirs smaller", own, delta)
 	}
 	return w.ask(func(a accountant) (dp.Bracket, error) { return a.epsilon(delta) }, direction, Methods...)
@@ -184,7 +184,7 @@ func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
 // Delta asks all accountants for delta at an epsilon.
 func (w *Workload) Delta(epsilon float64, direction Direction) (Answer, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
-		return Answer{}, refuse("epsilon is %v, and must be a number of at least 0", epsilon)
+		return Answer{}, refuse("epsilon is %v, but must be a number of at least 0", epsilon)
 	}
 	return w.delta(epsilon, direction, Methods...)
 }
@@ -197,13 +197,13 @@ func (w *Workload) delta(epsilon float64, direction Direction, methods ...Method
 // deltaError refuses a delta, and says what holds without one.
 func (w *Workload) deltaError(delta float64) error {
 	if delta != 0 {
-		return refuse("delta is %v, and must be above 0 and below 1: write one such as 1e-6", delta)
+		return refuse("delta is %v, but must be above 0 and below 1: write one such as 1e-6", delta)
 	}
 	if basic, err := account.Basic(w.repeated()); err == nil && w.pure() && basic.Delta == 0 {
-		return refuse("delta is 0, and must be above 0 for every method but one: simple composition gives epsilon "+
+		return refuse("delta is 0, but must be above 0 for every method but one: simple composition gives epsilon "+
 			"%.6g at delta 0", basic.Epsilon)
 	}
-	return refuse("delta is 0, and must be above 0: these mechanisms have no epsilon at delta 0")
+	return refuse("delta is 0, but must be above 0: these mechanisms have no epsilon at delta 0")
 }
 
 // ask collects answers. What an accountant refuses is left out, with its reason.
@@ -226,7 +226,7 @@ func (w *Workload) ask(question func(accountant) (dp.Bracket, error), direction 
 	}
 	if len(out.Results) == 0 {
 		return Answer{},
-			refuse("no accountant has a bound: %s: %s", out.Skipped[len(out.Skipped)-1].Method, out.Skipped[len(out.Skipped)-1].Reason)
+			refuse("no accountant gives a bound: %s: %s", out.Skipped[len(out.Skipped)-1].Method, out.Skipped[len(out.Skipped)-1].Reason)
 	}
 	return out, nil
 }

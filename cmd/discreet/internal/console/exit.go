@@ -22,12 +22,12 @@ const (
 )
 
 // ErrInternal is shown instead of a panic.
-var ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. Please report " +
-	"the command that you ran")
+var ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. Please report the command " +
+	"that you ran")
 
 // ErrInterrupted is Ctrl-C of a command that may have charged.
-var ErrInterrupted = errors.New("interrupted. What was charged stays charged, as 'discreet budget' shows; a question that was named with " +
-	"--request can be asked again without a second charge")
+var ErrInterrupted = errors.New("interrupted. What was charged stays charged, as 'discreet budget' shows; you can repeat a question " +
+	"that you named with --request without a second charge")
 
 // usageError is a command line that cannot be read.
 type usageError struct{ error }

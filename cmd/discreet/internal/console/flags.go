@@ -23,18 +23,18 @@ import (
 )
 
 type LedgerFlags struct {
-	Policy string `help:"The policy file whose ledger to read." placeholder:"FILE" short:"p"`
-	File   string `arg:"" optional:"" help:"The ledger file, or its address postgres://..., where no policy is given."`
+	Policy string `help:"The policy file; its ledger is read." placeholder:"FILE" short:"p"`
+	File   string `arg:"" optional:"" help:"The ledger file, or its address postgres://..., if you give no policy."`
 }
 
 // Read opens the ledger for reading. The policy is nil where only a file was named.
 func (f LedgerFlags) Read() (openledger.Reader, *policy.Policy, error) {
 	if (f.File == "") == (f.Policy == "") {
-		return nil, nil, Misuse(errors.New("name a ledger file, or a policy with --policy, and not both"))
+		return nil, nil, Misuse(errors.New("name either a ledger file, or a policy with --policy, not both"))
 	}
 	if f.Policy == "" {
 		if looksLikePolicy(f.File) {
-			return nil, nil, Misuse(fmt.Errorf("%s is no ledger; did you mean --policy %s?", f.File, f.File))
+			return nil, nil, Misuse(fmt.Errorf("%s is not a ledger; did you mean --policy %s?", f.File, f.File))
 		}
 		r, err := openledger.Read(f.File)
 		return r, nil, err
@@ -72,8 +72,8 @@ func DescribeColumn(of *policy.Table, c *policy.Column) []string {
 
 // ServerFlags name a server that runs, in the place of a policy.
 type ServerFlags struct {
-	Server    string `help:"A server that runs, such as https://db.example:8432, in the place of a policy: it has the ledger." placeholder:"URL"`
-	TokenFile string `help:"The file of a token, for --server: an owner's, where owner's work is done." placeholder:"FILE"`
+	Server    string `help:"The running server that has the ledger, such as https://db.example:8432; give it instead of a policy." placeholder:"URL"`
+	TokenFile string `help:"The file with your token for --server; tasks of an owner need an owner's token." placeholder:"FILE"`
 }
 
 // Client speaks to a server in the name of who has the token. An owner's key stays here.
@@ -83,13 +83,13 @@ type Client struct{ server *client.Server }
 func (f ServerFlags) Open(policy string) (*Client, error) {
 	switch {
 	case f.Server == "" && policy == "":
-		return nil, Misuse(errors.New("name a policy with --policy, or a server that runs with --server"))
+		return nil, Misuse(errors.New("name a policy with --policy, or a running server with --server"))
 	case f.Server == "":
 		return nil, nil
 	case policy != "":
-		return nil, Misuse(errors.New("name a policy or a server, and not both: a server that runs has a policy"))
+		return nil, Misuse(errors.New("name either a policy or a server, not both: a running server has a policy"))
 	case f.TokenFile == "":
-		return nil, Misuse(errors.New("--server needs --token-file, with a token: 'discreet user token' makes one"))
+		return nil, Misuse(errors.New("--server needs --token-file with a token; 'discreet user token' makes one"))
 	}
 	token, err := os.ReadFile(f.TokenFile)
 	if err != nil {
@@ -100,7 +100,7 @@ func (f ServerFlags) Open(policy string) (*Client, error) {
 	case err != nil:
 		return nil, Misuse(fmt.Errorf("--server: %w", err))
 	case server.Dataset != "":
-		return nil, Misuse(fmt.Errorf("--server %q is no address such as https://db.example:8432", f.Server))
+		return nil, Misuse(fmt.Errorf("--server %q is not an address; write one such as https://db.example:8432", f.Server))
 	}
 	return &Client{server}, nil
 }
@@ -152,7 +152,7 @@ func (c *Client) Sign(ctx context.Context, at string, in map[string]any, kind le
 		text := drafted.Draft.Text
 		var r ledger.Record
 		if r.DecodeSigned(text) != nil || r.Kind != kind || r.Reason != in["reason"] {
-			return errors.New("the server has drafted something else than what was asked for; nothing was signed")
+			return errors.New("the server drafted something other than what you asked for; nothing was signed")
 		}
 		signed := maps.Clone(in)
 		signed["text"], signed["signature"] = text, hex.EncodeToString(ed25519.Sign(key, []byte(text)))

@@ -204,7 +204,7 @@ func CanSave(file string) error {
 // CanWrite refuses a file in a folder that is not there.
 func CanWrite(file string) error {
 	if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
-		return Misuse(fmt.Errorf("%s: there is no such folder; write to one that there is", ShellQuote(filepath.Dir(file))))
+		return Misuse(fmt.Errorf("%s: this folder does not exist; create it or name another", ShellQuote(filepath.Dir(file))))
 	}
 	if at, err := os.Stat(file); err == nil && at.IsDir() {
 		return Misuse(fmt.Errorf("%s is a folder: write to a file", ShellQuote(file)))

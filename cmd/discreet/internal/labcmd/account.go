@@ -13,13 +13,13 @@ import (
 )
 
 type AccountCmd struct {
-	Compose   accountComposeCmd   `cmd:"" help:"Say what mechanisms cost together, by every accountant."`
+	Compose   accountComposeCmd   `cmd:"" help:"Compute what mechanisms cost together, with every accountant."`
 	Calibrate accountCalibrateCmd `cmd:"" help:"Find the noise that a budget needs."`
-	Plot      accountPlotCmd      `cmd:"" help:"Draw epsilon against the number of queries, or a privacy loss."`
+	Plot      accountPlotCmd      `cmd:"" help:"Plot epsilon against the number of queries, or a privacy loss."`
 }
 
 func (AccountCmd) Help() string {
-	return `What mechanisms cost together, without data and without a policy.
+	return `Computes what mechanisms cost together. Needs neither data nor a policy.
 
   discreet account compose --mechanism laplace:epsilon=0.1 --times 100 --delta 1e-6
   discreet account plot --mechanism laplace:epsilon=0.1 --times 1000 --delta 1e-6`
@@ -27,7 +27,7 @@ func (AccountCmd) Help() string {
 
 type mechanismFlags struct {
 	Mechanism []string `help:"A mechanism with its noise, such as laplace:epsilon=0.1; can be given again." required:"" placeholder:"M" short:"m" sep:"none"`
-	Times     string   `help:"How often the mechanism before it is used." placeholder:"K" short:"k"`
+	Times     string   `help:"How often the preceding mechanism is used." placeholder:"K" short:"k"`
 }
 
 const mechanismHelp = `
@@ -41,14 +41,14 @@ Mechanisms:
   pure:epsilon=0.1
   approx:epsilon=0.1,delta=1e-9
 
-Where it applies, sensitivity=2 says how much one person can change (1 if it is left out), and
-sample=0.01 that the mechanism sees a Poisson sample, every person with that probability.
-An epsilon or a rho is that of the mechanism, whatever the sensitivity; scale and sigma are its noise.`
+Where they apply, sensitivity=2 says how much one person can change (1 if you leave it out), and
+sample=0.01 says that the mechanism sees a Poisson sample: each person with that probability.
+epsilon and rho are those of the mechanism, whatever the sensitivity; scale and sigma set its noise.`
 
 func (f mechanismFlags) uses(free bool) ([]workload.Use, error) {
 	if f.Times != "" {
 		// Times that timesBehind did not place must not be lost.
-		return nil, console.Misuse(errors.New("write --times " + f.Times + " behind the --mechanism that it is about"))
+		return nil, console.Misuse(errors.New("write --times " + f.Times + " after the --mechanism that it belongs to"))
 	}
 	var out []workload.Use
 	for _, text := range f.Mechanism {
@@ -139,15 +139,15 @@ func namesInText(uses []workload.Use) string {
 
 type accountComposeCmd struct {
 	mechanismFlags
-	Delta     string `help:"The delta at which to say epsilon." placeholder:"D" xor:"at"`
-	Epsilon   string `help:"The epsilon at which to say delta." placeholder:"E" xor:"at"`
-	Direction string `help:"The neighbours that are compared under sampling: ${enum}." enum:"both,remove,add" default:"both"`
+	Delta     string `help:"The delta at which to compute epsilon." placeholder:"D" xor:"at"`
+	Epsilon   string `help:"The epsilon at which to compute delta." placeholder:"E" xor:"at"`
+	Direction string `help:"The neighbours to compare under sampling: ${enum}." enum:"both,remove,add" default:"both"`
 	JSON      bool   `help:"Print JSON." name:"json"`
 }
 
 func (accountComposeCmd) Help() string {
-	return `Prints what every accountant that applies says. Lower and upper enclose the value of its theorem;
-upper is a guarantee. The mechanisms and their noise are fixed in advance, and may be chosen in any
+	return `Prints the result of every accountant that applies. Lower and upper enclose the value of its theorem;
+upper is a guarantee. The mechanisms and their noise are fixed in advance, and can be used in any
 order; for parameters that depend on answers see docs/accounting.md.
 
   discreet account compose --mechanism laplace:epsilon=0.1 --times 100 --delta 1e-6
@@ -172,7 +172,7 @@ func (c *accountComposeCmd) Run(s console.Screen) error {
 		return err
 	}
 	if (c.Delta == "") == (c.Epsilon == "") {
-		return console.Misuse(errors.New("say --delta to be told epsilon, or --epsilon to be told delta"))
+		return console.Misuse(errors.New("give --delta to compute epsilon, or --epsilon to compute delta"))
 	}
 	given, asked, text := "delta", "epsilon", c.Delta
 	ask := w.Epsilon
@@ -217,13 +217,13 @@ type accountCalibrateCmd struct {
 	mechanismFlags
 	Epsilon   string `help:"The epsilon to keep." required:"" placeholder:"E"`
 	Delta     string `help:"The delta to keep; 0 for pure mechanisms by simple composition." required:"" placeholder:"D"`
-	Direction string `help:"The neighbours that are compared under sampling: ${enum}." enum:"both,remove,add" default:"both"`
+	Direction string `help:"The neighbours to compare under sampling: ${enum}." enum:"both,remove,add" default:"both"`
 	JSON      bool   `help:"Print JSON." name:"json"`
 }
 
 func (accountCalibrateCmd) Help() string {
-	return `Finds the least noise with which all mechanisms together keep epsilon and delta, by the best accountant.
-The noise is that of the mechanisms that are written without it; the others stay as they are.
+	return `Finds the least noise with which all mechanisms together keep epsilon and delta, by the best accountant. It
+chooses the noise of the mechanisms that you write without any; the others stay as they are.
 
   discreet account calibrate --mechanism gaussian --times 40 --epsilon 1 --delta 1e-6
   discreet account calibrate --mechanism laplace:sensitivity=2 --times 100 --epsilon 1 --delta 1e-6
@@ -261,7 +261,7 @@ func (c *accountCalibrateCmd) Run(s console.Screen) error {
 	fmt.Fprintf(s.Out, "%s keeps epsilon %s at delta %s.\n", namesInText(uses), c.Epsilon, c.Delta)
 	fmt.Fprintf(s.Out, "At %s %s it would not.\n", found.Parameter, less)
 	if alpha, known := found.Error(0.05); known {
-		fmt.Fprintf(s.Out, "The noise of one answer is within ±%.4g with a probability of 95 %%.\n", alpha)
+		fmt.Fprintf(s.Out, "The noise of one answer is within ±%.4g with probability 95 %%.\n", alpha)
 	}
 	return nil
 }

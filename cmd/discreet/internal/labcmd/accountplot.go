@@ -16,18 +16,18 @@ import (
 type accountPlotCmd struct {
 	mechanismFlags
 	Delta     string   `help:"The delta at which to draw epsilon." placeholder:"D" default:"1e-6"`
-	Epsilon   string   `help:"With --what loss: the epsilon beyond which to shade, instead of that at delta." placeholder:"E"`
+	Epsilon   string   `help:"With --what loss: the epsilon beyond which to shade, instead of the one at delta." placeholder:"E"`
 	What      string   `help:"What to draw: ${enum}." enum:"epsilon,loss" default:"epsilon"`
-	Direction string   `help:"The neighbours that are compared under sampling: ${enum}." enum:"both,remove,add" default:"both"`
-	Log       bool     `help:"Use logarithmic axes, where powers of the number of queries are straight lines."`
+	Direction string   `help:"The neighbours to compare under sampling: ${enum}." enum:"both,remove,add" default:"both"`
+	Log       bool     `help:"Use logarithmic axes, on which powers of the number of queries are straight lines."`
 	Output    []string `help:"Write the picture to a file, .svg or .png; can be given again." placeholder:"FILE" short:"o" sep:"none"`
-	ASCII     bool     `help:"Draw in the terminal with ASCII signs only." name:"ascii"`
+	ASCII     bool     `help:"Draw in the terminal with ASCII characters only." name:"ascii"`
 	JSON      bool     `help:"Print the points as JSON instead of drawing in the terminal." name:"json"`
 }
 
 func (accountPlotCmd) Help() string {
-	return `Draws epsilon against the number of queries up to --times, one curve for each accountant; or, with
---what loss, the distribution of the privacy loss with the part that makes delta shaded.
+	return `Plots epsilon against the number of queries up to --times, with one curve for each accountant. With
+--what loss it plots the distribution of the privacy loss instead, and shades the part that makes up delta.
 
   discreet account plot --mechanism laplace:epsilon=0.1 --times 1000 --delta 1e-6
   discreet account plot --mechanism laplace:epsilon=0.1 --times 1000 --delta 1e-6 -o out.svg -o out.png
@@ -79,14 +79,15 @@ func (c *accountPlotCmd) Run(ctx context.Context, s console.Screen) error {
 func (c *accountPlotCmd) curves(ctx context.Context, s console.Screen, w *workload.Workload, delta float64) (chart.Chart, error) {
 	uses := w.Uses()
 	if len(uses) != 1 {
-		return chart.Chart{}, console.Misuse(errors.New("a plot against the number of queries is of one mechanism: give --mechanism once"))
+		return chart.Chart{}, console.Misuse(errors.New("a plot against the number of queries shows one mechanism: give --mechanism " +
+			"once"))
 	}
 	if c.Epsilon != "" {
 		return chart.Chart{}, console.Misuse(errors.New("--epsilon is for --what loss: give --delta here"))
 	}
 	use := uses[0]
 	if use.Times < 2 {
-		return chart.Chart{}, console.Misuse(errors.New("say with --times how many queries to draw, such as --times 1000"))
+		return chart.Chart{}, console.Misuse(errors.New("add --times, the number of queries to plot, such as --times 1000"))
 	}
 	points := map[workload.Method][]chart.Point{}
 	tell, done := console.Progress(s.Err, "composing")

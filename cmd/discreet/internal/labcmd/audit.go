@@ -15,30 +15,30 @@ import (
 )
 
 type AuditCmd struct {
-	Mechanism []string `arg:"" optional:"" help:"What to audit; everything if nothing is named."`
-	Policy    *string  `help:"Audit the questions of a policy instead, on made-up data of its tables." placeholder:"FILE" short:"p"`
-	Samples   int      `help:"How often to run a mechanism on each of two neighbours; slow ones run less often." default:"1000000" placeholder:"N"`
+	Mechanism []string `arg:"" optional:"" help:"What to audit; everything if you name nothing."`
+	Policy    *string  `help:"Audit the questions of a policy instead, on made-up data for its tables." placeholder:"FILE" short:"p"`
+	Samples   int      `help:"How often to run a mechanism on each of two neighbours; slow mechanisms run less often." default:"1000000" placeholder:"N"`
 	JSON      bool     `help:"Print JSON." name:"json"`
 }
 
 func (AuditCmd) Help() string {
-	return `Tries to break every mechanism's claim. An exact check, where there is one, computes the privacy loss from
-the probabilities of the outcomes, on many pairs of neighbouring inputs, and compares the sampler with
-these probabilities. A statistical check runs the mechanism as a black box and bounds its loss from below. A claim stands while what
-is proven to be lost is at most what is claimed. An honest run raises an alarm
-with probability at most one in a million.
+	return `Tries to break every mechanism's claim. An exact check, where there is one, computes the privacy loss from the
+probabilities of the outcomes on many pairs of neighbouring inputs, and compares the sampler with these
+probabilities. A statistical check runs the mechanism as a black box and bounds its loss from below. A claim
+stands as long as the proven loss is at most the claimed loss. An honest run raises an alarm with probability
+at most one in a million.
 
   discreet audit
   discreet audit laplace gaussian --samples 10000000
   discreet audit --policy hospital.yaml
   discreet audit --json
 
-With --policy, made-up databases that differ in one person go through the whole path of a question, with
-the same randomness: same calls of mechanisms, same charge, same shape of the answer, and no value that
-moves further than the noise was made for. The policy's own data and ledger are not opened.
+With --policy, made-up databases that differ in one person go through the whole path of a question, with the
+same randomness. Calls of mechanisms, charge and shape of the answer must be the same, and no value may move
+further than its noise allows for. The policy's own data and ledger are not opened.
 
 Claims are in epsilon, or in mu for Gaussian noise: the sensitivity in standard deviations. No data is read and
-nothing is spent. The exit code is 0 only where every claim stands, and 1 where one falls.
+nothing is spent. The exit code is 0 only if every claim stands, and 1 if one falls.
 
 Mechanisms:
   ` + strings.Join(wrapNames(audit.Names(), 95), "\n  ")
@@ -111,7 +111,7 @@ func (c *AuditCmd) Show(s console.Screen, all []enumerate.Finding) error {
 	}
 	var err error
 	if len(fallen) > 0 {
-		err = fmt.Errorf("%d of %d checks found more lost than is claimed, or a sampler that is not what it should be",
+		err = fmt.Errorf("%d of %d checks found a loss above the claim, or a faulty sampler",
 			len(fallen), len(all))
 	}
 	if c.JSON {

@@ -28,10 +28,10 @@ import (
 
 // DemoCmd tells the story where nothing else is said.
 type DemoCmd struct {
-	Hospital demoHospitalCmd `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`
+	Hospital demoHospitalCmd `cmd:"" default:"withargs" help:"See Discreet at work on a made-up hospital, in under 30 seconds. The default."`
 	Shop     demoShopCmd     `cmd:"" help:"Write a made-up wholesaler with joins, as CSV files and a policy."`
 	Stream   demoStreamCmd   `cmd:"" help:"Write a made-up clinic with a stream, and thousands of questions to it."`
-	Train    demoTrainCmd    `cmd:"" help:"Train on a made-up town: what theorems promise beside what is observed."`
+	Train    demoTrainCmd    `cmd:"" help:"Train on a made-up town: compare what theorems promise with what is observed."`
 }
 
 func (DemoCmd) Help() string {
@@ -46,10 +46,10 @@ type demoHospitalCmd struct {
 
 func (demoHospitalCmd) Help() string {
 	return `Makes up a hospital of 4,000 people, asks it an honest question, attacks it with plain SQL and through
-Discreet, asks the same thing a hundred times, and spends the budget until nothing is left.
+Discreet, asks the same question a hundred times, and spends the budget until nothing is left.
 
   discreet demo
-  discreet demo --dir hospital     keeps the files, to go on asking`
+  discreet demo --dir hospital     keeps the files, so that you can go on asking`
 }
 
 // hospitalDemo tells the story. Every step is run; nothing that it prints was prepared.
@@ -134,7 +134,7 @@ func (d *hospitalDemo) build(dir string, seed uint64) (err error) {
 		len(h.Patients), len(h.Visits))
 	d.say("questions, and has set a budget: all answers together may cost epsilon 2, and a question costs 0.1")
 	d.say("unless the analyst says otherwise. Epsilon bounds what anybody can learn about one person: the")
-	d.say("odds of any guess about them grow by a factor of at most e^epsilon, whoever asks whatever.")
+	d.say("odds of any guess about them grow by a factor of at most e^epsilon, whoever asks and whatever they ask.")
 	return nil
 }
 
@@ -184,8 +184,8 @@ func (d *hospitalDemo) askHonestly() error {
 	t.Write(d.w)
 	d.say("%s", render.Price(a))
 	d.say("")
-	d.say("The answer is useful and says how exact it is: %d of these %d truths are within their error bars", inside, total)
-	d.say("(95 %% are expected to be). Only we can see the truth; the analyst sees the rest.")
+	d.say("The answer is useful and says how exact it is: %d of these %d true values are within their error bars", inside, total)
+	d.say("(expect 95 %%). Only we can see the true values; the analyst sees the rest.")
 	d.facts["honest"] = map[string]any{"answer": a, "inside": inside, "of": total}
 	return nil
 }
@@ -196,7 +196,7 @@ func (d *hospitalDemo) attack() error {
 	const others = "SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV' AND zip <> '1003A'"
 	d.title("2. The differencing attack")
 	d.say("The attacker knows that a neighbour lives in ZIP code 1003A and wants to know whether they have HIV.")
-	d.say("Counts of hundreds of people look harmless, but two of them differ in just that neighbour:")
+	d.say("Counts of hundreds of people look harmless, but these two differ only in that neighbour:")
 	d.sql(all)
 	d.sql(others)
 	t := &render.Table{Header: []string{"", "first", "second", "difference"}, Right: []bool{false, true, true, true}}
@@ -226,7 +226,7 @@ func (d *hospitalDemo) attack() error {
 	sure := math.Exp(0.2) / (1 + math.Exp(0.2))
 	d.say("")
 	d.say("Plain SQL gives the neighbour away: the difference is 1 with them and 0 without. Through Discreet the")
-	d.say("difference is noise either way. The two answers cost epsilon 0.2, so an attacker who was undecided is right with")
+	d.say("difference is noise either way. The two answers cost epsilon 0.2, so an undecided attacker is then right with")
 	d.say("probability at most e^0.2/(1+e^0.2) = %.0f %%, however clever: a coin gives 50 %%.", 100*sure)
 	d.facts["attack"] = facts
 	return nil
@@ -239,7 +239,7 @@ func (d *hospitalDemo) askAgain() error {
 		"select count(*)   from patients\nwhere age >= 40 and smoker and 1 = 1",
 		"SELECT COUNT(*) FROM patients AS p WHERE 40 <= p.age AND (smoker) AND smoker",
 	}
-	d.say("Noise that is drawn anew each time could be averaged away. So:")
+	d.say("If noise were drawn anew each time, it could be averaged away. So:")
 	d.sql(spellings[0])
 	before, err := d.db.Budget(d.ctx, "hospital")
 	if err != nil {
@@ -259,13 +259,13 @@ func (d *hospitalDemo) askAgain() error {
 	}
 	spent := after[0].Spent.Epsilon.Sub(before[0].Spent.Epsilon)
 	d.say("asked 100 times in %d spellings: %d answer, epsilon %v spent", len(spellings), len(seen), spent)
-	d.say("The first answer was paid for; the others are that answer again, free.")
+	d.say("The first answer was paid for; the others repeat it, free.")
 	d.facts["again"] = map[string]any{"asked": 100, "answers": len(seen), "epsilon": spent}
 	return nil
 }
 
 func (d *hospitalDemo) showRefusals() error {
-	d.title("4. What cannot be asked")
+	d.title("4. Questions that are refused")
 	var facts []map[string]string
 	for _, text := range []string{
 		"SELECT * FROM patients",
@@ -281,7 +281,7 @@ func (d *hospitalDemo) showRefusals() error {
 		d.say("refused: %v", refusal)
 		facts = append(facts, map[string]string{"sql": text, "refused": refusal.Error()})
 	}
-	d.say("Refusals are decided from the text, the policy and the sizes of public tables. They cost nothing and tell nothing.")
+	d.say("A refusal follows from the text, the policy and the sizes of public tables. It costs nothing and tells nothing.")
 	d.facts["refused"] = facts
 	return nil
 }
@@ -319,8 +319,8 @@ func (d *hospitalDemo) exhaust() error {
 	}
 	t.Write(d.w)
 	d.say("")
-	d.say("Ana's quota was the whole budget, so Ben, who may use half of it, finds nothing left either: the dataset's")
-	d.say("budget holds against all analysts together. Answers that were paid for can still be had again, free.")
+	d.say("Ana's quota was the whole budget, so nothing is left for Ben either, who could use half of it: the dataset's")
+	d.say("budget is a limit for all analysts together. Answers that were paid for can still be repeated, free.")
 	d.facts["exhausted"] = map[string]any{"answered": answered, "refusal": over.Error(), "accounts": accounts}
 	return nil
 }
@@ -332,7 +332,7 @@ func (d *hospitalDemo) verify(path string) error {
 		return err
 	}
 	d.title("6. The budgets")
-	d.say("Every charge was on disk before the data was touched, in a chain of hashes that anybody can check:")
+	d.say("Every charge was on disk before the data was read, in a chain of hashes that anybody can check:")
 	d.say("%d records, %d answers kept, head %s...", r.Records, r.Answers, r.Head[:16])
 	d.facts["ledger"] = r
 	return nil

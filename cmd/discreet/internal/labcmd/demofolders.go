@@ -18,7 +18,7 @@ import (
 
 type demoShopCmd struct {
 	Folder string  `arg:"" help:"Make the shop in this new folder." type:"path"`
-	Scale  float64 `help:"How large: 1 is 150,000 customers with 6 million items, 330 MB." default:"0.01"`
+	Scale  float64 `help:"The scale: 1 is 150,000 customers with 6 million items, 330 MB." default:"0.01"`
 	Seed   uint64  `help:"Which shop to make up." default:"1"`
 	JSON   bool    `help:"Print JSON." name:"json"`
 }
@@ -27,8 +27,8 @@ const shopExample = `
   discreet demo shop shop          writes the data and the policy of a made-up wholesaler, to try joins on`
 
 func (demoShopCmd) Help() string {
-	return `Makes up a wholesaler in the shape of the TPC-H benchmark: customers, their orders, the items of these, and two
-public tables, nations and parts. The same seed makes the same shop. shop.yaml is its policy.
+	return `Makes up a wholesaler in the shape of the TPC-H benchmark: customers, their orders, the items of the orders,
+and two public tables, nations and parts. The same seed makes the same shop. shop.yaml is its policy.
 
   discreet demo shop shop
   discreet demo shop --scale 1 --seed 7 large`
@@ -52,7 +52,7 @@ func (c *demoShopCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"folder": c.Folder, "policy": policy, "rows": counts})
 	}
-	fmt.Fprintf(s.Out, "The shop is in %s: %d customers, %d orders, %d items; public are %d nations and %d parts. Ask it with:\n  "+
+	fmt.Fprintf(s.Out, "The shop is in %s: %d customers, %d orders, %d items. %d nations and %d parts are public. Ask it with:\n  "+
 		"discreet query --policy %s --as ana\n",
 		c.Folder, counts.Customers, counts.Orders, counts.Items, counts.Nations, counts.Parts, console.ShellQuote(policy))
 	return nil
@@ -70,8 +70,8 @@ const streamDemoExample = `
   discreet demo stream clinic      writes a clinic whose policy has a stream, and thousands of questions to it`
 
 func (demoStreamCmd) Help() string {
-	return `Makes up a clinic whose policy has a stream over four columns, and a file of random questions to it. The same seed makes
-the same clinic. What can be done with them stands behind it.
+	return `Makes up a clinic whose policy has a stream over four columns, and a file of random questions to it. The same
+seed makes the same clinic. Then prints commands to try.
 
   discreet demo stream clinic
   discreet demo stream --people 200000 --questions 20000 large`
@@ -133,12 +133,12 @@ type demoTrainCmd struct {
 }
 
 const trainDemoExample = `
-  discreet demo train              trains models on a made-up town: what theorems promise, beside what is observed`
+  discreet demo train              trains models on a made-up town, and compares promises with observations`
 
 func (demoTrainCmd) Help() string {
-	return `Makes up a town, trains classifiers of who earns much by every method, and prints what the theorems promise beside what was
-observed: by how much the mean of loss and regulariser is above its least, on the rows it was trained on; and how often models are wrong about
-others. The same seed gives the same numbers.
+	return `Makes up a town, trains classifiers of high earners with every method, and compares what the theorems promise
+with what was observed: how far the mean of loss and regulariser is above its minimum, on the rows of the
+training; and how often models are wrong about others. The same seed gives the same numbers.
 
   discreet demo train
   discreet demo train --dir town     writes the town and a policy instead, and says what to try`
@@ -176,8 +176,8 @@ func (c *demoTrainCmd) Run(ctx context.Context, s console.Screen) error {
 	train, test := d.Split(c.Seed)
 	fmt.Fprintf(s.Out, "%s: %s rows to train on, %s to test with; %d weights; logistic loss; %d trainings each\n", d.Name,
 		console.Thousands(float64(len(train.Rows))), console.Thousands(float64(len(test.Rows))), d.Weights(), c.Draws)
-	fmt.Fprintf(s.Out, "excess: by how much the mean of loss and regulariser is above its least. What is promised is exceeded with a "+
-		"probability of at most %v.\n\n", town.Beta)
+	fmt.Fprintf(s.Out, "excess: how far the mean of loss and regulariser is above its minimum. It exceeds the promise with "+
+		"probability at most %v.\n\n", town.Beta)
 	t := &render.Table{
 		Header: []string{"method", "epsilon", "Lambda", "promised excess", "observed", "largest", "wrong", "wrong without noise"},
 		Right:  []bool{false, true, true, true, true, true, true, true},
@@ -189,8 +189,8 @@ func (c *demoTrainCmd) Run(ctx context.Context, s console.Screen) error {
 		broken += p.Broken
 	}
 	t.Write(s.Out)
-	fmt.Fprintf(s.Out, "\nOf %d models %d are beyond what was promised. The theorems know nothing of the rows, so they promise far "+
-		"less than what is seen.\n", len(promises)*c.Draws, broken)
+	fmt.Fprintf(s.Out, "\nOf %d models, %d exceed the promise. The theorems know nothing about the rows, so they promise far less "+
+		"than you observe.\n", len(promises)*c.Draws, broken)
 	return nil
 }
 

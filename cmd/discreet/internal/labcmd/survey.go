@@ -26,33 +26,33 @@ type SurveyCmd struct {
 	Column  string   `help:"The column with the answers." required:"" placeholder:"C"`
 	Epsilon string   `help:"The privacy loss of each respondent." required:"" placeholder:"E"`
 	Value   string   `help:"Ask a yes-or-no question: is the answer this one?" placeholder:"V"`
-	Oracle  string   `help:"How answers are randomized: ${enum}." enum:"auto,direct,oue,olh,hadamard" default:"auto"`
+	Oracle  string   `help:"How to randomize answers: ${enum}." enum:"auto,direct,oue,olh,hadamard" default:"auto"`
 	Output  []string `help:"Write the picture to a file, .svg or .png; can be given again." placeholder:"FILE" short:"o" sep:"none"`
-	ASCII   bool     `help:"Draw in the terminal with ASCII signs only." name:"ascii"`
+	ASCII   bool     `help:"Draw in the terminal with ASCII characters only." name:"ascii"`
 	JSON    bool     `help:"Print JSON, with every value, instead of drawing in the terminal." name:"json"`
 }
 
 func (SurveyCmd) Help() string {
-	return `Simulates a survey in the local model: every respondent randomizes their own answer, nobody is trusted
-with the truth, and the proportions are estimated from what was sent. The estimates are shown beside the
-exact proportions, with intervals that hold with 95 % each. Every run draws new randomness.
+	return `Simulates a survey in the local model: every respondent randomizes their own answer, nobody is trusted with the
+truth, and the proportions are estimated from the reports. The estimates are shown next to the exact
+proportions, with intervals that each hold with probability 95 %. Every run draws new randomness.
 
-The command reads the raw data, so what it prints is for the owner's eyes only.
+The command reads the raw data, so its output is for the owner's eyes only.
 
   discreet survey patients.csv --column smoker --epsilon 1
   discreet survey patients.csv --column diagnosis --value asthma --epsilon 1.0986
   discreet survey patients.csv --column city --epsilon 2 --oracle olh -o cities.svg -o cities.png
 
-Oracles: direct sends a value, oue a bit for each value, olh a hashed value, hadamard one bit. With auto
-the most exact one is taken that is quick for so many values.`
+Oracles: direct sends a value, oue a bit for each value, olh a hashed value, hadamard one bit. auto takes the
+most exact one that is quick for this many values.`
 }
 
 const (
 	surveyConfidence = 0.95
 	// maxShownAnswers is how many are shown on screen and in the picture.
 	maxShownAnswers = 24
-	ownersOnlyNote  = "plain is exact and private is not: plain, and so error, is for the owner's eyes only. This " +
-		"simulation reads the raw data."
+	ownersOnlyNote  = "This simulation reads the raw data. plain is exact, and so plain and error are for the owner's eyes only; " +
+		"private is noisy."
 )
 
 type surveyAnswer struct {
@@ -70,7 +70,7 @@ func (c *SurveyCmd) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 		if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
-			return console.Misuse(fmt.Errorf("%s: there is no such folder; write to one that there is",
+			return console.Misuse(fmt.Errorf("%s: this folder does not exist; create it or name another",
 				console.ShellQuote(filepath.Dir(file))))
 		}
 	}
@@ -79,7 +79,7 @@ func (c *SurveyCmd) Run(ctx context.Context, s console.Screen) error {
 		return console.Misuse(fmt.Errorf("epsilon: %w", err))
 	}
 	if epsilon == 0 {
-		return console.Misuse(errors.New("epsilon 0 tells nothing: ask with one above 0, such as 1"))
+		return console.Misuse(errors.New("epsilon 0 tells nothing; give one above 0, such as 1"))
 	}
 	done := console.Waiting(s.Err, "reading")
 	domain, people, err := c.read()
@@ -129,7 +129,7 @@ func (c *SurveyCmd) read() (domain []string, people []int, err error) {
 	}
 	f, err := os.Open(c.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse("there is no such file")
+		return refuse("this file does not exist")
 	} else if err != nil {
 		return refuse("%w", errors.Unwrap(err))
 	}
@@ -138,7 +138,7 @@ func (c *SurveyCmd) read() (domain []string, people []int, err error) {
 	r.ReuseRecord = true
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return refuse("the file is empty; its first line has to name the columns")
+		return refuse("the file is empty; its first line must name the columns")
 	} else if err != nil {
 		return refuse("cannot be read: %w", err)
 	}
@@ -182,12 +182,12 @@ func (c *SurveyCmd) read() (domain []string, people []int, err error) {
 	}
 	switch {
 	case len(people) == 0:
-		return refuse("there are no rows, and so no respondents")
+		return refuse("the file has no rows, and so no respondents")
 	case !filled:
 		return refuse("the column %q is empty", c.Column)
 	case len(domain) == 1:
-		return refuse("everybody has the same answer in column %q, and a question needs two; ask a yes-or-no question with --value",
-			c.Column)
+		return refuse("everybody has the same answer in column %q, and a question needs two answers; ask a yes-or-no question with "+
+			"--value", c.Column)
 	}
 	for i, name := range domain {
 		if name == "" {
@@ -251,7 +251,7 @@ func (c *SurveyCmd) print(
 	fmt.Fprintf(w, "%s, %s of %s\n", render.Clean(question), render.Count(collected.People(), "respondent"), render.Clean(c.File))
 	fmt.Fprintf(w, "epsilon  %s for each respondent, pure\n", oracle.Cost().Epsilon)
 	fmt.Fprintf(w, "oracle   %s: %s\n", oracle.Name(), why)
-	fmt.Fprintf(w, "report   %s; it supports the own value with probability %.4g, and any other with %.4g\n\n",
+	fmt.Fprintf(w, "report   %s; it supports the respondent's value with probability %.4g, and any other with %.4g\n\n",
 		render.Count(int64(oracle.Bits()), "bit"), p, q)
 	t := &render.Table{Header: []string{"value", "plain", "private", "95 % interval", "error"},
 		Right: []bool{false, true, true, true, true}}
@@ -265,7 +265,7 @@ func (c *SurveyCmd) print(
 	}
 	fmt.Fprintf(w, "\n%s\n", ownersOnlyNote)
 	if c.Value == "" {
-		fmt.Fprintln(w, "The list of values was taken from the file; a real survey fixes it before anybody is asked.")
+		fmt.Fprintln(w, "The list of values comes from the file; a real survey fixes it before asking anybody.")
 	}
 	fmt.Fprintln(w)
 	if err := drawn.Text(w, chart.Terminal{ASCII: c.ASCII}); err != nil {

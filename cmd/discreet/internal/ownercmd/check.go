@@ -26,32 +26,33 @@ import (
 )
 
 type CheckCmd struct {
-	NoData bool   `help:"Check the file alone, and do not open the data." name:"no-data"`
-	Sizes  bool   `help:"Count how large the data is, and print a block 'sizes' to paste into the policy."`
+	NoData bool   `help:"Check only the policy file, without opening the data." name:"no-data"`
+	Sizes  bool   `help:"Count the data, and print a block 'sizes' to paste into the policy."`
 	JSON   bool   `help:"Print JSON." name:"json"`
 	Policy string `arg:"" help:"The policy file."`
 }
 
 func (CheckCmd) Help() string {
-	return `Reads the policy and reports all problems with their lines. Then reads the data and reports what does not
-fit the policy: this is for the owner, whose data it is. Of a PostgreSQL database it reads the catalogue, and rows only
-of columns of which keys, references, checks and types do not say enough; it says which. Of a Trino cluster it looks at
-what the user may do, at catalogs and types, and at what says whether tables have changed, before it reads their rows.
+	return `Reads the policy and reports all problems with their lines. Then reads the data and reports what does not fit
+the policy; this report is for the owner of the data. In a PostgreSQL database it reads the catalogue, and it
+reads rows only for columns about which keys, references, checks and types do not say enough; it lists these.
+In a Trino cluster it looks at the rights of the user, at catalogs and types, and at how to tell whether
+tables have changed, before it reads their rows.
 
-With --sizes it counts how large the data is and prints what to declare of it, rounded up to powers of two with room to
-grow. Deadlines then follow from the policy, and from nothing that one person can move.
+With --sizes it counts the data and prints the sizes to declare, rounded up to powers of two with room to grow.
+Deadlines then follow from the policy, and from nothing that one person can change.
 
   discreet check hospital.yaml
   discreet check hospital.yaml --sizes`
 }
 
 // errDataBreaksPolicy ends a check that found something that breaks the guarantee.
-var errDataBreaksPolicy = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked " +
+var errDataBreaksPolicy = errors.New("the data breaks promises of the policy, and the guarantee does not hold; fix what is marked " +
 	"BROKEN before anybody asks")
 
 // errDataUnread ends a check of data that is not read as the policy says.
-var errDataUnread = errors.New("most of a column, or a whole file, is not read as the policy says, so answers would be about nothing; " +
-	"mend what is marked UNREAD before anybody asks")
+var errDataUnread = errors.New("most of a column, or a whole file, cannot be read as the policy says, so answers would mean nothing; " +
+	"fix what is marked UNREAD before anybody asks")
 
 func worstFinding(all map[string]*datasetCheck) (worst error) {
 	for _, c := range all {
@@ -212,7 +213,7 @@ func printCheck(s console.Screen, p *policy.Policy, all map[string]*datasetCheck
 		}
 		rows.Write(s.Out)
 		if slices.ContainsFunc(ds.TableNames(), func(n string) bool { return ds.Tables[n].Public }) {
-			fmt.Fprintf(s.Out, "one row of a person meets at most %d rows of public tables in a question\n", ds.Fanout())
+			fmt.Fprintf(s.Out, "one row of a person joins at most %d rows of public tables in a question\n", ds.Fanout())
 		}
 		fmt.Fprintf(s.Out, "%s\n\n", policywords.Failures(ds))
 		t := &render.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
@@ -271,7 +272,7 @@ func describeRead(ds *policy.Dataset, read map[string][]string) string {
 		}
 	}
 	if len(out) == 0 {
-		return "none; the database's own keys, references, checks and types say all that has to be known"
+		return "none; the database's own keys, references, checks and types say enough"
 	}
 	return strings.Join(out, "; ") + ". The database's own keys, references, checks and types say the rest"
 }
@@ -329,7 +330,7 @@ func checkAnchoring(p *policy.Policy) (doubts []string, err error) {
 // printSizes prints what to declare of how large the data of each dataset is.
 func (c *CheckCmd) printSizes(ctx context.Context, s console.Screen, p *policy.Policy) error {
 	if c.NoData {
-		return console.Misuse(errors.New("--sizes counts the data, and --no-data does not open it; leave out one of the two"))
+		return console.Misuse(errors.New("--sizes counts the data, but --no-data leaves it closed; leave out one of the two"))
 	}
 	blocks, declared := map[string]string{}, map[string]*policy.Sizes{}
 	for _, name := range p.Names() {
@@ -345,8 +346,8 @@ func (c *CheckCmd) printSizes(ctx context.Context, s console.Screen, p *policy.P
 		return console.PrintJSON(s.Out, map[string]any{"ok": true, "datasets": declared})
 	}
 	for _, name := range p.Names() {
-		fmt.Fprintf(s.Out, "    # Paste this into the dataset %s, in place of its 'sizes' if it has them. Everybody may know\n"+
-			"    # it: when answers leave tells it. Write larger numbers where the data will grow.\n%s", name, blocks[name])
+		fmt.Fprintf(s.Out, "    # Paste this into the dataset %s, in place of its 'sizes' if it has them. Everybody can know\n    # "+
+			"it: the time at which answers leave tells it. Write larger numbers where the data will grow.\n%s", name, blocks[name])
 	}
 	return nil
 }
@@ -380,11 +381,11 @@ func (c *InitCmd) withSizes(ctx context.Context, text string) (string, error) {
 
 // What a draft says where sizes are declared, and where they could not be counted.
 const (
-	sizesNote = `    # How large the data is at most, counted and rounded up when this was drafted. Deadlines of
-    # answers follow from these numbers, so everybody may know them, and no person moves them.
+	sizesNote = `    # The largest size of the data, counted and rounded up when this was drafted. Deadlines of
+    # answers follow from these numbers, so everybody can know them, and no person changes them.
     # Write larger ones before the data outgrows them; 'discreet check' says when it has.
 `
-	sizesUnknown = `    # Deadlines of answers follow from how large the data is, which one person can move. Declare
+	sizesUnknown = `    # Deadlines of answers follow from the size of the data, which one person can change. Declare
     # it: 'discreet check --sizes' with this file counts it, and prints a block to paste here.
 `
 )

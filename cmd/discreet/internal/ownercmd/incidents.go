@@ -18,12 +18,12 @@ import (
 
 type IncidentsCmd struct {
 	List    incidentsListCmd    `cmd:"" default:"withargs" help:"List questions that failed after their charge."`
-	Release incidentsReleaseCmd `cmd:"" help:"Let an analyst, or everybody, get new answers again."`
+	Release incidentsReleaseCmd `cmd:"" help:"Let one analyst, or everybody, get new answers again."`
 }
 
 func (IncidentsCmd) Help() string {
-	return `Without a command it lists them, with the flags of 'discreet incidents list --help'. A server that runs has the ledger: stop it
-first, or look at its log, /metrics or /v1/ledger.
+	return `Without a command it lists incidents, with the flags of 'discreet incidents list --help'. A running server has the
+ledger: stop it first, or look at its log, /metrics or /v1/ledger.
 
   discreet incidents --policy hospital.yaml
   discreet incidents release --policy hospital.yaml --analyst ana --reason 'the disk was full'`
@@ -31,18 +31,18 @@ first, or look at its log, /metrics or /v1/ledger.
 
 type incidentsListCmd struct {
 	console.LedgerFlags
-	Unanswered bool `help:"List the charges without an answer too, also of ledgers from before there were incidents."`
+	Unanswered bool `help:"Also list the charges without an answer, even in ledgers from before incidents were recorded."`
 	JSON       bool `help:"Print JSON." name:"json"`
 }
 
 func (incidentsListCmd) Help() string {
-	return `Lists the questions that failed after their charge. Whether one fails can depend on the data, so each that an analyst was
-told of may be worth a bit about somebody. The dataset then gives the analyst no new answers, until you release it. A crash
-is a process that died while a charge had no answer; it counts for the dataset, and for the analyst
-whose questions alone were under way.
+	return `Lists the questions that failed after their charge. Whether a question fails can depend on the data, so each
+failure that an analyst is told of may be worth a bit about somebody. The dataset then gives the analyst no new
+answers until you release it. A crash is a process that died while a charge had no answer; it counts for the
+dataset, and for an analyst if only their questions were under way.
 
-With --unanswered also the charges that nothing came of: canceled by the analyst, cut off by the end of a process, or
-failed. In a ledger from before there were incidents these are where failures were, if there were any.
+With --unanswered it also lists charges without an answer: canceled by the analyst, cut off by the end of a
+process, or failed. In a ledger from before incidents were recorded, any failures are among these.
 
   discreet incidents list --policy hospital.yaml
   discreet incidents list --policy hospital.yaml --unanswered`
@@ -81,7 +81,7 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 		if d.Analyst != "" {
 			gives = render.Clean(d.Analyst) + " no"
 		}
-		fmt.Fprintf(s.Out, "%s gives %s new answers. 'discreet incidents release' ends that, when you know what it was\n",
+		fmt.Fprintf(s.Out, "%s gives %s new answers. When you know the cause, 'discreet incidents release' ends that\n",
 			render.Clean(d.Dataset), gives)
 	}
 	if c.Unanswered {
@@ -131,7 +131,7 @@ func printIncidents(s console.Screen, all []ledger.Case) {
 		state := "counts"
 		switch {
 		case !i.Told:
-			state = "was told to nobody"
+			state = "nobody was told"
 		case i.Released > 0:
 			state = fmt.Sprintf("released by record %d", i.Released)
 		}
@@ -173,17 +173,18 @@ func CrashAfter(u ledger.Unanswered, incidents []ledger.Case) uint64 {
 type incidentsReleaseCmd struct {
 	console.ServerFlags
 	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
-	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
-	Analyst string `help:"Only the incidents of this analyst; all of the dataset, where nobody is named." placeholder:"NAME"`
-	Key     string `help:"The file of the owner's key, where the ledger has an owner." placeholder:"KEYFILE"`
-	Reason  string `help:"Why, for whoever reads the ledger later." required:"" placeholder:"TEXT"`
+	Dataset string `help:"The dataset, if the policy has several." placeholder:"NAME"`
+	Analyst string `help:"Only the incidents of this analyst; without it, all of the dataset." placeholder:"NAME"`
+	Key     string `help:"The file with the owner's key, if the ledger has an owner." placeholder:"KEYFILE"`
+	Reason  string `help:"The reason, for later readers of the ledger." required:"" placeholder:"TEXT"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (incidentsReleaseCmd) Help() string {
-	return `Takes back the incidents of an analyst, or of the whole dataset, as a record of the ledger, so that there are new answers
-again. Do it when you know what failed: each release lets as many failures be told as the policy bears. Where the ledger has an owner
-it takes the owner's key. A crash that names nobody is released with the whole dataset.
+	return `Releases the incidents of an analyst, or of the whole dataset, with a record in the ledger, so that there are new
+answers again. Do it once you know what failed: each release lets analysts see as many failures again as the
+policy allows. If the ledger has an owner, it takes the owner's key. A crash that names nobody is released with
+the whole dataset.
 
   discreet incidents release --policy hospital.yaml --analyst ana --reason 'the disk was full'
   discreet incidents release --policy hospital.yaml --key owner.key --reason 'a bug, mended in 1.2'
@@ -222,7 +223,7 @@ func (c *incidentsReleaseCmd) remote(ctx context.Context, s console.Screen, serv
 	return nil
 }
 
-const stillClosedNote = "it is still closed, because of incidents of others: 'discreet incidents' lists them"
+const stillClosedNote = "the dataset is still closed because of incidents of others: 'discreet incidents' lists them"
 
 func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	var signer crypto.Signer
@@ -308,7 +309,7 @@ func RefuseEmptyRelease(open []ledger.Case, analyst string) error {
 		}
 		whose = append(whose, fmt.Sprintf("%s's (record %d)", c.Analyst, c.Sequence))
 	}
-	text := fmt.Sprintf("there is nothing of %q to release", analyst)
+	text := fmt.Sprintf("%q has nothing to release", analyst)
 	if len(whose) > 0 {
 		text += "; open incidents are " + joinWords(whose)
 	}

@@ -17,40 +17,40 @@ import (
 )
 
 type InitCmd struct {
-	Output          string   `help:"Write the draft here and not to standard output. An existing file is not overwritten." placeholder:"FILE" short:"o"`
+	Output          string   `help:"Write the draft to this file, not to standard output. An existing file is not overwritten." placeholder:"FILE" short:"o"`
 	Dataset         string   `help:"The dataset's name." placeholder:"NAME"`
 	Unit            string   `help:"Whom to protect: row, or table.column such as patients.pid." placeholder:"UNIT"`
-	Person          []string `help:"The column that says whose a row is in a table where it has another name: visits=patient_id, or items=order_id->orders.oid." placeholder:"TABLE=COLUMN"`
+	Person          []string `help:"The column that identifies the person in a table where it has another name: visits=patient_id, or items=order_id->orders.oid." placeholder:"TABLE=COLUMN"`
 	Analyst         string   `help:"The name of the first analyst." placeholder:"NAME"`
 	Epsilon         string   `help:"The budget's epsilon." placeholder:"EPSILON"`
 	Delta           string   `help:"The budget's delta." placeholder:"DELTA"`
-	TrustDataBounds bool     `help:"Fill in bounds from the smallest and largest values of the data, and mark them so. They tell about the people at the extremes."`
-	Schema          []string `help:"The schemas of a PostgreSQL database or of a Trino catalog whose tables are drafted; all that can be read, unless given." placeholder:"NAME"`
+	TrustDataBounds bool     `help:"Fill in bounds from the smallest and largest values of the data, and mark them as such. They reveal the people at the extremes."`
+	Schema          []string `help:"The schemas of a PostgreSQL database or a Trino catalog to draft; all readable ones unless given." placeholder:"NAME"`
 	OMOP            bool     `help:"The PostgreSQL database has the OMOP common data model: person is the unit, and the vocabulary is public." name:"omop"`
 	JSON            bool     `help:"Print JSON." name:"json"`
 	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files; or the address of a PostgreSQL database or of a Trino cluster."`
 }
 
 func (InitCmd) Help() string {
-	return `Types and nullability come from the schema; of a CSV file, from all of its values, as do formats of dates and
-numbers and the texts that stand for missing values. Bounds and keys are left for the owner to fill in, because a bound
-that was read off the data tells about the person at the extreme. How large the data is is counted, rounded up, and
-declared under 'sizes'. The draft can be used at once, for counting.
+	return `Types and nullability come from the schema. For a CSV file they come from all of its values, as do the formats of
+dates and numbers and the texts that stand for missing values. You fill in bounds and keys yourself, because a
+bound that is read off the data reveals the person at the extreme. The size of the data is counted, rounded up,
+and declared under 'sizes'. You can use the draft at once, for counting.
 
   discreet init patients.csv visits.csv --unit patients.pid -o hospital.yaml
   discreet init patients.csv labs.csv --unit patients.pid --person labs=patient_id -o hospital.yaml
   discreet init claims.parquet --trust-data-bounds > claims.yaml
 
-From a PostgreSQL database the catalogue is read, and no row: foreign keys become paths, enumerations and CHECK constraints
-keys and bounds, comments are kept, and the GRANTs that the role needs are at the end. The password is PostgreSQL's own
-business: PGPASSWORD, ~/.pgpass or ?passfile=PATH.
+In a PostgreSQL database it reads the catalogue, and no rows: foreign keys become paths, enumerations and CHECK
+constraints become keys and bounds, comments are kept, and the draft ends with the GRANTs that the role needs.
+Give the password as PostgreSQL does: PGPASSWORD, ~/.pgpass or ?passfile=PATH.
 
   discreet init 'postgres://discreet@db.example.org/hospital?sslmode=verify-full' --unit patients.pid -o hospital.yaml
   discreet init 'postgres://discreet@db.example.org/cdm?sslmode=verify-full' --omop --schema cdm -o cdm.yaml
 
-From a Trino cluster its information_schema is read, and no row: types, what is never NULL, and comments. Trino knows no
-foreign keys, so whose rows are is guessed by the names of columns, with a question mark. The rules for its user are at
-the end.
+In a Trino cluster it reads information_schema, and no rows: types, columns that are never NULL, and comments.
+Trino has no foreign keys, so the column of the person is guessed from the names of columns, and marked with a
+question mark. The draft ends with the rules for its user.
 
   discreet init 'trino://discreet@trino.example.org:8443/lake/clinic?passwordfile=/etc/discreet/trino' -o clinic.yaml`
 }
@@ -69,9 +69,9 @@ func (c *InitCmd) Run(ctx context.Context, s console.Screen) error {
 	case slices.ContainsFunc(c.Files, policy.IsPostgres) || trino && !c.OMOP:
 		draft = c.fromAddress
 	case trino:
-		return console.Misuse(errors.New("--omop is about a PostgreSQL database; draft without it"))
+		return console.Misuse(errors.New("--omop is for a PostgreSQL database; draft without it"))
 	case c.OMOP || len(c.Schema) > 0:
-		return console.Misuse(errors.New("--omop and --schema are about a PostgreSQL database or a Trino cluster; name its address"))
+		return console.Misuse(errors.New("--omop and --schema are for a PostgreSQL database or a Trino cluster; name its address"))
 	}
 	text, err := draft(ctx, s, options)
 	if err != nil {
@@ -108,9 +108,8 @@ func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options polic
 // fromAddress drafts from the catalogue of a database or a cluster.
 func (c *InitCmd) fromAddress(ctx context.Context, s console.Screen, options policy.DraftOptions) (string, error) {
 	if len(c.Files) > 1 {
-		return "", console.Misuse(errors.New("a dataset has one PostgreSQL database or Trino cluster and nothing beside it; draft " +
-			"them one " +
-			"by one"))
+		return "", console.Misuse(errors.New("a dataset with a PostgreSQL database or a Trino cluster has no other source; draft " +
+			"them one by one"))
 	}
 	draft, check := policydraft.DraftPostgres, policy.CheckPostgres
 	if policy.IsTrino(c.Files[0]) {
@@ -147,7 +146,7 @@ func (c *InitCmd) writeDraft(s console.Screen, text string) error {
 	}
 	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return console.Misuse(fmt.Errorf("%s exists already; choose another name, or remove it first", c.Output))
+		return console.Misuse(fmt.Errorf("%s already exists; choose another name, or remove it first", c.Output))
 	} else if err != nil {
 		return err
 	}
@@ -181,8 +180,8 @@ func (c *InitCmd) personColumns() (map[string]string, error) {
 // printDraftWarnings says beside the draft what its comments say too: nobody should find out later.
 func printDraftWarnings(s console.Screen, schemas []policy.Schema, leftOut []string) {
 	for _, name := range leftOut {
-		fmt.Fprintf(s.Err, "note: the table %s is left out of the draft: none of its columns says whose a row is; name it with --person "+
-			"%s=COLUMN\n", name, name)
+		fmt.Fprintf(s.Err, "note: the table %s is left out of the draft: none of its columns identifies the person; name one with "+
+			"--person %s=COLUMN\n", name, name)
 	}
 	for _, t := range schemas {
 		for _, note := range t.Notes {

@@ -20,19 +20,20 @@ import (
 type LedgerCmd struct {
 	Show   ledgerShowCmd   `cmd:"" help:"Show the last records."`
 	Verify ledgerVerifyCmd `cmd:"" help:"Check the ledger from its first record to its last."`
-	Export ledgerExportCmd `cmd:"" help:"Write one row a charge, as CSV or JSON Lines, for an auditor."`
+	Export ledgerExportCmd `cmd:"" help:"Write one row for each charge, as CSV or JSON Lines, for an auditor."`
 	Copy   ledgerCopyCmd   `cmd:"" help:"Copy the ledger to another file, or between a file and a PostgreSQL database, and compare the two."`
-	Replay ledgerReplayCmd `cmd:"" help:"Decide every charge once more, by other code."`
-	Anchor ledgerAnchorCmd `cmd:"" help:"Compare the ledger with what is known of it elsewhere."`
+	Replay ledgerReplayCmd `cmd:"" help:"Decide every charge again, with independent code."`
+	Anchor ledgerAnchorCmd `cmd:"" help:"Compare the ledger with its anchor, which is kept elsewhere."`
 	Key    ledgerKeyCmd    `cmd:"" help:"Make the owner's key, and record whose signature counts."`
 	Topup  ledgerTopupCmd  `cmd:"" help:"Give a dataset, a group or an analyst more budget, signed by the owner."`
-	Renew  ledgerRenewCmd  `cmd:"" help:"Begin the next window of a dataset whose budget is renewed."`
-	Sign   ledgerSignCmd   `cmd:"" help:"Sign what a server that runs has drafted."`
+	Renew  ledgerRenewCmd  `cmd:"" help:"Begin the next window of a dataset with a renewed budget."`
+	Sign   ledgerSignCmd   `cmd:"" help:"Sign a draft of a running server."`
 }
 
 func (LedgerCmd) Help() string {
-	return `The ledger has every charge, in a chain of hashes. A server that runs has it: stop that first, unless the ledger is in
-a PostgreSQL database, which all share. Topup and renew can also be done at a server that runs, with --server.
+	return `The ledger has every charge, in a chain of hashes. A running server holds it: stop the server first, unless the
+ledger is in a PostgreSQL database, which all can share. You can also run topup and renew at a running server,
+with --server.
 
   discreet ledger show --policy hospital.yaml --last 20
   discreet ledger verify --policy hospital.yaml
@@ -61,13 +62,13 @@ func countKinds(n map[ledger.Kind]uint64) string {
 
 type ledgerVerifyCmd struct {
 	console.LedgerFlags
-	Receipt []string `help:"Also check that the ledger holds the record of a receipt, by its sequence and its hash." placeholder:"SEQUENCE:HASH"`
+	Receipt []string `help:"Also check that the ledger holds the record of a receipt, by its sequence and hash." placeholder:"SEQUENCE:HASH"`
 	JSON    bool     `help:"Print JSON." name:"json"`
 }
 
 func (ledgerVerifyCmd) Help() string {
-	return `Recomputes the hash of every record and adds up what was spent from the records alone. Changes nothing.
-Every answer has a receipt (in the JSON of 'discreet query --json'), which only the ledger that it came from holds.
+	return `Recomputes the hash of every record and adds up the spending from the records only. Changes nothing.
+Every answer has a receipt (in the JSON of 'discreet query --json'), and only the ledger that it came from holds its record.
 
   discreet ledger verify --policy hospital.yaml
   discreet ledger verify hospital.ledger
@@ -99,13 +100,13 @@ func (c *ledgerVerifyCmd) checkReceipts(r openledger.Reader, receipts map[uint64
 		}
 		hash, ok := receipts[line.Record.Sequence]
 		if ok && hash != line.Hash {
-			return fmt.Errorf("record %d of %s is not the one of the receipt: this is another ledger, or it was rewritten",
+			return fmt.Errorf("record %d of %s is not the one on the receipt: this is another ledger, or it was rewritten",
 				line.Record.Sequence, r.Path())
 		}
 		delete(receipts, line.Record.Sequence)
 	}
 	for n := range receipts {
-		return fmt.Errorf("%s ends before record %d of the receipt: it is an older copy, or another ledger", r.Path(), n)
+		return fmt.Errorf("%s ends before record %d, which the receipt names: it is an older copy, or another ledger", r.Path(), n)
 	}
 	return nil
 }
@@ -147,12 +148,12 @@ func (c *ledgerVerifyCmd) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintf(s.Out, "it holds %s\n", render.Count(int64(len(c.Receipt)), "receipt"))
 	}
 	if sum.Owner == "" {
-		fmt.Fprintln(s.Out, "owner: none, so no limit was ever raised by a signature")
+		fmt.Fprintln(s.Out, "owner: none, so no signature ever raised a limit")
 	} else {
 		fmt.Fprintf(s.Out, "owner: the key with the fingerprint %s\n", ledger.Fingerprint(sum.Owner))
 	}
 	for _, name := range slices.Sorted(maps.Keys(sum.Windows)) {
-		fmt.Fprintf(s.Out, "%s is in its window %d\n", render.Clean(name), sum.Windows[name])
+		fmt.Fprintf(s.Out, "%s is in window %d\n", render.Clean(name), sum.Windows[name])
 	}
 	printSpent(s, sum.Balances)
 	return nil
@@ -171,16 +172,16 @@ func printSpent(s console.Screen, balances []ledger.Balance) {
 
 type ledgerReplayCmd struct {
 	console.LedgerFlags
-	Quiet bool `help:"Say nothing about charges that are as they should be." short:"q"`
+	Quiet bool `help:"Do not list correct charges." short:"q"`
 	JSON  bool `help:"Print JSON." name:"json"`
 }
 
 func (ledgerReplayCmd) Help() string {
-	return `Decides every charge once more, from the records before it, by code that shares nothing with what decided it
-first: what was spent before, the cost, the limit with what the owner signed for, one charge a request, windows,
-versions, answers, and that what one window paid for was not answered in another. Exits with 1 where a record is not what follows. With a policy it also says where the limits of
-today are others than those of the last charges, which is no fault. What the records cannot tell is in doubt: it is listed, and
-is no fault either.
+	return `Decides every charge again, from the records before it, with code that shares nothing with the code that decided
+it first: earlier spending, the cost, the limit with what the owner signed for, one charge for each request,
+windows, versions, answers, and that no window answered what another paid for. Exits with 1 if a record does not
+follow from those before. With a policy it also says where today's limits differ from those of the last charges,
+which is not a fault. Anything the records cannot tell is in doubt: it is listed, and is not a fault either.
 
   discreet ledger replay --policy hospital.yaml
   discreet ledger replay hospital.ledger --quiet`
@@ -296,7 +297,7 @@ type limitChange struct {
 
 func (k limitChange) String() string {
 	if k.Now == nil {
-		return fmt.Sprintf("the policy does not name %s any more, whose limit was %s", k.Account, limitedClaims(k.Then, k.Then))
+		return fmt.Sprintf("the policy no longer names %s, whose limit was %s", k.Account, limitedClaims(k.Then, k.Then))
 	}
 	return fmt.Sprintf("the policy gives %s %s; at its last charge it was %s", k.Account,
 		limitedClaims(*k.Now, *k.Now), limitedClaims(k.Then, k.Then))
@@ -352,20 +353,21 @@ func policyLimits(p *policy.Policy) map[string]dp.Cost {
 
 type ledgerCopyCmd struct {
 	From string `arg:"" help:"The ledger: a file, or postgres://..."`
-	To   string `arg:"" help:"Where the copy is to be: a file or a database in which there is no ledger."`
+	To   string `arg:"" help:"Where to copy it: a file or a database without a ledger."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
 func (ledgerCopyCmd) Help() string {
-	return `Copies every record with its answer or note, and then compares the two ledgers record by record. Nothing is replaced. A
-ledger is copied as it was at one moment, while servers go on, in a database and in a file.
+	return `Copies every record with its answer or note, and then compares the two ledgers record by record. Nothing is
+replaced. The copy is the ledger as it was at one moment, and servers can go on, with a database or a file.
 
   discreet ledger copy hospital.ledger postgres://discreet@db.example.org/ledgers
   discreet ledger copy postgres://discreet@db.example.org/ledgers backup-2026-11-16.ledger
 
-The password of a database is in the environment variable DISCREET_LEDGER_PASSWORD, or in a file that PGPASSFILE names.
-A copy spends what the ledger has, a second time: keep it as a backup, or move to it, and never go on with both. A policy
-with an anchor notices (discreet ledger anchor --help). Users are not part of it: 'discreet user copy' copies them.`
+The password of a database is in the environment variable DISCREET_LEDGER_PASSWORD, or in a file that PGPASSFILE
+names. A copy can spend the same budget a second time: keep it as a backup, or move to it, but never go on with
+both. A policy with an anchor notices (discreet ledger anchor --help). A ledger does not hold users:
+'discreet user copy' copies them.`
 }
 
 func (c *ledgerCopyCmd) Run(_ context.Context, s console.Screen) error {
@@ -380,6 +382,6 @@ func (c *ledgerCopyCmd) Run(_ context.Context, s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "copied and compared: %s, %s kept\nhead: %s\n", render.Count(int64(sum.Records), "record"),
 		render.Count(int64(sum.Answers), "answer"), sum.Head)
-	fmt.Fprintln(s.Out, "go on with one of the two only: both would spend the same budget")
+	fmt.Fprintln(s.Out, "go on with only one of the two: both would spend the same budget")
 	return nil
 }

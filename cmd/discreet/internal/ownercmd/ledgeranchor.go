@@ -21,19 +21,19 @@ import (
 type ledgerAnchorCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Write   bool   `help:"Write an anchor of the ledger as it is now." xor:"do"`
-	Recover bool   `help:"Count what the anchor knows, and this ledger has lost, as spent." xor:"do"`
-	Begin   bool   `help:"Begin another anchor for a ledger whose anchor is lost for good." xor:"do"`
-	GiveUp  bool   `help:"Say in the ledger that it has no anchor from here on." xor:"do"`
+	Recover bool   `help:"Count as spent what the anchor knows and this ledger has lost." xor:"do"`
+	Begin   bool   `help:"Begin a new anchor for a ledger whose anchor is lost for good." xor:"do"`
+	GiveUp  bool   `help:"Record in the ledger that it has no anchor from now on." xor:"do"`
 	Reason  string `help:"With --recover, --begin and --give-up: what happened, for the ledger." placeholder:"TEXT"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (ledgerAnchorCmd) Help() string {
-	return `Shows where the anchor is, which record it names, how old it is, and whether the ledger holds that record. A ledger
-that does not is an older copy of itself, or another one, and is not opened. Neither is one that had an anchor where there
-is none now, or where the policy names none: mount its volume, or write the key 'anchor' back. Only where the anchor is
-lost for good, --begin makes another, and ends all sessions. A ledger that is to have no anchor any more is told so by
---give-up, before the key is removed. --recover, --begin and --give-up need the ledger for themselves: stop the servers first.
+	return `Shows where the anchor is, which record it names, how old it is, and whether the ledger holds that record. A
+ledger without that record is an older copy of itself, or another ledger, and is not opened. Nor is a ledger whose
+anchor is missing, or whose policy no longer names it: mount its volume, or write the key 'anchor' back. If the
+anchor is lost for good, --begin makes another, and ends all sessions. To do without an anchor, run --give-up
+before you remove the key. --recover, --begin and --give-up need the ledger for themselves: stop the servers first.
 
   discreet ledger anchor --policy hospital.yaml
   discreet ledger anchor --policy hospital.yaml --write
@@ -42,8 +42,8 @@ lost for good, --begin makes another, and ends all sessions. A ledger that is to
   discreet ledger anchor --policy hospital.yaml --give-up --reason 'the anchor moves to a database'`
 }
 
-var errNoAnchor = console.Misuse(errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name " +
-	"a place for it with the key 'anchor', on another disk"))
+var errNoAnchor = console.Misuse(errors.New("the policy has no anchor, so nothing tells the ledger from an older copy of itself: " +
+	"name a place for one with the key 'anchor', on another disk"))
 
 // anchorState is an anchor beside the ledger that it is of.
 type anchorState struct {
@@ -59,7 +59,7 @@ type anchorState struct {
 
 func (c *ledgerAnchorCmd) Run(ctx context.Context, s console.Screen) error {
 	if (c.Recover || c.Begin || c.GiveUp) == (c.Reason == "") {
-		return console.Misuse(errors.New("--recover, --begin and --give-up need --reason 'what happened', and nothing else does"))
+		return console.Misuse(errors.New("give --reason 'what happened' with --recover, --begin and --give-up, and only with these"))
 	}
 	p, err := policy.Load(c.Policy)
 	if err != nil {
@@ -103,8 +103,8 @@ func (c *ledgerAnchorCmd) Run(ctx context.Context, s console.Screen) error {
 		if c.JSON {
 			return console.PrintJSON(s.Out, map[string]any{"place": place.String(), "ledger": p.Ledger, "given_up": true})
 		}
-		fmt.Fprintf(s.Out, "%s has no anchor from here on. Remove the key 'anchor' from the policy, or it has one again when it is next "+
-			"opened; then remove %s, which nothing reads any more\n", p.Ledger, render.Clean(place.String()))
+		fmt.Fprintf(s.Out, "%s has no anchor from now on. Remove the key 'anchor' from the policy, or the ledger gets one again when "+
+			"it is next opened; then remove %s, which nothing reads any more\n", p.Ledger, render.Clean(place.String()))
 		return nil
 	}
 	state, err := readAnchor(ctx, p.Ledger, place)
@@ -182,13 +182,13 @@ func readAnchor(ctx context.Context, path string, at ledger.Anchorage) (anchorSt
 		return state, err
 	}
 	if !ok {
-		state.Problem = "no anchor was stored yet; the ledger stores one when it is next opened"
+		state.Problem = "no anchor is stored yet; the ledger stores one when it is next opened"
 		return state, refuseUnanchored(path, at)
 	}
 	state.Anchor = &a
 	r, err := openledger.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
-		state.Problem = fmt.Sprintf("the ledger is missing, and had %s", render.Count(int64(a.Sequence), "record"))
+		state.Problem = fmt.Sprintf("the ledger is missing; it had %s", render.Count(int64(a.Sequence), "record"))
 		return state, nil
 	} else if err != nil {
 		return state, err
@@ -226,7 +226,7 @@ func requireAnchor(r openledger.Reader, at ledger.Anchorage) error {
 func (k *anchorState) compare(r openledger.Reader, a ledger.Anchor) error {
 	last, _ := r.Head()
 	if a.Sequence > last {
-		k.Problem = fmt.Sprintf("the anchor names record %d, and the ledger ends with record %d: it is an older copy", a.Sequence, last)
+		k.Problem = fmt.Sprintf("the anchor names record %d, but the ledger ends with record %d: it is an older copy", a.Sequence, last)
 	}
 	k.Ahead = last - min(a.Sequence, last)
 	for line, err := range r.Records() {
@@ -235,10 +235,10 @@ func (k *anchorState) compare(r openledger.Reader, a ledger.Anchor) error {
 		}
 		switch record := line.Record; {
 		case record.Kind == ledger.KindLedger && ledger.Hash(record.Identity) != a.Identity:
-			k.Problem = "the anchor is of another ledger"
+			k.Problem = "the anchor belongs to another ledger"
 			return nil
 		case record.Sequence == a.Sequence && line.Hash != a.Hash:
-			k.Problem = fmt.Sprintf("record %d is another one than the anchor names", a.Sequence)
+			k.Problem = fmt.Sprintf("record %d is not the one that the anchor names", a.Sequence)
 			return nil
 		case record.Sequence == a.Sequence:
 			k.Holds = true
@@ -295,7 +295,7 @@ func (k anchorState) print(s console.Screen, now time.Time) {
 	if len(a.Most) == 0 {
 		return
 	}
-	fmt.Fprintln(s.Out, "until the next anchor no account can have spent more than this, which is what a lost ledger counts as:")
+	fmt.Fprintln(s.Out, "until the next anchor no account can have spent more than this; a lost ledger counts as having spent it:")
 	t := &render.Table{Header: []string{"account", "epsilon", "rho", "delta"}, Right: []bool{false, true, true, true}}
 	for _, m := range a.Most {
 		t.Add(m.Account, m.Spent.Epsilon.Short(), m.Spent.Rho.Short(), m.Spent.Delta.Short())

@@ -24,15 +24,15 @@ import (
 type ledgerExportCmd struct {
 	console.LedgerFlags
 	Format string `help:"How to write: ${enum}." enum:"csv,jsonl" default:"csv"`
-	Output string `help:"Write to this file, whole or not at all; to the screen otherwise." placeholder:"FILE" short:"o"`
-	Force  bool   `help:"Replace the file where there is one."`
-	All    bool   `help:"Write the other records too, each with its text, from which the chain of hashes can be recomputed."`
+	Output string `help:"Write to this file, all or nothing; without it, to the screen." placeholder:"FILE" short:"o"`
+	Force  bool   `help:"Replace the file if it exists."`
+	All    bool   `help:"Also write the other records, each with its text, so that an auditor can recompute the chain of hashes."`
 }
 
 func (ledgerExportCmd) Help() string {
-	return `One row a charge. Amounts are exact decimals; an empty cell (null in JSON) is a claim that is not
-made, or not limited. Accounts are a JSON list with what was spent after the charge. A cell of a CSV file
-that a spreadsheet would take for a formula has a ' before it. Answers are not exported, only their hashes.
+	return `Writes one row for each charge. Amounts are exact decimals; an empty cell (null in JSON) is a claim that is not
+made, or not limited. Accounts are a JSON list with the amounts spent after the charge. In a CSV file a ' precedes
+each cell that a spreadsheet would take for a formula. Answers are not exported, only their hashes.
 
   discreet ledger export --policy hospital.yaml --format csv --output charges.csv
   discreet ledger export hospital.ledger --format jsonl --all > ledger.jsonl`
@@ -87,7 +87,7 @@ func (c *ledgerExportCmd) refuseOverwriting(own []string) error {
 	at, err := os.Lstat(c.Output)
 	if err != nil {
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
-			return console.Misuse(fmt.Errorf("%s: there is no such folder; write to one that there is",
+			return console.Misuse(fmt.Errorf("%s: this folder does not exist; create it or name another",
 				console.ShellQuote(filepath.Dir(c.Output))))
 		}
 	}
@@ -103,7 +103,7 @@ func (c *ledgerExportCmd) refuseOverwriting(own []string) error {
 	if at, err := os.Stat(c.Output); err == nil {
 		for _, name := range own {
 			if other, err := os.Stat(name); err == nil && os.SameFile(at, other) {
-				return console.Misuse(fmt.Errorf("%s is what is exported, or its policy: write to another file",
+				return console.Misuse(fmt.Errorf("%s is the ledger to export, or its policy: write to another file",
 					console.ShellQuote(c.Output)))
 			}
 		}
@@ -112,7 +112,7 @@ func (c *ledgerExportCmd) refuseOverwriting(own []string) error {
 	case at.IsDir():
 		return console.Misuse(fmt.Errorf("%s is a folder: write to a file", console.ShellQuote(c.Output)))
 	case !c.Force:
-		return console.Misuse(fmt.Errorf("%s is there already: write to another file, or add --force to replace it",
+		return console.Misuse(fmt.Errorf("%s already exists: write to another file, or add --force to replace it",
 			console.ShellQuote(c.Output)))
 	}
 	return nil
@@ -139,7 +139,7 @@ func writeWhole(name string, replace bool, write func(io.Writer) error) (err err
 		case err == nil:
 			return nil
 		case errors.Is(err, fs.ErrExist):
-			return console.Misuse(fmt.Errorf("%s is there already: write to another file, or add --force to replace it",
+			return console.Misuse(fmt.Errorf("%s already exists: write to another file, or add --force to replace it",
 				console.ShellQuote(name)))
 		}
 	}

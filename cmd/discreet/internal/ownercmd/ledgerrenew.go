@@ -19,17 +19,18 @@ import (
 type ledgerRenewCmd struct {
 	console.ServerFlags
 	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
-	Key     string `help:"The file of the owner's key, which a renewal at a server takes." placeholder:"KEYFILE"`
-	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
-	Due     bool   `help:"Only where a window's time has passed since the last renewal, or the first charge; for cron."`
-	Reason  string `help:"Why, for whoever reads the ledger later." required:"" placeholder:"TEXT"`
+	Key     string `help:"The file with the owner's key; needed for a renewal at a server." placeholder:"KEYFILE"`
+	Dataset string `help:"The dataset, if the policy has several." placeholder:"NAME"`
+	Due     bool   `help:"Renew only if a window's time has passed since the last renewal, or the first charge; for cron."`
+	Reason  string `help:"The reason, for later readers of the ledger." required:"" placeholder:"TEXT"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (ledgerRenewCmd) Help() string {
-	return `Ends the current window and begins the next one. Windows never begin by themselves: a budget depends on no clock. There
-are never more windows than the policy says, so that the promise over all of them holds however often this is run.
-With --due this machine's clock is looked at, by days of UTC, and where it is too early that is said and nothing is done.
+	return `Ends the current window and begins the next one. Windows never begin by themselves: a budget does not depend on a
+clock. There are never more windows than the policy says, so the promise over all of them holds however often you
+run this. With --due it looks at this machine's clock, in days of UTC; if it is too early, it says so and does
+nothing.
 
   discreet ledger renew --policy hospital.yaml --reason 'February'
   discreet ledger renew --policy hospital.yaml --due --reason cron            for crontab, once a day
@@ -130,9 +131,9 @@ func (c *ledgerRenewCmd) isEarly(ctx context.Context, db *discreet.DB, s console
 	text, day := "", ""
 	switch {
 	case last:
-		text = "not due: this window is the last that the policy declares"
+		text = "not due: this is the last window that the policy declares"
 	case !spent:
-		text = "not due: nothing was spent yet"
+		text = "not due: nothing has been spent yet"
 	case s.Now().Before(next):
 		day = next.Format(time.DateOnly)
 		text = "not due before " + day

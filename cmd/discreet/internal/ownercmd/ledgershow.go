@@ -16,17 +16,17 @@ import (
 type ledgerShowCmd struct {
 	console.LedgerFlags
 	Last    int      `help:"How many records to show, the last ones; 0 for all." default:"20" placeholder:"N"`
-	Dataset string   `help:"Only what is about this dataset." placeholder:"NAME"`
-	Analyst string   `help:"Only charges of this analyst, and their answers." placeholder:"NAME"`
+	Dataset string   `help:"Only records about this dataset." placeholder:"NAME"`
+	Analyst string   `help:"Only charges of this analyst, with their answers." placeholder:"NAME"`
 	Kind    []string `help:"Only these kinds: charge, answer, version, renewal, owner, topup, recovery, note, incident, release, ledger." placeholder:"KIND"`
-	Request string   `help:"Only the charge of this request, and its answer." placeholder:"ID"`
+	Request string   `help:"Only the charge of this request, with its answer." placeholder:"ID"`
 	JSON    bool     `help:"Print JSON." name:"json"`
 }
 
 func (ledgerShowCmd) Help() string {
-	return `Prints who paid what for which question, what was left in the account that is nearest to its limit, and what the
-owner entered. A charge that took an account over 50, 80 or 95 % of its limit says so. Answers are not shown,
-and of the notes of streams and holdouts only that there is one.
+	return `Shows who paid what for which question, what was left in the account nearest to its limit, and the entries of the
+owner. A charge that took an account over 50, 80 or 95 % of its limit says so. Answers are not shown. Notes of
+streams and holdouts are listed without their content.
 
   discreet ledger show --policy hospital.yaml
   discreet ledger show --policy hospital.yaml --analyst ana --kind charge --last 5
@@ -83,9 +83,9 @@ func (c *ledgerShowCmd) Run(s console.Screen) error {
 	page.flush()
 	switch {
 	case shown == 0:
-		fmt.Fprintln(s.Out, "there is no such record")
+		fmt.Fprintln(s.Out, "no record matches")
 	case more > 0:
-		fmt.Fprintf(s.Out, "%s before; --last 0 shows all\n", render.Count(int64(more), "record"))
+		fmt.Fprintf(s.Out, "%s before these; --last 0 shows all\n", render.Count(int64(more), "record"))
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func remarkWords(r *ledger.Record) string {
 	case ledger.KindAnswer:
 		return fmt.Sprintf("to charge %d", r.Charge)
 	case ledger.KindVersion:
-		return "charges are about this version of the data from here on"
+		return "from here on, charges are for this version of the data"
 	case ledger.KindRenewal:
 		return fmt.Sprintf("window %d begins: %s", r.Window, r.Reason)
 	case ledger.KindOwner:
@@ -270,9 +270,9 @@ func remarkWords(r *ledger.Record) string {
 		return noteSubject(r.Session)
 	case ledger.KindIncident:
 		if r.Charge == 0 {
-			return fmt.Sprintf("%s; %d and %d are borne", r.Failure, r.ByAnalyst, r.ByDataset)
+			return fmt.Sprintf("%s; %d and %d are tolerated", r.Failure, r.ByAnalyst, r.ByDataset)
 		}
-		return fmt.Sprintf("%s, of charge %d; %d and %d are borne", r.Failure, r.Charge, r.ByAnalyst, r.ByDataset)
+		return fmt.Sprintf("%s, of charge %d; %d and %d are tolerated", r.Failure, r.Charge, r.ByAnalyst, r.ByDataset)
 	case ledger.KindRelease:
 		return "incidents are released: " + r.Reason
 	}

@@ -20,15 +20,15 @@ import (
 
 type ledgerKeyCmd struct {
 	Policy string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
-	Old    string `help:"The key of the owner before, which signs for the new one." placeholder:"KEYFILE"`
-	Reason string `help:"Why, for whoever reads the ledger later." placeholder:"TEXT"`
+	Old    string `help:"The file with the previous owner's key, which signs for the new one." placeholder:"KEYFILE"`
+	Reason string `help:"The reason, for later readers of the ledger." placeholder:"TEXT"`
 	JSON   bool   `help:"Print JSON." name:"json"`
-	File   string `arg:"" name:"keyfile" help:"The file of the key. It is made where it is not there, and never overwritten."`
+	File   string `arg:"" name:"keyfile" help:"The file of the key. It is created if it does not exist, and never overwritten."`
 }
 
 func (ledgerKeyCmd) Help() string {
-	return `Records in the ledger whose signature counts. With that key, and no other, 'discreet ledger topup' raises budgets. Keep
-the file where analysts cannot read it, and a copy in a safe: without it there are no more top-ups in this ledger.
+	return `Records in the ledger whose signature counts. 'discreet ledger topup' raises budgets only with that key. Keep the
+file where analysts cannot read it, and a copy in a safe: without it there are no more top-ups in this ledger.
 
   discreet ledger key --policy hospital.yaml owner.key
   discreet ledger key --policy hospital.yaml new.key --old owner.key --reason 'Kim has left'`
@@ -67,10 +67,10 @@ func (c *ledgerKeyCmd) Run(ctx context.Context, s console.Screen) error {
 	case err != nil && !made:
 		return err
 	case !made && owner.Equal(key.Public()):
-		return c.print(s, key, made, "is the key of the ledger's owner already")
+		return c.print(s, key, made, "already is the key of the ledger's owner")
 	case owner != nil && signer == nil:
-		return console.Misuse(fmt.Errorf("the ledger has an owner already, with the fingerprint %s; sign for another one with --old "+
-			"and the file of that key", ledger.Fingerprint(hex.EncodeToString(owner))))
+		return console.Misuse(fmt.Errorf("the ledger already has an owner, with the fingerprint %s; to sign for another one, give "+
+			"--old with the file of that key", ledger.Fingerprint(hex.EncodeToString(owner))))
 	}
 	if made {
 		if key, err = ownerkey.Make(c.File); err != nil {
@@ -85,7 +85,7 @@ func (c *ledgerKeyCmd) Run(ctx context.Context, s console.Screen) error {
 	if err := db.SetOwner(ctx, key.Public().(ed25519.PublicKey), signer, reason); err != nil {
 		return err
 	}
-	return c.print(s, key, made, "is the key of the ledger's owner from here on")
+	return c.print(s, key, made, "is now the key of the ledger's owner")
 }
 
 func (c *ledgerKeyCmd) print(s console.Screen, key ed25519.PrivateKey, made bool, what string) error {
@@ -102,13 +102,13 @@ func (c *ledgerKeyCmd) print(s console.Screen, key ed25519.PrivateKey, made bool
 }
 
 type ledgerSignCmd struct {
-	Key  string `help:"The file of the owner's key." required:"" placeholder:"KEYFILE"`
+	Key  string `help:"The file with the owner's key." required:"" placeholder:"KEYFILE"`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
 func (ledgerSignCmd) Help() string {
-	return `Signs the draft of a top-up, a renewal or a release, which a server gave and which is read from standard input, and says
-what it is. The signature goes back to the server together with the draft, within an hour and before anything else is decided.
+	return `Reads a server's draft of a top-up, a renewal or a release from standard input, says what it is, and signs it. Send the
+signature back to the server with the draft, within an hour and before anything else is decided.
 
   discreet ledger sign --key owner.key < draft.txt`
 }
@@ -129,10 +129,11 @@ func (c *ledgerSignCmd) Run(_ context.Context, s console.Screen) error {
 	draft := strings.TrimRight(string(text), "\r\n")
 	var r ledger.Record
 	if r.DecodeSigned(draft) != nil || r.Kind != ledger.KindTopUp && r.Kind != ledger.KindRenewal && r.Kind != ledger.KindRelease {
-		return console.Misuse(errors.New("this is no draft of a top-up, a renewal or a release: give the text as the server gave it"))
+		return console.Misuse(errors.New("this is not a draft of a top-up, a renewal or a release: give the text exactly as the " +
+			"server gave it"))
 	}
 	if public := hex.EncodeToString(key.Public().(ed25519.PublicKey)); r.PublicKey != "" && r.PublicKey != public {
-		return console.Misuse(fmt.Errorf("the draft is for the key with the fingerprint %s, and %s has the fingerprint %s",
+		return console.Misuse(fmt.Errorf("the draft is for the key with the fingerprint %s, but %s has the fingerprint %s",
 			ledger.Fingerprint(r.PublicKey), c.Key, ledger.Fingerprint(public)))
 	}
 	signature := hex.EncodeToString(ed25519.Sign(key, []byte(draft)))

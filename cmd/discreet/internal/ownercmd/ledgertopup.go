@@ -19,26 +19,28 @@ import (
 type ledgerTopupCmd struct {
 	console.ServerFlags
 	Policy  string `help:"The policy file." placeholder:"FILE" short:"p"`
-	Key     string `help:"The file of the owner's key." required:"" placeholder:"KEYFILE"`
-	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
+	Key     string `help:"The file with the owner's key." required:"" placeholder:"KEYFILE"`
+	Dataset string `help:"The dataset, if the policy has several." placeholder:"NAME"`
 	Analyst string `help:"Raise the quota of this analyst." xor:"whose" placeholder:"NAME"`
 	Group   string `help:"Raise the quota of this group." xor:"whose" placeholder:"NAME"`
-	Epsilon string `help:"How much more the limit is worth, at the same delta." placeholder:"EPSILON"`
-	Delta   string `help:"How much more there is for private keys." placeholder:"DELTA"`
-	Reason  string `help:"Why, for whoever reads the ledger later." required:"" placeholder:"TEXT"`
+	Epsilon string `help:"How much epsilon to add to the limit, at the same delta." placeholder:"EPSILON"`
+	Delta   string `help:"How much delta to add for private keys." placeholder:"DELTA"`
+	Reason  string `help:"The reason, for later readers of the ledger." required:"" placeholder:"TEXT"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (ledgerTopupCmd) Help() string {
-	return `Raises a limit, as a signed record of the ledger, and prints the promise before and after. Without --analyst or --group it
-is the dataset's own, which holds against everybody: people in the data are then promised less, and quotas stay as they
-are. With a delta they are promised less than by the new limit alone, once there were answers that you may have raised it
-for. A quota that is raised moves what is promised to nobody. Where the budget is renewed, a top-up is for the current window.
+	return `Raises a limit with a signed record in the ledger, and prints the promise before and after. Without --analyst or
+--group it raises the dataset's own limit, for all analysts together: people in the data are then promised less, and
+quotas stay as they are. With a delta they are promised less than the new limit says, once there were answers that
+you may have raised it for. Raising a quota changes the promise to nobody. If the budget is renewed, a top-up is for
+the current window.
 
   discreet ledger topup --policy hospital.yaml --key owner.key --epsilon 0.5 --reason 'the yearly report'
   discreet ledger topup --policy hospital.yaml --key owner.key --analyst ana --epsilon 0.2 --reason 'revision of the paper'
 
-While a server runs it has the ledger: then it drafts the record, which is signed here, so that the key stays where it is.
+A running server holds the ledger: it then drafts the record, and you sign it here, so that the key stays with
+you.
 
   discreet ledger topup --server https://db.example:8432 --token-file owner.token --key owner.key --epsilon 0.5 --reason more`
 }
@@ -52,7 +54,7 @@ func (c *ledgerTopupCmd) Run(ctx context.Context, s console.Screen) error {
 		t.Account = "group:" + c.Group
 	}
 	if c.Epsilon == "" && c.Delta == "" {
-		return console.Misuse(errors.New("say how much with --epsilon, such as --epsilon 0.5"))
+		return console.Misuse(errors.New("add --epsilon, how much to raise it by, such as --epsilon 0.5"))
 	}
 	for _, a := range []struct {
 		name, text string
@@ -125,11 +127,11 @@ func (c *ledgerTopupCmd) remote(ctx context.Context, s console.Screen, server *c
 	}
 	for i, a := range raised.After {
 		if i < len(raised.Before) && a.Total.Epsilon != nil && raised.Before[i].Total.Epsilon != nil {
-			fmt.Fprintf(s.Out, "%s: epsilon %.6g before, epsilon %.6g from here on\n", render.Clean(a.Name),
+			fmt.Fprintf(s.Out, "%s: epsilon %.6g before, epsilon %.6g from now on\n", render.Clean(a.Name),
 				*raised.Before[i].Total.Epsilon, *a.Total.Epsilon)
 		}
 	}
-	fmt.Fprintf(s.Out, "it is record %d. From here on:\n", raised.Sequence)
+	fmt.Fprintf(s.Out, "it is record %d. From now on:\n", raised.Sequence)
 	for _, line := range raised.Promise {
 		fmt.Fprintln(s.Out, "  "+console.CleanLines(line))
 	}
@@ -146,18 +148,18 @@ func (c *ledgerTopupCmd) print(s console.Screen, t api.TopUp, raised *api.Raised
 		if a.Total.Delta > 0 {
 			at = fmt.Sprintf(" at delta %s", a.Total.Delta.Short())
 		}
-		fmt.Fprintf(s.Out, "%s: epsilon %s before, epsilon %s from here on%s (%s)\n", a.Name, b.Total.Epsilon.Short(),
+		fmt.Fprintf(s.Out, "%s: epsilon %s before, epsilon %s from now on%s (%s)\n", a.Name, b.Total.Epsilon.Short(),
 			a.Total.Epsilon.Short(), at, raisedLimits(b, a))
 	}
 	if t.Account != "" {
-		fmt.Fprintln(s.Out, "A quota was raised; the promise to the people in the data is what it was.")
+		fmt.Fprintln(s.Out, "A quota was raised; the promise to the people in the data is unchanged.")
 		return nil
 	}
 	fmt.Fprintln(s.Out, "\nBefore:")
 	for _, line := range raised.PromiseBefore {
 		fmt.Fprintln(s.Out, "  "+line)
 	}
-	fmt.Fprintln(s.Out, "From here on:")
+	fmt.Fprintln(s.Out, "From now on:")
 	for _, line := range raised.Promise {
 		fmt.Fprintln(s.Out, "  "+line)
 	}

@@ -26,23 +26,23 @@ type MCPCmd struct {
 	console.ServerFlags `embed:""`
 
 	Policy  string        `help:"The policy file." placeholder:"FILE" short:"p"`
-	As      string        `help:"The analyst whom the model asks as, as the policy names them, for --policy." placeholder:"ANALYST"`
-	Timeout time.Duration `help:"How long a question may run, ${default} unless given; for --policy. One that takes longer is an incident." default:"5m" placeholder:"TIME"`
+	As      string        `help:"The analyst as whom the model asks, by the name in the policy; for --policy." placeholder:"ANALYST"`
+	Timeout time.Duration `help:"How long a question may run, ${default} unless given; for --policy. A question that takes longer is an incident." default:"5m" placeholder:"TIME"`
 }
 
 func (MCPCmd) Help() string {
-	return `Speaks the Model Context Protocol on standard input and output, for a program that starts it, such as Claude Desktop or
-Claude Code. The model has five tools: describe (tables, columns, and the SQL that is understood), quote (price and
-error, free), ask (pays), budget, and sandbox, which tries SQL out on made-up rows, free. It asks as one analyst, with
-that analyst's quota, and can do nothing that an owner does.
+	return `Speaks the Model Context Protocol on standard input and output, for a program that starts it, such as Claude Desktop
+or Claude Code. The model has five tools: describe (tables, columns, and the SQL that is understood), quote (price
+and error, free), ask (pays), budget, and sandbox, which tries out SQL on made-up rows, free. It asks as one analyst,
+with that analyst's quota, and can do nothing that needs an owner.
 
   discreet mcp --policy hospital.yaml --as agent
   discreet mcp --server https://db.example:8432 --token-file agent.token
   claude mcp add discreet -- discreet mcp --policy /data/hospital.yaml --as agent
 
-With --policy this process has the ledger, and nobody else asks meanwhile; 'discreet serve' is for several, and serves
-the same tools at /mcp. Give a model an analyst of its own in the policy: its share of the budget is the most that it
-can learn. docs/mcp.md has the rest.`
+With --policy this process holds the ledger, and nobody else can ask meanwhile; 'discreet serve' is for several, and
+serves the same tools at /mcp. Give a model an analyst of its own in the policy: its share of the budget limits what
+it can learn. docs/mcp.md has the rest.`
 }
 
 func (c *MCPCmd) Run(ctx context.Context, s console.Screen) error {
@@ -51,13 +51,13 @@ func (c *MCPCmd) Run(ctx context.Context, s console.Screen) error {
 	case err != nil:
 		return err
 	case remote != nil && c.As != "":
-		return console.Misuse(errors.New("--as is for --policy: at a server the token says who asks"))
+		return console.Misuse(errors.New("--as is for --policy: with a server, the token says who asks"))
 	case remote != nil:
 		return c.relay(ctx, s, remote)
 	case c.As == "":
-		return console.Misuse(errors.New("name the analyst whom the model asks as, with --as"))
+		return console.Misuse(errors.New("name the analyst as whom the model asks, with --as"))
 	case c.Timeout <= 0:
-		return console.Misuse(errors.New("--timeout is a time above 0, such as 5m"))
+		return console.Misuse(errors.New("--timeout must be above 0, such as 5m"))
 	}
 	return c.serveLocal(ctx, s)
 }

@@ -14,15 +14,16 @@ import (
 )
 
 type PrepareCmd struct {
-	Out    string `help:"The folder for files that the policy does not name yet; by default, prepared beside it." placeholder:"FOLDER"`
+	Out    string `help:"The folder for files that the policy does not name yet; by default, the folder 'prepared' next to it." placeholder:"FOLDER"`
 	JSON   bool   `help:"Print JSON." name:"json"`
 	Policy string `arg:"" help:"The policy file."`
 }
 
 func (PrepareCmd) Help() string {
-	return `Stores every table in which a person may have many rows once more, sorted by person: questions about it have the
-same exact results before the noise, and are faster. Prints what to add to the policy. The policy and the data are left
-as they are. When the data has changed, questions are refused until this is run again, which replaces the files.
+	return `Stores a copy, sorted by person, of every table in which a person can have many rows. Questions about such a table
+then have the same exact results before the noise, and are faster. Prints what to add to the policy, and leaves the
+policy and the data as they are. When the data has changed, questions are refused until you run this again, which
+replaces the files.
 
   discreet prepare hospital.yaml
   discreet prepare hospital.yaml --out /data/by-person`
@@ -69,12 +70,13 @@ func (c *PrepareCmd) Run(ctx context.Context, s console.Screen) error {
 	for _, name := range p.Names() {
 		for _, table := range p.Datasets[name].TableNames() {
 			if t := p.Datasets[name].Tables[table]; t.UnitKind == policy.Many && t.UnitColumn == "" {
-				fmt.Fprintf(s.Out, "%s is left as it is: who a row is about stands in another table\n", table)
+				fmt.Fprintf(s.Out, "%s is left as it is: another table says whose its rows are\n", table)
 			}
 		}
 	}
 	if len(done) == 0 {
-		fmt.Fprintln(s.Out, "there is nothing to prepare: no table has many rows of a person, and says whose they are")
+		fmt.Fprintln(s.Out, "there is nothing to prepare: no table has both many rows of a person and a column that identifies the "+
+			"person")
 		return nil
 	}
 	if slices.ContainsFunc(done, func(t preparedTable) bool { return !t.Named }) {
@@ -88,7 +90,7 @@ func (c *PrepareCmd) Run(ctx context.Context, s console.Screen) error {
 			fmt.Fprintf(s.Out, "\ndatasets:\n  %s:\n    tables:\n      %s:\n        prepared: %q\n", t.Dataset, t.Table, t.Prepared)
 		}
 	}
-	fmt.Fprintln(s.Out, "\nThe files hold private rows, and only you can read them. When the data changes, prepare it again.")
+	fmt.Fprintln(s.Out, "\nThe files hold private rows, and only you can read them. When the data changes, run 'discreet prepare' again.")
 	return nil
 }
 

@@ -34,43 +34,43 @@ import (
 // ServeCmd is the server. Every flag but --config and --demo can also be a key of the file and a
 // variable of the environment.
 type ServeCmd struct {
-	Config string `help:"A YAML file with these flags as keys; flags and the environment have precedence." placeholder:"FILE" env:"DISCREET_CONFIG"`
-	Demo   bool   `help:"Serve a made-up hospital from a temporary folder, with users whose passwords are printed."`
+	Config string `help:"A YAML file with these flags as keys; flags and the environment take precedence." placeholder:"FILE" env:"DISCREET_CONFIG"`
+	Demo   bool   `help:"Serve a made-up hospital from a temporary folder, and print the passwords of its users."`
 
 	Policy string `help:"The policy file." placeholder:"FILE" short:"p" env:"DISCREET_POLICY"`
-	Users  string `help:"The file of the users, or the address of their database (postgres://...); beside the ledger, as .users or in its database, unless given." placeholder:"FILE" env:"DISCREET_USERS"`
+	Users  string `help:"The file of the users, or the address of their database (postgres://...); by default next to the ledger, as .users, or in its database." placeholder:"FILE" env:"DISCREET_USERS"`
 
-	Listen    string `help:"The address for PostgreSQL's clients, ${default} unless given; empty means none." default:"${listen}" placeholder:"ADDRESS" env:"DISCREET_LISTEN"`
+	Listen    string `help:"The address for PostgreSQL clients, ${default} unless given; empty means none." default:"${listen}" placeholder:"ADDRESS" env:"DISCREET_LISTEN"`
 	HTTP      string `help:"The address for HTTP, ${default} unless given; empty means none." name:"http" default:"${http}" placeholder:"ADDRESS" env:"DISCREET_HTTP"`
-	TLSCert   string `help:"The certificate, in PEM. It can be renewed while the server runs." name:"tls-cert" placeholder:"FILE" env:"DISCREET_TLS_CERT"`
+	TLSCert   string `help:"The certificate, in PEM. You can renew it while the server runs." name:"tls-cert" placeholder:"FILE" env:"DISCREET_TLS_CERT"`
 	TLSKey    string `help:"The key of the certificate, in PEM." name:"tls-key" placeholder:"FILE" env:"DISCREET_TLS_KEY"`
-	Plaintext bool   `help:"Listen where others can connect without TLS: something in front encrypts." env:"DISCREET_PLAINTEXT"`
+	Plaintext bool   `help:"Listen without TLS where others can connect, because a proxy in front encrypts." env:"DISCREET_PLAINTEXT"`
 
-	TrustProxy string `help:"Proxies that say for whom they connect, by the PROXY protocol, Forwarded or X-Forwarded-For: addresses or networks. Nobody else is believed." name:"trust-proxy" placeholder:"CIDR,..." env:"DISCREET_TRUST_PROXY"`
+	TrustProxy string `help:"Addresses or networks of proxies that say for whom they connect, by the PROXY protocol, Forwarded or X-Forwarded-For. Only these are believed." name:"trust-proxy" placeholder:"CIDR,..." env:"DISCREET_TRUST_PROXY"`
 
-	Running          int           `help:"How many questions have a turn at once; 0 means two for each core, and four at least." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
-	Waiting          int           `help:"How many questions of one analyst may wait, ${default} unless given. Those that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
-	Timeout          time.Duration `help:"How long a question may take, ${default} unless given. What would take longer is refused, free. Where the policy says release: tick or immediate it is stopped then, which is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
-	Rate             int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
-	Patience         time.Duration `help:"How long a question waits that came too early for --rate, ${default} unless given; one that would wait for longer is turned away. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
-	Connections      int           `help:"How many connections each listener takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
-	SessionIdle      time.Duration `help:"After how long without requests a browser is signed out, ${default} unless given." default:"30m" placeholder:"TIME" env:"DISCREET_SESSION_IDLE"`
-	SessionLength    time.Duration `help:"After how long a browser is signed out whatever there was, ${default} unless given." default:"12h" placeholder:"TIME" env:"DISCREET_SESSION_LENGTH"`
+	Running          int           `help:"How many questions have a turn at once; 0 means two for each core, and at least four." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
+	Waiting          int           `help:"How many questions of one analyst can wait, ${default} unless given. Questions that are answered from memory do not count." default:"200" placeholder:"N" env:"DISCREET_WAITING"`
+	Timeout          time.Duration `help:"How long a question may take, ${default} unless given. A question that would take longer is refused, free. If the policy says release: tick or immediate, it is stopped instead, which is an incident: the charge stays, and the analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
+	Rate             int           `help:"How many questions each analyst may ask in a minute, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
+	Patience         time.Duration `help:"How long a question that comes too early for --rate waits, ${default} unless given; one that would wait longer is refused. 0 means that none waits." default:"10s" placeholder:"TIME" env:"DISCREET_PATIENCE"`
+	Connections      int           `help:"How many connections each listener accepts, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
+	SessionIdle      time.Duration `help:"Sign a browser out after this long without requests, ${default} unless given." default:"30m" placeholder:"TIME" env:"DISCREET_SESSION_IDLE"`
+	SessionLength    time.Duration `help:"Sign a browser out after this long in any case, ${default} unless given." default:"12h" placeholder:"TIME" env:"DISCREET_SESSION_LENGTH"`
 	OpenIDIssuer     string        `help:"The OpenID Connect provider that people can sign in with, such as https://login.example.org." name:"openid-issuer" placeholder:"ADDRESS" env:"DISCREET_OPENID_ISSUER"`
 	OpenIDClient     string        `help:"The id of this server at the provider." name:"openid-client" placeholder:"ID" env:"DISCREET_OPENID_CLIENT"`
 	OpenIDSecretFile string        `help:"The file of the client's secret; or the secret itself in DISCREET_OPENID_SECRET." name:"openid-secret-file" placeholder:"FILE" env:"DISCREET_OPENID_SECRET_FILE"`
-	OpenIDClaim      string        `help:"The claim that is the name of a user, ${default} unless given." name:"openid-claim" default:"email" placeholder:"CLAIM" env:"DISCREET_OPENID_CLAIM"`
-	OpenIDDomain     string        `help:"The domain that the claim has to be of; what is before the @ is then the name of the user." name:"openid-domain" placeholder:"DOMAIN" env:"DISCREET_OPENID_DOMAIN"`
-	OpenIDName       string        `help:"What people call the provider; its host unless given." name:"openid-name" placeholder:"NAME" env:"DISCREET_OPENID_NAME"`
-	Memory           string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
+	OpenIDClaim      string        `help:"The claim that holds the name of a user, ${default} unless given." name:"openid-claim" default:"email" placeholder:"CLAIM" env:"DISCREET_OPENID_CLAIM"`
+	OpenIDDomain     string        `help:"The domain that the claim must end in; the part before the @ is then the name of the user." name:"openid-domain" placeholder:"DOMAIN" env:"DISCREET_OPENID_DOMAIN"`
+	OpenIDName       string        `help:"The name to show for the provider; its host unless given." name:"openid-name" placeholder:"NAME" env:"DISCREET_OPENID_NAME"`
+	Memory           string        `help:"How much memory the engine of each dataset may use, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
 	Threads          int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
 
-	CheckLedger bool `help:"Check the ledger from its first record to its last before anything is answered. Otherwise a large one is opened by its last checkpoint, and checked while the server runs." env:"DISCREET_CHECK_LEDGER"`
+	CheckLedger bool `help:"Check the whole ledger before answering anything. Without it, a large ledger is opened from its last checkpoint, and checked while the server runs." env:"DISCREET_CHECK_LEDGER"`
 
-	LogFormat       string        `help:"How the log is written: text or json; ${default} unless given." enum:"text,json" default:"text" placeholder:"FORMAT" env:"DISCREET_LOG_FORMAT"`
-	LogLevel        string        `help:"From where on: debug, info, warn or error; ${default} unless given." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" env:"DISCREET_LOG_LEVEL"`
-	LogTexts        bool          `help:"Log the texts of questions, which can be about people; otherwise only a hash." env:"DISCREET_LOG_TEXTS"`
-	ShutdownTimeout time.Duration `help:"How long questions may take to finish at the end, ${default} unless given." default:"30s" placeholder:"TIME" env:"DISCREET_SHUTDOWN_TIMEOUT"`
+	LogFormat       string        `help:"The format of the log: text or json; ${default} unless given." enum:"text,json" default:"text" placeholder:"FORMAT" env:"DISCREET_LOG_FORMAT"`
+	LogLevel        string        `help:"The lowest level to log: debug, info, warn or error; ${default} unless given." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" env:"DISCREET_LOG_LEVEL"`
+	LogTexts        bool          `help:"Log the texts of questions, which can be about people; without it, only a hash." env:"DISCREET_LOG_TEXTS"`
+	ShutdownTimeout time.Duration `help:"How long running questions may take to finish when the server stops, ${default} unless given." default:"30s" placeholder:"TIME" env:"DISCREET_SHUTDOWN_TIMEOUT"`
 }
 
 const (
@@ -79,12 +79,12 @@ const (
 )
 
 func (ServeCmd) Help() string {
-	return `Lets analysts ask with psql, with everything that speaks PostgreSQL's protocol, and over HTTP. Users are added with
-'discreet user add'. The log goes to standard error. SIGTERM and Ctrl-C finish the questions that run; a second
-one ends at once. SIGHUP reads the certificate again.
+	return `Lets analysts ask with psql, with anything that speaks PostgreSQL's protocol, and over HTTP. Add users with
+'discreet user add'. The log goes to standard error. SIGTERM and Ctrl-C let running questions finish; a second
+signal ends the server at once. SIGHUP reads the certificate again.
 
   discreet serve --demo                     a made-up hospital to try it with
-  discreet serve --policy hospital.yaml     for this machine alone
+  discreet serve --policy hospital.yaml     for this machine only
   discreet serve --config server.yaml       with a file; deploy/server.yaml is an example
   discreet serve --policy hospital.yaml --listen :5432 --http :8432 --tls-cert tls.crt --tls-key tls.key`
 }
@@ -131,11 +131,11 @@ func (c *ServeCmd) Run(ctx context.Context, s console.Screen) error {
 func (c *ServeCmd) serverConfig(s console.Screen) (server.Config, error) {
 	switch {
 	case c.Demo && (c.Policy != "" || c.Users != ""):
-		return server.Config{}, console.Misuse(errors.New("--demo has a policy and users of its own; leave --policy " +
-			"and --users out, or --demo"))
+		return server.Config{}, console.Misuse(errors.New("--demo has its own policy and users; leave out --policy and --users, or " +
+			"--demo"))
 	case !c.Demo && c.Policy == "":
-		return server.Config{}, console.Misuse(errors.New("name the policy with --policy, in DISCREET_POLICY or in the file of --config; " +
-			"'discreet serve --demo' needs none"))
+		return server.Config{}, console.Misuse(errors.New("name the policy with --policy, in DISCREET_POLICY or in the --config " +
+			"file; 'discreet serve --demo' needs none"))
 	case c.Patience < 0:
 		return server.Config{}, console.Misuse(errors.New("--patience is below 0; 0 means that no question waits"))
 	case c.ShutdownTimeout < 0:
@@ -165,7 +165,8 @@ func (c *ServeCmd) readOIDCSecret() (string, error) {
 		return given, nil
 	}
 	if given != "" {
-		return "", errors.New("the secret of the OpenID client is in DISCREET_OPENID_SECRET and in --openid-secret-file; keep one")
+		return "", errors.New("the secret of the OpenID client is given both in DISCREET_OPENID_SECRET and in --openid-secret-file; " +
+			"keep one")
 	}
 	text, err := os.ReadFile(c.OpenIDSecretFile)
 	if err != nil {
@@ -216,7 +217,7 @@ func (c *ServeCmd) serve(ctx context.Context, log *slog.Logger, srv *server.Serv
 			}
 		case <-again:
 			if err := srv.Reload(); err != nil {
-				log.Error("the certificate was not read again; the last one is kept", "error", err)
+				log.Error("the certificate could not be read again; the last one stays in use", "error", err)
 			} else {
 				log.Info("the certificate was read again")
 			}
@@ -345,11 +346,11 @@ func readServeFile(path string, names []string) (*serveFile, error) {
 		return f, nil // only comments
 	}
 	if err := reader.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: there is more than one document; keep one", path)
+		return nil, fmt.Errorf("%s: the file has more than one document; keep one", path)
 	}
 	top := document.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, f.errorAt(top, "this must be keys and values, such as policy: hospital.yaml")
+		return nil, f.errorAt(top, "write keys and values, such as policy: hospital.yaml")
 	}
 	var wrong []error
 	for i := 0; i+1 < len(top.Content); i += 2 {

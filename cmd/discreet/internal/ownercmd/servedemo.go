@@ -98,7 +98,7 @@ func UsualOrFreePort(address, usual string) string {
 
 // tour prints who may come in, and lines to paste.
 func (d *serveDemo) tour(s console.Screen, srv *server.Server) {
-	fmt.Fprintln(s.Out, "\nThis is a made-up hospital, which is gone when the server ends. These may come in:")
+	fmt.Fprintln(s.Out, "\nThis is a made-up hospital, deleted when the server ends. These users can sign in:")
 	t := &render.Table{Header: []string{"user", "role", "password", "token"}, Right: make([]bool, 4)}
 	for _, p := range d.people {
 		t.Add(p.name, string(p.role), p.password, p.token)

@@ -18,18 +18,18 @@ import (
 
 type UserCmd struct {
 	Add         userAddCmd         `cmd:"" help:"Add an owner or an analyst."`
-	List        userListCmd        `cmd:"" help:"List who may come in, and who no longer may."`
+	List        userListCmd        `cmd:"" help:"List the users who can sign in, and those who no longer can."`
 	Password    userPasswordCmd    `cmd:"" help:"Give a user a new password."`
-	Revoke      userRevokeCmd      `cmd:"" help:"Keep a user out, with all tokens, from now on."`
+	Revoke      userRevokeCmd      `cmd:"" help:"Lock a user out from now on, with all tokens."`
 	Token       userTokenCmd       `cmd:"" help:"Make a token, a password for a program."`
 	Tokens      userTokensCmd      `cmd:"" help:"List tokens."`
 	RevokeToken userRevokeTokenCmd `cmd:"" help:"End a token."`
-	Logins      userLoginsCmd      `cmd:"" help:"Show who came in, and who tried to."`
+	Logins      userLoginsCmd      `cmd:"" help:"Show logins, and attempts to log in."`
 	Copy        userCopyCmd        `cmd:"" help:"Copy all users between a file and a database."`
 }
 
 func (UserCmd) Help() string {
-	return `Analysts come in by the names that the policy lists; owners see the ledger, and ask nothing.
+	return `Analysts sign in with the names that the policy lists; owners see the ledger, and ask nothing.
 
   discreet user add ana --policy hospital.yaml
   discreet user list --policy hospital.yaml
@@ -37,8 +37,8 @@ func (UserCmd) Help() string {
 }
 
 type usersFlags struct {
-	Policy string `help:"The policy file; the users are beside its ledger, as .users, or in its database." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`
-	Users  string `help:"The file of the users, or the address of their database, where they are not there." env:"DISCREET_USERS" placeholder:"FILE"`
+	Policy string `help:"The policy file; the users are next to its ledger, as .users, or in its database." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`
+	Users  string `help:"The file of the users, or the address of their database, if they are somewhere else." env:"DISCREET_USERS" placeholder:"FILE"`
 	JSON   bool   `help:"Print JSON." name:"json"`
 }
 
@@ -105,13 +105,13 @@ func timeWords(t time.Time, none string) string {
 type userAddCmd struct {
 	usersFlags
 	Name          string `arg:"" help:"The name: that of the analyst in the policy."`
-	Role          string `help:"What they are: owner or analyst." default:"analyst" placeholder:"ROLE"`
-	PasswordStdin bool   `help:"Read the password, a line, from standard input instead of drawing one."`
+	Role          string `help:"The role: owner or analyst." default:"analyst" placeholder:"ROLE"`
+	PasswordStdin bool   `help:"Read the password, one line, from standard input instead of drawing one."`
 }
 
 func (userAddCmd) Help() string {
-	return `Draws a password, prints it this once and stores only what can check it. An analyst may ask what the policy lets the
-analyst of the same name ask. An owner sees the ledger and everybody's budget. A server that runs knows them at once.
+	return `Draws a password, prints it this once and stores only a value to check it with. An analyst can ask what the policy lets
+the analyst of the same name ask. An owner sees the ledger and everybody's budget. A running server knows them at once.
 
   discreet user add ana --policy hospital.yaml
   discreet user add boss --policy hospital.yaml --role owner
@@ -141,7 +141,7 @@ func (c *userAddCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	warning := ""
 	if p != nil && users.Role(c.Role) == users.Analyst && !isListedAnalyst(p, c.Name) {
-		warning = fmt.Sprintf("%s can come in and ask nothing yet: no dataset of the policy lists them. Write under its "+
+		warning = fmt.Sprintf("%s can sign in but cannot ask anything yet: no dataset of the policy lists them. Write under its "+
 			"'analysts': %s: {share: 0.1}", c.Name, c.Name)
 		fmt.Fprintln(s.Err, "warning: "+warning)
 	}
@@ -174,7 +174,7 @@ func printDrawnPassword(s console.Screen, drawn string) {
 type userListCmd struct{ usersFlags }
 
 func (userListCmd) Help() string {
-	return `Lists everybody by name, with role, and since when they may come in or no longer may.
+	return `Lists all users by name, with their roles, and since when they can or can no longer sign in.
 
   discreet user list --policy hospital.yaml`
 }
@@ -212,12 +212,12 @@ func (c *userListCmd) Run(ctx context.Context, s console.Screen) error {
 type userPasswordCmd struct {
 	usersFlags
 	Name          string `arg:"" help:"The name of the user."`
-	PasswordStdin bool   `help:"Read the password, a line, from standard input instead of drawing one."`
+	PasswordStdin bool   `help:"Read the password, one line, from standard input instead of drawing one."`
 }
 
 func (userPasswordCmd) Help() string {
-	return `Draws a new password and prints it this once. The old one no longer counts. A user who was revoked can come in again;
-tokens that were revoked stay so.
+	return `Draws a new password and prints it this once. The old one no longer works. A revoked user can sign in again; revoked
+tokens stay revoked.
 
   discreet user password ana --policy hospital.yaml`
 }
@@ -260,7 +260,7 @@ func readPassword(in io.Reader, asked bool) (string, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
-		return "", console.Misuse(errors.New("there is no password in standard input; " + users.PasswordRule))
+		return "", console.Misuse(errors.New("standard input holds no password; " + users.PasswordRule))
 	}
 	return line, nil
 }
@@ -271,8 +271,8 @@ type userRevokeCmd struct {
 }
 
 func (userRevokeCmd) Help() string {
-	return `From now on the user cannot come in, by password or by token, and whoever is in gets no further answer. What they asked
-and paid stays in the ledger. A new password lets them in again.
+	return `From now on the user cannot sign in, by password or by token, and gets no further answers if already signed in. Their
+questions and charges stay in the ledger. A new password lets them sign in again.
 
   discreet user revoke ana --policy hospital.yaml`
 }
@@ -299,7 +299,7 @@ type userRevokeTokenCmd struct {
 }
 
 func (userRevokeTokenCmd) Help() string {
-	return `From now on the token lets nobody in. Its id is the part between the two underscores.
+	return `From now on nobody can sign in with the token. Its id is the part between the two underscores.
 
   discreet user revoke-token 4f7zk0q2xm --policy hospital.yaml`
 }
@@ -328,8 +328,9 @@ type userLoginsCmd struct {
 }
 
 func (userLoginsCmd) Help() string {
-	return `Shows who came in and who tried to, the newest first. Attempts of one hour that are alike share a line. An outcome is: in;
-denied (a wrong name, password or token); locked (too many failures before); expired; revoked; or abandoned (hung up).
+	return `Shows logins and attempts to log in, the newest first. Similar attempts within one hour share a line. The outcomes are:
+in; denied (a wrong name, password or token); locked (too many failures before); expired; revoked; and abandoned (hung
+up).
 
   discreet user logins --policy hospital.yaml
   discreet user logins ana --policy hospital.yaml --last 100 --json`
@@ -358,7 +359,7 @@ func (c *userLoginsCmd) Run(ctx context.Context, s console.Screen) error {
 		return console.PrintJSON(s.Out, map[string]any{"logins": rows})
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(s.Out, "nobody has tried to come in yet")
+		fmt.Fprintln(s.Out, "nobody has tried to sign in yet")
 		return nil
 	}
 	t := &render.Table{Header: []string{"time (UTC)", "name", "address", "listener", "outcome", "times", "last", "token"},
@@ -376,21 +377,21 @@ func (c *userLoginsCmd) Run(ctx context.Context, s console.Screen) error {
 
 type userCopyCmd struct {
 	From string `arg:"" help:"The users: a file, or postgres://..."`
-	To   string `arg:"" help:"Where the copy is to be: a file or a database in which there are no users."`
+	To   string `arg:"" help:"Where to copy them: a file or a database without users."`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
 func (userCopyCmd) Help() string {
-	return `Copies names with their passwords, tokens, revocations, what they saved and the trail of logins, and then compares the
-two. Nobody is replaced, and who is in with a browser logs in again. It is how users move along with a ledger ('discreet ledger copy'): from the file beside it into its database,
-which several servers share, or back.
+	return `Copies names with their passwords, tokens, revocations, saved items and the trail of logins, and then compares the two.
+Nobody is replaced, and users in a browser must sign in again. Use it to move users along with a ledger ('discreet
+ledger copy'): from the file next to it into its database, which several servers share, or back.
 
   discreet user copy hospital.users postgres://discreet@db.example.org/ledgers
   discreet user copy postgres://discreet@db.example.org/ledgers backup.users
 
 The password of a database is in the environment variable DISCREET_LEDGER_PASSWORD, or in a file that PGPASSFILE names.
-Start the servers that use the copy afterwards. Who is revoked in one of the two is not revoked in the other: go on with
-one, and remove the other.`
+Start the servers that use the copy afterwards. A user revoked in one of the two is not revoked in the other: go on
+with one, and remove the other.`
 }
 
 func (c *userCopyCmd) Run(ctx context.Context, s console.Screen) error {
@@ -408,6 +409,6 @@ func (c *userCopyCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "copied and compared: %s, %s, %d saved, %s of the trail\n", render.Count(int64(n.Users), "user"),
 		render.Count(int64(n.Tokens), "token"), n.Saved, render.Count(int64(n.Logins), "line"))
-	fmt.Fprintln(s.Out, "go on with one of the two only: who is revoked in one is not revoked in the other")
+	fmt.Fprintln(s.Out, "go on with only one of the two: a user revoked in one is not revoked in the other")
 	return nil
 }

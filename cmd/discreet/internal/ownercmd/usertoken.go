@@ -15,13 +15,13 @@ import (
 type userTokenCmd struct {
 	usersFlags
 	Name    string `arg:"" help:"The name of the user."`
-	Label   string `help:"What it is for, for whoever lists tokens later." placeholder:"TEXT"`
-	Expires string `help:"When it ends: in so many days, such as 90d, on a day (UTC), such as 2027-01-01, or never." default:"90d" placeholder:"WHEN"`
+	Label   string `help:"What the token is for; shown in the list of tokens." placeholder:"TEXT"`
+	Expires string `help:"When it expires: after a number of days, such as 90d, on a day (UTC), such as 2027-01-01, or never." default:"90d" placeholder:"WHEN"`
 }
 
 func (userTokenCmd) Help() string {
-	return `Makes a token, with which a program comes in to the HTTP API as this user, and prints it this once. On the day that it
-expires it no longer counts.
+	return `Makes a token, with which a program signs in to the HTTP API as this user, and prints it this once. From the day that it
+expires it no longer works.
 
   discreet user token ana --policy hospital.yaml --label 'nightly report' --expires 2027-01-01
   curl -H "Authorization: Bearer $TOKEN" https://example.org/v1/me`
@@ -63,7 +63,7 @@ func readExpiry(text string, from time.Time) (time.Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil && day.After(from) {
 		return day, nil
 	}
-	return time.Time{}, console.Misuse(fmt.Errorf("--expires %q: write a number of days such as 90d, a day to come such as %s, or never",
+	return time.Time{}, console.Misuse(fmt.Errorf("--expires %q: write a number of days such as 90d, a future day such as %s, or never",
 		text, from.AddDate(1, 0, 0).UTC().Format(time.DateOnly)))
 }
 
@@ -78,7 +78,7 @@ type userTokensCmd struct {
 }
 
 func (userTokensCmd) Help() string {
-	return `Lists tokens, without what is secret of them: whose they are, what for, until when, and about when they were last used.
+	return `Lists tokens, without their secrets: whose they are, what for, until when, and about when they were last used.
 
   discreet user tokens --policy hospital.yaml
   discreet user tokens ana --policy hospital.yaml`

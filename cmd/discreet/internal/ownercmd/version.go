@@ -21,8 +21,8 @@ type VersionCmd struct {
 }
 
 func (VersionCmd) Help() string {
-	return `Says which release this is, from which commit and with which DuckDB it was built, and which formats of ledgers, users,
-policies and other files it writes and reads. What a new release may change is in docs/upgrade.md.
+	return `Shows which release this is, from which commit and with which DuckDB it was built, and which formats of ledgers, users,
+policies and other files it writes and reads. docs/upgrade.md says what a new release may change.
 
   discreet version
   discreet version --json`

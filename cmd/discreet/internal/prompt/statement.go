@@ -212,14 +212,14 @@ type Setting struct{ Name, About string }
 var KnownSettings = []Setting{
 	{"dp.epsilon", "what a question pays"},
 	{"dp.delta", "how much of delta private keys may cost"},
-	{"dp.error", "the error that counts and sums should have, at the least price"},
-	{"dp.confidence", "how often the exact number lies within the error"},
+	{"dp.error", "the error that counts and sums should have, at the lowest price"},
+	{"dp.confidence", "how often the exact number is within the error"},
 	{"dp.mechanism", "the noise of counts and sums: laplace or gaussian"},
-	{"dp.max_groups", "in how many groups one person counts at most"},
-	{"dp.max_sum", "what one person adds to a sum in one group at most"},
+	{"dp.max_groups", "the most groups in which one person counts"},
+	{"dp.max_sum", "the most that one person adds to a sum in one group"},
 	{"dp.stream", "whether counts go through a stream of the policy: auto, on or off"},
 	{"dp.errors", "whether answers have columns of error bars: off, columns or interval"},
-	{"dp.counts", "whether counts below 0 are shown as they are: noisy, or as 0: nonnegative"},
+	{"dp.counts", "whether counts below 0 are shown as they are (noisy) or as 0 (nonnegative)"},
 }
 
 // Settings are the values that were set, as they were written.

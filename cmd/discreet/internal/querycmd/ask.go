@@ -17,23 +17,23 @@ import (
 )
 
 type AskCmd struct {
-	At        []string          `help:"The servers: names of the file of servers, or addresses such as https://db.example:8432/hospital." required:"" placeholder:"SERVER"`
-	Servers   string            `help:"The file of servers: what each is called, where it is, and where your token for it is." placeholder:"FILE" env:"DISCREET_SERVERS"`
-	TokenFile []string          `help:"Your tokens for the servers that are given by their addresses, in their order: a file for each." placeholder:"FILE"`
+	At        []string          `help:"The servers: names from the file of servers, or addresses such as https://db.example:8432/hospital." required:"" placeholder:"SERVER"`
+	Servers   string            `help:"The file of servers: the name and address of each, and where your token for it is." placeholder:"FILE" env:"DISCREET_SERVERS"`
+	TokenFile []string          `help:"Your tokens for servers given by address, in the same order: a file for each." placeholder:"FILE"`
 	Epsilon   *string           `help:"What to pay each server; each has a default and a maximum." placeholder:"EPSILON"`
-	Set       map[string]string `help:"Settings of the answer, as for discreet query. dp.error is that of each server." placeholder:"NAME=VALUE" mapsep:";"`
+	Set       map[string]string `help:"Settings of the answer, as for discreet query. dp.error is the error at each server." placeholder:"NAME=VALUE" mapsep:";"`
 	Request   *string           `help:"Name the question for retries: the same request is charged once at each server." placeholder:"ID"`
-	Price     bool              `help:"Say what it would cost at each server, and how exact the total would be. Free."`
+	Price     bool              `help:"Show what it would cost at each server, and how exact the total would be. Free."`
 	JSON      bool              `help:"Print JSON." name:"json"`
 	SQL       string            `arg:"" help:"One SELECT with counts, sums and averages; - reads it from standard input."`
 }
 
 func (AskCmd) Help() string {
-	return `Asks several servers the same question, each of which charges its own ledger first, and puts their answers together:
-counts and sums are added up, and averages are made of both, with the error bars of the sum of all noises. Rows belong
-together by their keys. What does not add up is refused before anybody is asked: medians and other quantiles, COUNT
-DISTINCT, HAVING, LIMIT, private keys, whatever is computed from noisy numbers. Who is in the data of two servers counts
-twice, which every answer says.
+	return `Asks several servers the same question. Each charges its own ledger first. Their answers are then combined: counts and
+sums are added up, and averages are computed from these, with the error bars of the sum of all noises. Rows are matched
+by their keys. Results that do not add up are refused before any server is asked: medians and other quantiles, COUNT
+DISTINCT, HAVING, LIMIT, private keys, anything computed from noisy numbers. A person in the data of two servers counts
+twice, and every answer says so.
 
   discreet ask --at north,south --servers servers.yaml 'SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex'
   discreet ask --at https://north.example:8432,https://south.example:8432/clinic --token-file north.token,south.token \
@@ -45,9 +45,9 @@ where servers.yaml has
     north: {url: "https://north.example:8432", dataset: hospital, token_file: north.token}
     south: {url: "https://south.example:8432", token_env: SOUTH_TOKEN}
 
-Prices come first: where a server is away, refuses or has not enough left, nobody is asked and nothing is charged. Where
-one fails after that, what the others have answered is paid for and kept there, and the same command with --request asks
-again without a second charge.`
+Prices come first: if a server is away, refuses or has not enough left, none is asked and nothing is charged. If one
+fails after that, the answers of the others are paid for and kept there, and the same command with --request asks again
+without a second charge.`
 }
 
 // Run runs it.
@@ -138,7 +138,8 @@ func (c *AskCmd) findServers() (out []*client.Server, err error) {
 		switch {
 		case strings.Contains(at, "://"):
 			if len(tokens) == 0 {
-				return nil, fmt.Errorf("there is no token for %s: give --token-file, a file for each address, or a file of servers", at)
+				return nil, fmt.Errorf("there is no token for %s: give --token-file with a file for each address, or a file of "+
+					"servers", at)
 			}
 			var token []byte
 			if token, err = os.ReadFile(tokens[0]); err == nil {
@@ -146,7 +147,8 @@ func (c *AskCmd) findServers() (out []*client.Server, err error) {
 			}
 			tokens = tokens[1:]
 		case c.Servers == "":
-			return nil, fmt.Errorf("%q is no address such as https://db.example:8432, and names are for a file of servers: give --servers",
+			return nil, fmt.Errorf("%q is not an address such as https://db.example:8432, and names need a file of servers: give "+
+				"--servers",
 				at)
 		default:
 			if directory == nil {
@@ -230,8 +232,8 @@ func notesOfServer(s client.Share) []string {
 	if l.MaxRows <= 1 && l.MaxGroups <= 1 {
 		return s.Answer.Notes
 	}
-	return append(slices.Clip(s.Answer.Notes), fmt.Sprintf("one person counts with at most %s in each of at most %s; what that leaves out "+
-		"is in no error bar", render.Count(l.MaxRows, "row"), render.Count(l.MaxGroups, "group")))
+	return append(slices.Clip(s.Answer.Notes), fmt.Sprintf("one person counts with at most %s in each of at most %s; error bars "+
+		"leave out the bias of this limit", render.Count(l.MaxRows, "row"), render.Count(l.MaxGroups, "group")))
 }
 
 // printFederatedQuote shows what each server would charge, and how exact the total would be.

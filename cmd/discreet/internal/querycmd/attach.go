@@ -22,18 +22,18 @@ import (
 )
 
 type AttachCmd struct {
-	Policy  string `help:"The policy file; without one there are noise, accounting and training on rows that are sent, and no data." placeholder:"FILE" short:"p"`
-	As      string `help:"The analyst who asks; may be left out where the policy lists one." placeholder:"NAME"`
-	Memory  string `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE"`
+	Policy  string `help:"The policy file; without one, only noise, accounting, and training on rows that are sent to it." placeholder:"FILE" short:"p"`
+	As      string `help:"The analyst who asks; you can leave it out if the policy lists only one." placeholder:"NAME"`
+	Memory  string `help:"How much memory the engine of each dataset may use, such as 4GB." placeholder:"SIZE"`
 	Threads int    `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N"`
 }
 
 func (AttachCmd) Help() string {
-	return `For programs, which start it and hold its standard input open; it ends when that is closed, also when the
-program is killed. Its first line says, as JSON, at which socket it listens and with which token to come in; the folder of
-the socket is for this user alone. With a policy it is the HTTP interface of 'discreet serve' for one analyst, whose answers
-leave as soon as they are there, as those of 'discreet query' do, unless the policy says 'release'; without one it draws
-noise, accounts, and trains on rows that it is sent. The Python package is made of it.
+	return `For programs, which start it and hold its standard input open; it ends when that is closed, even if the program is
+killed. Its first line is JSON that names the socket and the token to use; only this user can open the folder of the
+socket. With a policy it is the HTTP interface of 'discreet serve' for one analyst. Answers leave as soon as they are
+ready, as those of 'discreet query' do, unless the policy says 'release'. Without a policy it draws noise, accounts,
+and trains on rows that it is sent. The Python package is built on it.
 
   discreet attach --policy hospital.yaml --as ana
   discreet attach`
@@ -64,7 +64,7 @@ func (c *AttachCmd) Run(ctx context.Context, s console.Screen) (err error) {
 		return c.serve(ctx, s, socket, hello)
 	}
 	if c.As != "" {
-		return console.Misuse(errors.New("--as is for a policy; name it with --policy"))
+		return console.Misuse(errors.New("--as needs a policy; name it with --policy"))
 	}
 	hello.Token = localsocket.NewToken()
 	bench := &http.Server{Handler: localsocket.RequireToken(hello.Token, workbench.New()), ReadHeaderTimeout: 10 * time.Second,
@@ -140,7 +140,7 @@ func (c *AttachCmd) chooseAnalyst(p *policy.Policy) (string, error) {
 	case slices.Contains(names, c.As):
 		return c.As, nil
 	case len(names) == 0:
-		return "", errors.New("the policy lists no analysts, so nobody may ask; list one under analysts")
+		return "", errors.New("the policy lists no analysts, so nobody can ask; list one under analysts")
 	case c.As != "":
 		return "", fmt.Errorf("the policy lists no analyst %q; it lists %s", c.As, strings.Join(names, ", "))
 	case len(names) > 1:

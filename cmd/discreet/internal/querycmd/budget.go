@@ -25,13 +25,13 @@ import (
 type BudgetCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Dataset string `help:"Only this dataset." placeholder:"NAME"`
-	Plot    string `help:"Draw what was spent over time, with the limits, to a .png or .svg file." placeholder:"FILE"`
+	Plot    string `help:"Plot the spending over time, with the limits, to a .png or .svg file." placeholder:"FILE"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (BudgetCmd) Help() string {
-	return `Prints the account of the dataset, which holds against all analysts together, and each analyst's quota inside it;
-how much of each is spent, with a mark from 50, 80 and 95 % on; and how long it lasts at the rate of the last 30 days.
+	return `Shows the account of the dataset, which limits all analysts together, and each analyst's quota inside it; how much of
+each is spent, with a mark from 50, 80 and 95 % on; and how long it lasts at the rate of the last 30 days.
 
   discreet budget --policy hospital.yaml
   discreet budget --policy hospital.yaml --plot spending.png`
@@ -126,11 +126,11 @@ func (c *BudgetCmd) Run(ctx context.Context, s console.Screen) error {
 		spent.print(s.Out, accounts, due, at)
 	}
 	for _, name := range spent.unknownDatasets(db.Policy()) {
-		fmt.Fprintf(s.Out, "the ledger also holds charges of a dataset %q, which the policy does not name. If it was renamed, its people "+
-			"have a second budget now\n", name)
+		fmt.Fprintf(s.Out, "the ledger also holds charges of a dataset %q, which the policy does not name. If you renamed the "+
+			"dataset, its people now have a second budget\n", name)
 	}
 	if spent.mended > 0 {
-		fmt.Fprintf(s.Out, "%s out of order, by a clock that was wrong: a forecast takes the time of the charge before\n",
+		fmt.Fprintf(s.Out, "%s out of order, because a clock was wrong: the forecast uses the time of the previous charge\n",
 			console.Plural(spent.mended, "charge has a time", "charges have times"))
 	}
 	if c.Plot != "" {
@@ -203,7 +203,7 @@ func printAccounts(w io.Writer, accounts []api.Account) {
 func explainAmounts(w io.Writer, a api.Account, mixed bool) {
 	switch {
 	case mixed:
-		fmt.Fprintln(w, "amounts are epsilon or rho, by which the account lasts longer")
+		fmt.Fprintln(w, "amounts are epsilon or rho, whichever makes the account last longer")
 	case a.ByEpsilon():
 		fmt.Fprintln(w, "amounts are epsilon; a question at epsilon e takes e")
 	default:
@@ -220,13 +220,13 @@ func explainSides(w io.Writer, a api.Account) {
 	switch {
 	case a.Limit.Epsilon == dp.Unbounded || a.Limit.Rho == dp.Unbounded:
 	case a.Spent.Epsilon > a.Limit.Epsilon:
-		fmt.Fprintln(w, "the sum of epsilon is used up, as by every question with Gaussian noise: the sum of rho keeps this budget "+
-			"from here on")
+		fmt.Fprintln(w, "the sum of epsilon is used up, as by every question with Gaussian noise: from here on the sum of rho keeps "+
+			"this budget")
 	case a.Spent.Rho > a.Limit.Rho:
-		fmt.Fprintln(w, "the sum of rho is used up: the sum of epsilon keeps this budget from here on, and questions have Laplace noise")
+		fmt.Fprintln(w, "the sum of rho is used up: from here on the sum of epsilon keeps this budget, and questions have Laplace noise")
 	default:
-		fmt.Fprintln(w, "this budget is kept by the sum of epsilon or by the sum of rho, whichever lasts longer; explain says which "+
-			"a question is paid from")
+		fmt.Fprintln(w, "the sum of epsilon or the sum of rho keeps this budget, whichever lasts longer; explain says which one a "+
+			"question is paid from")
 	}
 }
 
@@ -340,7 +340,7 @@ func forecastWords(f budgets.Forecast) string {
 		return fmt.Sprintf("lasts: nothing was spent in the last %d days", budgets.WindowDays)
 	case budgets.Early:
 		if f.Charges == 0 {
-			return "lasts: nothing was spent yet"
+			return "lasts: nothing has been spent yet"
 		}
 		if f.Days < 1 {
 			return fmt.Sprintf("... it is too early to say: %s in less than a day", render.Count(int64(f.Charges), "charge"))
@@ -378,7 +378,7 @@ func (s *spendingHistory) chart(accounts []api.Account, at time.Time) chart.Char
 	// A picture of one moment has no width.
 	end := max(days(at), 1e-3)
 	out := chart.Chart{
-		Title: "What was spent over time", Subtitle: "each account with its limit, by the times of the records",
+		Title: "Spending over time", Subtitle: "each account with its limit, by the times of the records",
 		X: "days since " + console.Timestamp(s.first) + " (UTC)", Y: "rho",
 	}
 	switch {

@@ -55,7 +55,7 @@ func interact(ctx context.Context, s *analystConsole, keep bool) error {
 		if keep {
 			var err error
 			if d.history, old, err = prompt.OpenHistory(); err != nil {
-				fmt.Fprintf(s.Err, "note: what is typed is not kept: %s\n", console.CleanLines(err.Error()))
+				fmt.Fprintf(s.Err, "note: your input is not saved: %s\n", console.CleanLines(err.Error()))
 			}
 		}
 		e := prompt.NewEditorReader(d.completeLine)
@@ -77,7 +77,7 @@ func (d *dialogue) greet() {
 	case ds == nil:
 		fmt.Fprintf(d.Out, "The policy has several datasets; choose one with \\c: %s\n", strings.Join(d.db.Policy().Names(), ", "))
 	case ds.Analysts[d.analyst] == nil:
-		fmt.Fprintf(d.Err, "note: the dataset %s has no analyst of this name, so it will refuse to answer\n", ds.Name)
+		fmt.Fprintf(d.Err, "note: the dataset %s does not list this analyst, so it will refuse to answer\n", ds.Name)
 	}
 }
 
@@ -158,7 +158,7 @@ func (d *dialogue) runLine(ctx context.Context, line string) error {
 	d.buffer += line
 	if len(d.buffer) > prompt.MaxLineBytes {
 		d.buffer = ""
-		return d.report(console.Misuse(fmt.Errorf("a statement is longer than %d bytes; begin anew", prompt.MaxLineBytes)))
+		return d.report(console.Misuse(fmt.Errorf("a statement is longer than %d bytes; begin again", prompt.MaxLineBytes)))
 	}
 	done, rest, _ := prompt.SplitStatements(d.buffer)
 	typed := d.buffer
@@ -264,7 +264,7 @@ func (d *dialogue) keep(typed, line string) {
 	}
 	d.Remember(line)
 	if err := d.history.Add(line); err != nil {
-		fmt.Fprintf(d.Err, "note: what is typed is no longer kept: %s\n", console.CleanLines(err.Error()))
+		fmt.Fprintf(d.Err, "note: your input is no longer saved: %s\n", console.CleanLines(err.Error()))
 		d.history.Close()
 		d.history = nil
 	}
@@ -274,14 +274,14 @@ const dialogueHelp = `
 SELECT ...;                  ask, and pay for the answer
 EXPLAIN SELECT ...;          what it would cost, and how exact it would be; free
 SET dp.epsilon = 0.5;        what questions pay from now on
-SET dp.error = 50;           or what error counts and sums should have, at the least price
-SET dp.confidence = 0.99;    also dp.delta, dp.mechanism, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts: SHOW ALL says what they are
+SET dp.error = 50;           or the error that counts and sums should have, at the lowest price
+SET dp.confidence = 0.99;    also dp.delta, dp.mechanism, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts: SHOW ALL explains them
 RESET dp.epsilon;            the policy's default again; RESET ALL for all settings
 SHOW dp.epsilon;             also SHOW dp.budget and SHOW ALL
 
 A statement can have many lines and ends with a semicolon. Tab completes, the up key brings
-back what was typed, Ctrl-C drops a line or stops a question. What a stopped question was
-charged stays charged.
+back earlier input, Ctrl-C drops a line or stops a question. Anything that a stopped question
+was charged stays charged.
 `
 
 func (d *dialogue) runBackslash(ctx context.Context, line string) error {
@@ -291,9 +291,9 @@ func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 	needs := map[string]bool{`\c`: true, `\explain`: true, `\json`: true, `\d`: argument != ""}
 	switch {
 	case argument == "" && needs[name]:
-		return refuseCommand("%s needs something behind it; \\? shows how it is written", name)
+		return refuseCommand("%s needs something after it; \\? shows how to write it", name)
 	case argument != "" && !needs[name]:
-		return refuseCommand("%s stands alone; \\? shows how it is written", name)
+		return refuseCommand("%s takes nothing after it; \\? shows how to write it", name)
 	}
 	switch name {
 	case `\q`:
@@ -328,7 +328,7 @@ func (d *dialogue) runBackslash(ctx context.Context, line string) error {
 			return refuseCommand(`write \json on or \json off`)
 		}
 	default:
-		return refuseCommand(`there is no command %s; \? shows those that there are`, name)
+		return refuseCommand(`there is no command %s; \? shows the commands`, name)
 	}
 	return nil
 }

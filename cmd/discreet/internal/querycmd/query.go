@@ -19,10 +19,10 @@ import (
 // askFlags are what query and explain have in common.
 type askFlags struct {
 	Policy  string            `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
-	As      string            `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
-	Dataset string            `help:"The dataset, where the policy has several." placeholder:"NAME"`
+	As      string            `help:"The analyst who asks, by the name in the policy." required:"" placeholder:"ANALYST"`
+	Dataset string            `help:"The dataset, if the policy has several." placeholder:"NAME"`
 	Epsilon *string           `help:"What to pay; the policy has a default and a maximum." placeholder:"EPSILON"`
-	Set     map[string]string `help:"Settings of the answer: dp.error=10 for the least price with that error, dp.confidence, dp.delta, dp.mechanism, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts." placeholder:"NAME=VALUE" mapsep:";"`
+	Set     map[string]string `help:"Settings of the answer: dp.error=10 for the lowest price with that error, dp.confidence, dp.delta, dp.mechanism, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts." placeholder:"NAME=VALUE" mapsep:";"`
 	JSON    bool              `help:"Print JSON." name:"json"`
 }
 
@@ -49,23 +49,22 @@ type QueryCmd struct {
 	askFlags    `embed:""`
 	Request     *string `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
 	Interactive bool    `help:"Ask one question after the other. The default on a terminal, without SQL." short:"i"`
-	NoHistory   bool    `help:"Do not keep what is typed."`
+	NoHistory   bool    `help:"Do not save what you type."`
 	SQL         *string `arg:"" optional:"" help:"One SELECT with aggregates; - reads statements from standard input."`
 }
 
 func (QueryCmd) Help() string {
-	return `Prints the answer with an error bar for each noisy column that has one, of 95 % unless dp.confidence is set, then its
-price and what is left.
-A question that was asked before is answered again, the same, free.
+	return `Prints the answer with an error bar for each noisy column that has one, of 95 % unless you set dp.confidence, then
+its price and what is left. A question that was asked before gets the same answer again, free.
 
   discreet query --policy hospital.yaml --as ana 'SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex'
   discreet query --policy hospital.yaml --as ana --epsilon 0.5 --json 'SELECT SUM(cost) FROM visits'
-  discreet query --policy hospital.yaml --as ana            asks on, on a terminal; \? there says what can be typed
+  discreet query --policy hospital.yaml --as ana            asks for questions, on a terminal; \? there shows help
   discreet query --policy hospital.yaml --as ana < questions.sql
 
-Statements on standard input end with a semicolon. They run in their order, up to the first that fails.
-What is typed is kept for the next time in $XDG_STATE_HOME/discreet/history (~/.local/state where that is not set),
-which only you can read. --no-history keeps nothing; a line that begins with a space is not kept either.`
+Statements on standard input end with a semicolon. They run in order, up to the first that fails. What you type is saved for the next time in
+$XDG_STATE_HOME/discreet/history (~/.local/state if that is not set), which only you can read. --no-history saves
+nothing; nor is a line that begins with a space saved.`
 }
 
 func (c *QueryCmd) Run(ctx context.Context, s console.Screen) error {
@@ -77,7 +76,7 @@ func (c *QueryCmd) Run(ctx context.Context, s console.Screen) error {
 	var script []string
 	switch {
 	case c.Interactive && c.SQL != nil:
-		return console.Misuse(errors.New("--interactive asks for questions, and one is given already; leave one of the two out"))
+		return console.Misuse(errors.New("--interactive asks for questions, but you already gave one; leave out one of the two"))
 	case c.Request != nil && *c.Request == "":
 		return console.Misuse(errors.New("--request is empty; name the question, or leave it out"))
 	case talk && c.Request != nil:
@@ -90,7 +89,7 @@ func (c *QueryCmd) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 		if len(script) > 1 && c.Request != nil {
-			return console.Misuse(fmt.Errorf("--request names one question, and there are %d statements", len(script)))
+			return console.Misuse(fmt.Errorf("--request names one question, but there are %d statements", len(script)))
 		}
 	}
 	stage := new(console.Stage)
@@ -163,9 +162,9 @@ type ExplainCmd struct {
 }
 
 func (ExplainCmd) Help() string {
-	return `Prints, for each noisy number of a question, the mechanism, how far one person can move it and why, the noise and
-the expected error; which keys are shown; then the price, how it is divided and what it leaves. It costs nothing, and
-nothing is computed from the data.
+	return `Shows, for each noisy number of a question, the mechanism, how far one person can move it and why, the noise and
+the expected error; which keys are shown; then the price, how it is divided and what it leaves. It costs nothing,
+and computes nothing from the data.
 
   discreet explain --policy hospital.yaml --as ana 'SELECT sex, AVG(age) FROM patients GROUP BY sex'`
 }

@@ -23,16 +23,16 @@ import (
 type HoldoutCmd struct {
 	List    holdoutListCmd    `cmd:"" help:"List the holdouts of a policy, and what they cost."`
 	Score   holdoutScoreCmd   `cmd:"" help:"Score predictions or an expression on a holdout."`
-	Board   holdoutBoardCmd   `cmd:"" help:"Show the scores that were put on the board of a holdout."`
-	Plan    holdoutPlanCmd    `cmd:"" charges:"never" help:"Say what is promised for so many questions, in every way, and how many people it takes."`
-	Maxinfo holdoutMaxinfoCmd `cmd:"" charges:"never" help:"Say how many bits an analysis can have learned about its sample."`
-	Pvalue  holdoutPvalueCmd  `cmd:"" charges:"never" help:"Correct a p-value of a test that was chosen by the data."`
+	Board   holdoutBoardCmd   `cmd:"" help:"Show the board of a holdout, with its scores."`
+	Plan    holdoutPlanCmd    `cmd:"" charges:"never" help:"Compare what is promised for a number of questions, in every way, and how many people it takes."`
+	Maxinfo holdoutMaxinfoCmd `cmd:"" charges:"never" help:"Bound how many bits an analysis can have learned about its sample."`
+	Pvalue  holdoutPvalueCmd  `cmd:"" charges:"never" help:"Correct the p-value of a test that was chosen by looking at the data."`
 	Demo    holdoutDemoCmd    `cmd:"" charges:"never" help:"Overfit a plain holdout, and try the same with Thresholdout."`
-	Lecture holdoutLectureCmd `cmd:"" charges:"never" help:"Choose the luckiest by exact means, and by noisy ones."`
+	Lecture holdoutLectureCmd `cmd:"" charges:"never" help:"Choose the luckiest subsets by exact means, and by noisy ones."`
 }
 
 func (HoldoutCmd) Help() string {
-	return `See it first, then plan one, then score on one that a policy has:
+	return `See a demonstration first, then plan a holdout, then score on one that a policy has:
 
   discreet holdout demo
   discreet holdout plan --n 10000 --queries 500 --tolerance 0.05 --confidence 0.95
@@ -62,9 +62,9 @@ type holdoutListCmd struct {
 }
 
 func (holdoutListCmd) Help() string {
-	return `Prints what is public about the holdouts: what is asked of each, over how many people, what a round costs, how ` +
-		`exact its answers are with probability
-0.95, how many answers from the holdout are left, and how far scores can be from the truth, however often one tries. It is free.
+	return `Shows what is public about the holdouts: what each can be asked, over how many people, what a round costs, how
+exact its answers are with probability 0.95, how many answers from the holdout are left, and how far scores can
+be from the truth, however often you try. It is free.
 
   discreet holdout list --policy trial.yaml`
 }
@@ -125,8 +125,8 @@ func (c *holdoutListCmd) Run(ctx context.Context, s console.Screen) error {
 			fmt.Sprintf("%.4f", h.Confirmed), fmt.Sprintf("%.4f", h.Answered))
 	}
 	t.Write(s.Out)
-	fmt.Fprintln(s.Out, "a round is all scores up to and including the next one that the holdout contradicts; its "+
-		"first question pays for it")
+	fmt.Fprintln(s.Out, "a round is all scores up to and including the next one that the holdout contradicts; the first question of "+
+		"a round pays for it")
 	for _, h := range all {
 		fmt.Fprintln(s.Out, promiseWords(h.HoldoutInfo))
 	}
@@ -136,22 +136,22 @@ func (c *holdoutListCmd) Run(ctx context.Context, s console.Screen) error {
 // promiseWords says what theorems promise about a holdout.
 func promiseWords(h api.HoldoutInfo) string {
 	if h.Promised == nil {
-		return h.Name + ": NOTHING is promised about how far scores are from those on new data, and who tries often enough can fit " +
-			"this holdout: take fewer answers, more noise or more people, by discreet holdout plan"
+		return h.Name + ": NOTHING is promised about how far scores are from those on new data, and anybody who tries often enough " +
+			"can fit this holdout: plan fewer answers, more noise or more people with discreet holdout plan"
 	}
-	truth := "the mean over everybody whom its people were drawn from"
+	truth := "the mean over everybody from whom its people were drawn"
 	if h.Labels {
 		truth = "what the same predictions would score on average if the labels were drawn anew"
 	}
-	return fmt.Sprintf("%s: with probability %v no score that it tells, of however many, is farther than %s from %s, as long as nothing "+
+	return fmt.Sprintf("%s: with probability %v no score that it tells, however many, is farther than %s from %s, as long as nothing "+
 		"else was or is told about these people", h.Name, api.Confidence, console.RoundOutward(*h.Promised, 3, true), truth)
 }
 
 // holdoutFlags says which holdout a command is about.
 type holdoutFlags struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
-	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
-	Holdout string `help:"The holdout, where the dataset has several." placeholder:"NAME"`
+	Dataset string `help:"The dataset, if the policy has several." placeholder:"NAME"`
+	Holdout string `help:"The holdout, if the dataset has several." placeholder:"NAME"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
@@ -185,34 +185,36 @@ func (h *holdoutFlags) info(db *discreet.DB) (api.HoldoutInfo, error) {
 
 type holdoutScoreCmd struct {
 	holdoutFlags `embed:""`
-	As           string `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
+	As           string `help:"The analyst who asks, by the name in the policy." required:"" placeholder:"ANALYST"`
 	Predictions  string `help:"A CSV file with a prediction for each row, for a holdout of labels; - reads standard input." placeholder:"FILE"`
-	Training     string `help:"How well the same does on your training data, from 0 to 1. Computed where it is left out and the policy has a training table." placeholder:"SCORE"`
+	Training     string `help:"How well the same does on your training data, from 0 to 1. If you leave it out and the policy has a training table, it is computed." placeholder:"SCORE"`
 	Name         string `help:"Put the score on the board under this name. All analysts of the dataset see it." placeholder:"NAME"`
-	Price        bool   `help:"Say what the next score costs, and ask nothing."`
+	Price        bool   `help:"Show what the next score costs, and ask nothing."`
 	Expression   string `arg:"" optional:"" help:"For a holdout that is a table: a condition or a number from 0 to 1 over its columns, or the SELECT holdout_mean(...) around it."`
 }
 
 func (holdoutScoreCmd) Help() string {
-	return `Prints a score; discreet holdout list says how far scores can be from the truth, however often you try. Where the holdout confirms the training value, that value ` +
-		`is the score. Where it does not, the
-score comes from the holdout, with noise, and uses up one of its answers.
-A round is paid for once, by whoever asks its first question: all scores up to and including the next one that the holdout contradicts. So scores that
-are confirmed are free while a round is open, and a score that was told before is told again, free. --price says what the next one costs.
+	return `Prints a score; discreet holdout list says how far scores can be from the truth, however often you try. If the
+holdout confirms the training value, that value is the score. If it does not, the score comes from the holdout,
+with noise, and uses up one of its answers.
+
+A round is paid for once, by whoever asks its first question. It is all scores up to and including the next one
+that the holdout contradicts. So confirmed scores are free while a round is open, and a score that was told
+before is told again, free. --price shows what the next one costs.
 
   discreet holdout score --policy trial.yaml --as ana --predictions model7.csv --training 0.81 --name "model 7"
   discreet holdout score --policy trial.yaml --as ana --holdout rows --training 0.81 'predicted = outcome'
   discreet holdout score --policy trial.yaml --as ana --holdout rows 'age >= 40 AND predicted = outcome'
   discreet holdout score --policy trial.yaml --as ana --price
 
-Predictions are one value in each line, in the order of the rows. Where the rows have identifiers,
-the first line names two columns, as in id,prediction, and the order does not matter.`
+Write one prediction on each line, in the order of the rows. If the rows have identifiers, the first line names two
+columns, as in id,prediction, and the order does not matter.`
 }
 
 func (c *holdoutScoreCmd) Run(ctx context.Context, s console.Screen) error {
 	if !c.Price && (c.Predictions == "") == (c.Expression == "") {
-		return console.Misuse(errors.New("give --predictions with a file, for a holdout of labels, or an expression, for a holdout that " +
-			"is a table; see discreet holdout score --help"))
+		return console.Misuse(errors.New("give --predictions with a file for a holdout of labels, or an expression for a holdout " +
+			"that is a table; see discreet holdout score --help"))
 	}
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
@@ -305,8 +307,8 @@ func readPredictions(in io.Reader, path string, info api.HoldoutInfo) (values, i
 	if path != "-" {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s: there is no such file; name a CSV file with "+
-				"a prediction for each row", path))
+			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s: this file does not exist; name a CSV file with a "+
+				"prediction for each row", path))
 		}
 		if err != nil {
 			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %w", err))
@@ -336,10 +338,10 @@ type holdoutBoardCmd struct {
 }
 
 func (holdoutBoardCmd) Help() string {
-	return `Prints the scores that analysts have put on the board of a holdout with --name, the best first. Of several scores ` +
-		`under one name the last stands.
-A score that is confirmed is what its analyst claimed, and the holdout does not contradict it by more than the error beside it says; one that comes from the
-holdout has noise. The board is public among the analysts of the dataset, and is that of the data as it is now.
+	return `Prints the scores that analysts have put on the board of a holdout with --name, the best first. Of several
+scores under one name, the last counts. A confirmed score is what its analyst claimed, and the holdout does not
+contradict it by more than the error next to it; a score from the holdout has noise. All analysts of the dataset
+can see the board. It is for the current version of the data.
 
   discreet holdout board --policy trial.yaml
   discreet holdout board --policy trial.yaml --holdout rows --json`
@@ -369,7 +371,7 @@ func (c *holdoutBoardCmd) Run(ctx context.Context, s console.Screen) error {
 		return console.PrintJSON(s.Out, map[string]any{"dataset": info.Dataset, "holdout": info.Name, "board": board})
 	}
 	if len(lines) == 0 {
-		fmt.Fprintln(s.Out, "no score is on the board yet; put one there with discreet holdout score --name")
+		fmt.Fprintln(s.Out, "the board has no scores yet; put one there with discreet holdout score --name")
 		return nil
 	}
 	t := &render.Table{Header: []string{"", "name", "analyst", "score", render.PlusMinus(0), "", "time"},

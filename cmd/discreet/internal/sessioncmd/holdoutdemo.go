@@ -13,21 +13,22 @@ import (
 )
 
 type holdoutDemoCmd struct {
-	Signal      bool   `help:"Let 20 attributes go with the label; else none does."`
+	Signal      bool   `help:"Let 20 attributes go with the label; without it, none does."`
 	N           int    `help:"People in the training data, in the holdout, and in the fresh data." placeholder:"N" name:"n" default:"10000"`
 	Attributes  int    `help:"Attributes of each." placeholder:"D" default:"10000"`
-	Selected    int    `help:"The most attributes that a classifier has; a twentieth of all if left out." placeholder:"K"`
-	Repetitions int    `help:"How often everything is done again, with other data." placeholder:"R" default:"12"`
+	Selected    int    `help:"The largest number of attributes of a classifier; a twentieth of all if left out." placeholder:"K"`
+	Repetitions int    `help:"How often to repeat everything, with other data." placeholder:"R" default:"12"`
 	Seed        uint64 `help:"The same seed makes the same data and the same noise." placeholder:"S" default:"1"`
-	Plot        string `help:"Draw it to a file, .svg or .png." placeholder:"FILE"`
-	ASCII       bool   `help:"Draw in the terminal with ASCII signs only." name:"ascii"`
+	Plot        string `help:"Write the plot to a file, .svg or .png." placeholder:"FILE"`
+	ASCII       bool   `help:"Draw in the terminal with ASCII characters only." name:"ascii"`
 	JSON        bool   `help:"Print JSON." name:"json"`
 }
 
 func (holdoutDemoCmd) Help() string {
-	return `The experiment of Dwork, Feldman, Hardt, Pitassi, Reingold and Roth (2015). An analyst asks a holdout how each attribute
-goes with a label, keeps those for which training and holdout agree, and asks how good a classifier of the best is. A plain holdout is
-asked exactly; the other is a session of package holdout with threshold 0.04 and noise 0.01. What both report is compared with fresh data.
+	return `The experiment of Dwork, Feldman, Hardt, Pitassi, Reingold and Roth (2015). An analyst asks a holdout how each
+attribute goes with a label, keeps those for which training and holdout agree, and asks how good a classifier
+of the best is. A plain holdout answers exactly; the other is a session of package holdout with threshold 0.04
+and noise 0.01. The reports of both are compared with fresh data.
 
   discreet holdout demo
   discreet holdout demo --signal --plot signal.svg
@@ -74,9 +75,9 @@ func (c *holdoutDemoCmd) Run(ctx context.Context, s console.Screen) error {
 func (c *holdoutDemoCmd) print(s console.Screen, e experiment.Classic, r *experiment.Result) {
 	threshold, _ := e.Threshold.Float64()
 	noise, _ := e.Noise.Float64()
-	fmt.Fprintf(s.Out, "%s people, %s attributes of which %d go with the label, %d repetitions; threshold %v, noise %v\n",
+	fmt.Fprintf(s.Out, "%s people; %s attributes, %d of them go with the label; %d repetitions; threshold %v, noise %v\n",
 		console.Thousands(float64(e.Size)), console.Thousands(float64(e.Attributes)), e.Biased, e.Repetitions, threshold, noise)
-	fmt.Fprintf(s.Out, "share of labels that a classifier gets right, mean and standard deviation over the repetitions\n\n")
+	fmt.Fprintf(s.Out, "share of labels that a classifier gets right: mean and standard deviation over the repetitions\n\n")
 	t := &render.Table{
 		Header: []string{"selected", "plain: training", "reported", "fresh", "Thresholdout: training", "reported", "fresh"},
 		Right:  []bool{true, true, true, true, true, true, true},
@@ -99,11 +100,11 @@ func (c *holdoutDemoCmd) print(s console.Screen, e experiment.Classic, r *experi
 	fmt.Fprintf(s.Out, "\nWith %d selected, the plain holdout reports %.3f where fresh data gives %.3f; Thresholdout reports %.3f where "+
 		"fresh data gives %.3f.\n",
 		p.Selected, p.Reported.Mean, p.Fresh.Mean, q.Reported.Mean, q.Fresh.Mean)
-	fmt.Fprintf(s.Out, "Over all sizes, what the plain holdout reports is up to %.3f from fresh data, and what Thresholdout reports up "+
-		"to %.3f; its threshold allows %v.\n",
+	fmt.Fprintf(s.Out, "Over all sizes, reports of the plain holdout are up to %.3f away from fresh data, and those of "+
+		"Thresholdout up to %.3f; its threshold allows %v.\n",
 		maxDistance(r.Plain), maxDistance(r.Threshold), threshold)
-	fmt.Fprintf(s.Out, "Thresholdout answered %.0f of %d questions from the holdout, for a pure epsilon of up to %.3g. At that price the "+
-		"theorems are vacuous: what is seen here is\npractice, and nothing is promised. See discreet holdout plan.\n\n",
+	fmt.Fprintf(s.Out, "Thresholdout answered %.0f of %d questions from the holdout, for a pure epsilon of up to %.3g. At that price "+
+		"the theorems are vacuous: this shows\npractice, and promises nothing. See discreet holdout plan.\n\n",
 		r.Rounds.Mean, e.Attributes+len(e.Selected)+1, r.Cost.Epsilon.Float())
 }
 
@@ -119,12 +120,12 @@ func maxDistance(lines []experiment.Line) (most float64) {
 // shares of about a half would leave half of it empty.
 func (c *holdoutDemoCmd) picture(r *experiment.Result) chart.Chart {
 	out := chart.Chart{
-		Title:    "A holdout that is asked again and again, without a signal",
+		Title:    "A holdout asked again and again, without a signal",
 		Subtitle: "labels that a classifier gets right beyond a half; the holdout is asked before every step",
 		X:        "attributes selected", Y: "beyond a half",
 	}
 	if c.Signal {
-		out.Title = "A holdout that is asked again and again, with a signal"
+		out.Title = "A holdout asked again and again, with a signal"
 	}
 	curve := func(name string, lines []experiment.Line, of func(experiment.Line) experiment.Figure) {
 		k := chart.Curve{Name: name}
@@ -159,20 +160,21 @@ func (c *holdoutDemoCmd) printJSON(s console.Screen, e experiment.Classic, r *ex
 }
 
 type holdoutLectureCmd struct {
-	N           int     `help:"How many numbers there are." placeholder:"N" name:"n" default:"1000"`
-	Group       int     `help:"How many subsets are in a group, of which one is kept." placeholder:"G" default:"10"`
-	Repetitions int     `help:"How often everything is done again." placeholder:"R" default:"1000"`
+	N           int     `help:"How many numbers to draw." placeholder:"N" name:"n" default:"1000"`
+	Group       int     `help:"How many subsets a group has; one of them is kept." placeholder:"G" default:"10"`
+	Repetitions int     `help:"How often to repeat everything." placeholder:"R" default:"1000"`
 	Tolerance   float64 `help:"The tolerance that epsilon is for, in standard deviations." placeholder:"T" default:"0.5"`
 	Seed        uint64  `help:"The same seed makes the same data and the same noise." placeholder:"S" default:"1"`
-	Plot        string  `help:"Draw both histograms to a file, .svg or .png." placeholder:"FILE"`
-	ASCII       bool    `help:"Draw in the terminal with ASCII signs only." name:"ascii"`
+	Plot        string  `help:"Write both histograms to a file, .svg or .png." placeholder:"FILE"`
+	ASCII       bool    `help:"Draw in the terminal with ASCII characters only." name:"ascii"`
 	JSON        bool    `help:"Print JSON, with every final mean." name:"json"`
 }
 
 func (holdoutLectureCmd) Help() string {
-	return `n standard normal numbers are dealt into subsets of ln n, and the subsets into groups. Of each group the subset with the largest
-mean is kept, and the final mean is that of all that was kept. The truth is 0. Subsets chosen by their exact means give a final mean that is far
-off; chosen by report noisy max, at the epsilon at which the theorem on generalisation begins to speak about the tolerance, they do not.
+	return `Deals n standard normal numbers into subsets of ln n, and the subsets into groups. Each group keeps the subset with the
+largest mean, and the final mean is over all numbers that were kept. The truth is 0. Subsets chosen by their exact means
+give a final mean that is far off. Subsets chosen by report noisy max do not, at the epsilon at which the theorem on
+generalisation begins to cover the tolerance.
 
   discreet holdout lecture
   discreet holdout lecture --n 10000 --tolerance 0.3 --plot lecture.svg`
@@ -209,7 +211,7 @@ func (c *holdoutLectureCmd) Run(ctx context.Context, s console.Screen) error {
 			PrivateMean []float64         `json:"private_means"`
 		}{c.N, r.Subset, r.Subsets, c.Group, c.Repetitions, r.Epsilon.Float(), exact, private, r.Exact, r.Private})
 	} else {
-		fmt.Fprintf(s.Out, "%s numbers in %s subsets of %d, of every %d subsets one is kept; %s repetitions\n",
+		fmt.Fprintf(s.Out, "%s numbers in %s subsets of %d, one of every %d subsets is kept; %s repetitions\n",
 			console.Thousands(float64(c.N)), console.Thousands(float64(r.Subsets)), r.Subset, c.Group,
 			console.Thousands(float64(c.Repetitions)))
 		fmt.Fprintf(s.Out, "epsilon %s, for a tolerance of %v standard deviations\n\n", r.Epsilon.Short(), c.Tolerance)
@@ -247,7 +249,7 @@ func drawHistograms(r *experiment.Lesson) chart.Chart {
 	const bins = 60
 	width := math.Max(high-low, 1e-9) / bins
 	out := chart.Chart{
-		Title: "The mean of what was kept", Subtitle: fmt.Sprintf("%d repetitions; chosen by exact means, and by "+
+		Title: "The mean of the numbers that were kept", Subtitle: fmt.Sprintf("%d repetitions; chosen by exact means, and by "+
 			"report noisy max at epsilon %s", len(r.Exact), r.Epsilon.Short()),
 		X: "final mean, in standard deviations", Y: "repetitions", Marks: []chart.Mark{{Name: "the truth", X: 0}},
 	}

@@ -14,21 +14,22 @@ import (
 )
 
 type holdoutPlanCmd struct {
-	N          float64 `help:"How many people the holdout has; leave it out to see only what each way needs." placeholder:"N" name:"n"`
+	N          float64 `help:"How many people the holdout has; leave it out to see only how many each way needs." placeholder:"N" name:"n"`
 	Queries    float64 `help:"How many questions will be asked." required:"" placeholder:"K"`
 	Answers    float64 `help:"How many of them Thresholdout may answer from the holdout; a hundredth of them if left out." placeholder:"B"`
 	Tolerance  float64 `help:"How far an answer may be from the truth." placeholder:"T" default:"0.05"`
-	Confidence float64 `help:"With which probability all answers are within that." placeholder:"P" default:"0.95"`
-	Noise      float64 `help:"The noise of Thresholdout, if it is not to be looked for." placeholder:"S"`
-	Threshold  float64 `help:"The threshold of Thresholdout, if it is not to be looked for." placeholder:"T"`
-	Plot       string  `help:"Draw the tolerance against the number of questions to a file, .svg or .png." placeholder:"FILE"`
+	Confidence float64 `help:"The probability that all answers are within the tolerance." placeholder:"P" default:"0.95"`
+	Noise      float64 `help:"The noise of Thresholdout; searched for if left out." placeholder:"S"`
+	Threshold  float64 `help:"The threshold of Thresholdout; searched for if left out." placeholder:"T"`
+	Plot       string  `help:"Plot the tolerance against the number of questions to a file, .svg or .png." placeholder:"FILE"`
 	JSON       bool    `help:"Print JSON." name:"json"`
 }
 
 func (holdoutPlanCmd) Help() string {
 	return `Compares ways of answering questions about the same people: what is promised for all answers at once, by which
-theorem, with which noise and at which price. The truth is the mean over everybody whom the people were drawn from. "vacuous" means that
-a theorem promises 1 or more, which is nothing, because no score is farther off than 1. "people needed" is how many it takes to promise the tolerance.
+theorem, with which noise and at which price. The truth is the mean over everybody from whom the people were drawn.
+"vacuous" means that a theorem promises 1 or more, which is nothing, because no score is farther off than 1. "people
+needed" is how many it takes to promise the tolerance.
 
   discreet holdout plan --n 10000 --queries 500 --tolerance 0.05 --confidence 0.95
   discreet holdout plan --queries 10000 --answers 20 --tolerance 0.02
@@ -63,7 +64,7 @@ func (c *holdoutPlanCmd) Run(s console.Screen) error {
 			return err
 		}
 		if c.N == 0 {
-			return console.Misuse(errors.New("a picture is for a number of people: say how many with --n"))
+			return console.Misuse(errors.New("a plot needs a number of people: give it with --n"))
 		}
 	}
 	w, err := c.readWish()
@@ -133,13 +134,13 @@ func (c *holdoutPlanCmd) advice(w holdout.PlanRequest, ways []holdout.PlannedWay
 	if c.N > 0 {
 		switch best.Verdict {
 		case holdout.Holds:
-			out = append(out, fmt.Sprintf("Where questions are chosen by earlier answers, the best promise is %s: "+
+			out = append(out, fmt.Sprintf("If earlier answers decide which questions are asked, the best promise is %s: "+
 				"%s, by %s. It is within %v.", console.RoundOutward(best.Tolerance, 3, true), best.Name, best.By, w.Tolerance))
 		case holdout.Misses:
-			out = append(out, fmt.Sprintf("Where questions are chosen by earlier answers, the best promise is %s: %s, by "+
+			out = append(out, fmt.Sprintf("If earlier answers decide which questions are asked, the best promise is %s: %s, by "+
 				"%s. It is NOT within %v.", console.RoundOutward(best.Tolerance, 3, true), best.Name, best.By, w.Tolerance))
 		default:
-			out = append(out, "Where questions are chosen by earlier answers, every theorem is vacuous here: nothing is promised, "+
+			out = append(out, "If earlier answers decide which questions are asked, every theorem is vacuous here: nothing is promised, "+
 				"whatever happens in practice.")
 		}
 	}
@@ -149,7 +150,8 @@ func (c *holdoutPlanCmd) advice(w holdout.PlanRequest, ways []holdout.PlannedWay
 		out = append(out, fmt.Sprintf("The way that promises %v with the fewest people needs %s: %s, by %s.", w.Tolerance,
 			console.Thousands(least.Needs), least.Name, least.By))
 	}
-	return append(out, "Hoeffding's bound for questions fixed in advance does not hold for questions that were chosen by earlier answers.")
+	return append(out, "Hoeffding's bound for questions fixed in advance does not hold if earlier answers decide which questions are "+
+		"asked.")
 }
 
 func (c *holdoutPlanCmd) printJSON(s console.Screen, w holdout.PlanRequest, ways []holdout.PlannedWay) error {
@@ -192,7 +194,7 @@ func (c *holdoutPlanCmd) printJSON(s console.Screen, w holdout.PlanRequest, ways
 // curve ends where it is vacuous.
 func (c *holdoutPlanCmd) picture(w holdout.PlanRequest) (chart.Chart, error) {
 	out := chart.Chart{
-		Title: fmt.Sprintf("What is promised to questions about %s people", console.Thousands(w.Size)),
+		Title: fmt.Sprintf("What is promised for questions about %s people", console.Thousands(w.Size)),
 		Subtitle: fmt.Sprintf("with probability %v; Thresholdout answers up to %s from the holdout; a curve ends where it is vacuous",
 			c.Confidence, console.Thousands(w.Answers)),
 		X: "number of questions", Y: "tolerance", LogX: true, LogY: true,
@@ -228,7 +230,7 @@ func (c *holdoutPlanCmd) picture(w holdout.PlanRequest) (chart.Chart, error) {
 		}
 	}
 	if len(out.Curves) == 0 {
-		return out, errors.New("nothing is promised by any way, so there is nothing to draw; take more people")
+		return out, errors.New("no way promises anything, so there is nothing to draw; take more people")
 	}
 	return out, nil
 }
@@ -236,16 +238,16 @@ func (c *holdoutPlanCmd) picture(w holdout.PlanRequest) (chart.Chart, error) {
 // informationFlags say how much an analysis can have learned.
 type informationFlags struct {
 	N       float64 `help:"How many people the sample has." placeholder:"N" name:"n"`
-	Epsilon float64 `help:"The pure epsilon of all that was seen of the sample; 2B/(noise x n) for Thresholdout." placeholder:"E" default:"-1"`
+	Epsilon float64 `help:"The pure epsilon of everything that was seen of the sample; 2B/(noise x n) for Thresholdout." placeholder:"E" default:"-1"`
 	Beta    float64 `help:"The probability that more was learned; 0 for never." placeholder:"B" default:"0"`
 }
 
 func (f informationFlags) bits() (float64, error) {
 	switch {
 	case !(f.N >= 1 && f.N <= 1e15):
-		return 0, console.Misuse(errors.New("say with --n how many people the sample has, from 1 to 1e15"))
+		return 0, console.Misuse(errors.New("give --n, the number of people in the sample, from 1 to 1e15"))
 	case !(f.Epsilon >= 0 && f.Epsilon <= 1e6):
-		return 0, console.Misuse(errors.New("say with --epsilon what was spent, a number from 0 such as 0.01"))
+		return 0, console.Misuse(errors.New("give --epsilon, what was spent, 0 or more, such as 0.01"))
 	}
 	if err := f.checkBeta(); err != nil {
 		return 0, err
@@ -255,7 +257,7 @@ func (f informationFlags) bits() (float64, error) {
 
 func (f informationFlags) checkBeta() error {
 	if !(f.Beta >= 0 && f.Beta < 1) {
-		return console.Misuse(errors.New("--beta is a probability from 0 and below 1, such as 0.01"))
+		return console.Misuse(errors.New("--beta must be a probability from 0 to below 1, such as 0.01"))
 	}
 	return nil
 }
@@ -266,9 +268,9 @@ type holdoutMaxinfoCmd struct {
 }
 
 func (holdoutMaxinfoCmd) Help() string {
-	return `Bounds the max-information, in bits, that a purely epsilon-private analysis has about its sample: what has probability p
-when it is fixed in advance has at most 2^bits p + beta when it was chosen by the analysis. Without --beta the bound holds for any sample; with it,
-for people who were drawn independently, and is far smaller.
+	return `Bounds the max-information, in bits, that a purely epsilon-private analysis has about its sample: an event that has
+probability p when it is fixed in advance has at most 2^bits p + beta when the analysis chose it. Without --beta the
+bound holds for any sample; with it, only for people who were drawn independently, and is then far smaller.
 
   discreet holdout maxinfo --n 10000 --epsilon 0.01 --beta 0.01
   discreet holdout maxinfo --n 10000 --epsilon 0.01`
@@ -299,7 +301,7 @@ func (c *holdoutMaxinfoCmd) Run(s console.Screen) error {
 	if level < 1e-300 {
 		fmt.Fprintln(s.Out, "vacuous          no p-value is small enough to survive that")
 	} else {
-		fmt.Fprintf(s.Out, "so               a test that it chose is right at level 0.05 where p is at most %s\n",
+		fmt.Fprintf(s.Out, "so               a test that it chose is valid at level 0.05 if p is at most %s\n",
 			console.RoundOutward(level, 3, false))
 	}
 	return nil
@@ -307,15 +309,15 @@ func (c *holdoutMaxinfoCmd) Run(s console.Screen) error {
 
 type holdoutPvalueCmd struct {
 	P     float64 `help:"The p-value that was found." placeholder:"P" name:"p" default:"-1"`
-	Alpha float64 `help:"The probability of a false discovery that is wanted." placeholder:"A" default:"-1"`
+	Alpha float64 `help:"The probability of a false discovery to allow." placeholder:"A" default:"-1"`
 	Bits  float64 `help:"The max-information of the analysis that chose the test; or give --n and --epsilon." placeholder:"K" default:"-1"`
 	informationFlags
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
 func (holdoutPvalueCmd) Help() string {
-	return `Corrects a p-value for having chosen the test by the data, where the choice was differentially private: p becomes
-2^bits p + beta. The other way round, --alpha gives the level to test at, (alpha - beta)/2^bits.
+	return `Corrects a p-value for choosing the test by looking at the data, if the choice was differentially private: p becomes
+2^bits p + beta. Conversely, --alpha gives the level to test at, (alpha - beta)/2^bits.
 
   discreet holdout pvalue --p 0.0001 --n 10000 --epsilon 0.01 --beta 0.001
   discreet holdout pvalue --alpha 0.05 --n 10000 --epsilon 0.01 --beta 0.001
@@ -327,15 +329,15 @@ func (c *holdoutPvalueCmd) Run(s console.Screen) error {
 	bits, err := c.Bits, c.checkBeta()
 	switch {
 	case !has(c.P) && !has(c.Alpha):
-		err = console.Misuse(errors.New("give the p-value with --p, or the probability of a false discovery that is wanted with --alpha"))
+		err = console.Misuse(errors.New("give the p-value with --p, or the probability of a false discovery to allow with --alpha"))
 	case has(c.P) && !(c.P >= 0 && c.P <= 1):
-		err = console.Misuse(errors.New("--p is a probability, from 0 to 1"))
+		err = console.Misuse(errors.New("--p must be a probability, from 0 to 1"))
 	case has(c.Alpha) && !(c.Alpha > 0 && c.Alpha < 1):
-		err = console.Misuse(errors.New("--alpha is a probability above 0 and below 1, such as 0.05"))
+		err = console.Misuse(errors.New("--alpha must be a probability above 0 and below 1, such as 0.05"))
 	case has(c.Bits) && (c.N != 0 || has(c.Epsilon)):
 		err = console.Misuse(errors.New("give --bits, or --n and --epsilon, not both"))
 	case has(c.Bits) && !(c.Bits >= 0):
-		err = console.Misuse(errors.New("--bits is a number from 0"))
+		err = console.Misuse(errors.New("--bits must be a number, 0 or more"))
 	case !has(c.Bits):
 		bits, err = c.bits()
 	}

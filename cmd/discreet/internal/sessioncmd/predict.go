@@ -20,23 +20,24 @@ type PredictCmd struct {
 	Model  string `help:"The model, as discreet train wrote it." required:"" placeholder:"FILE" short:"m"`
 	Output string `help:"Write to a file instead of printing." placeholder:"FILE" short:"o"`
 	Scores bool   `help:"Add a column for each class: probabilities for logistic models, distances for huber."`
-	Show   bool   `help:"Show the model: coefficients and guarantee. Without rows."`
-	PMML   bool   `help:"Write the model as PMML 4.4, for other programs. Without rows." name:"pmml"`
+	Show   bool   `help:"Show the model: coefficients and guarantee. Takes no rows."`
+	PMML   bool   `help:"Write the model as PMML 4.4, for other programs. Takes no rows." name:"pmml"`
 	JSON   bool   `help:"Print JSON." name:"json"`
 	Rows   string `arg:"" optional:"" help:"A CSV file with a header that names the columns; - reads standard input."`
 }
 
 func (PredictCmd) Help() string {
-	return `Reads rows as CSV, whose header names the columns that the model was trained with, in any order, and writes them again with a
-column for the prediction. An empty cell is a missing value, a number beyond its public bounds counts as the bound, and a value that is
-none of the public ones as none. Where the target is among the columns it says on standard error how good the predictions are.
+	return `Reads rows as CSV with a header that names the columns of the training, in any order, and writes them again with a column
+for the prediction. An empty cell is a missing value, a number beyond its public bounds counts as the bound, and a value
+that is not one of the public ones counts as none. If the target is among the columns, it prints on standard error how
+good the predictions are.
 
   discreet predict -m model.json new.csv > predicted.csv
   discreet predict -m model.json --scores - < new.csv
   discreet predict -m model.json --show
   discreet predict -m model.json --pmml -o model.pmml
 
-A model is released, so predictions are free, and nothing but the model and the rows is read.`
+The model is already released, so predictions are free. Nothing but the model and the rows is read.`
 }
 
 func (c *PredictCmd) Run(s console.Screen) (err error) {
@@ -51,7 +52,7 @@ func (c *PredictCmd) Run(s console.Screen) (err error) {
 	}
 	switch {
 	case c.Show && c.PMML || (c.Show || c.PMML) && c.Rows != "":
-		return console.Misuse(errors.New("--show and --pmml are about the model alone; leave out the rows, or one of the two"))
+		return console.Misuse(errors.New("--show and --pmml need only the model; leave out the rows, or one of the two"))
 	case c.PMML:
 		err := console.WriteFile(s.Out, c.Output, m.WritePMML)
 		if errors.Is(err, learn.ErrPMML) {
@@ -140,7 +141,8 @@ func (p *predictor) open(in io.Reader) error {
 	}
 	for i := range p.model.Encoding.Features {
 		if name := p.model.Encoding.Features[i].Name; !slices.Contains(p.header, name) {
-			return fmt.Errorf("%s has no column %q, which the model needs, but %s; where it is not known, add it and leave it empty",
+			return fmt.Errorf("%s has no column %q, which the model needs, but %s; if you do not have the values, add the column and "+
+				"leave it empty",
 				p.name, name, strings.Join(p.header, ", "))
 		}
 	}
@@ -197,7 +199,7 @@ func (p *predictor) accuracy() string {
 	case p.model.Encoding.Target.Categorical():
 		return fmt.Sprintf("%d of %d are wrong: %.4f", int(p.missed), p.known, p.missed/float64(p.known))
 	}
-	return fmt.Sprintf("root of the mean square of the error over %d rows: %.4g", p.known, math.Sqrt(p.missed/float64(p.known)))
+	return fmt.Sprintf("root mean square error over %d rows: %.4g", p.known, math.Sqrt(p.missed/float64(p.known)))
 }
 
 // predictionColumn is the name of the new column.

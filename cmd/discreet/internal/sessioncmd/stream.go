@@ -18,16 +18,16 @@ import (
 
 // StreamCmd rehearses where nothing else is said.
 type StreamCmd struct {
-	Rehearse  streamRehearseCmd  `cmd:"" charges:"never" default:"withargs" help:"Replay a file of questions, and say what they would cost and how far off they would be. Nothing is charged. The default."`
-	Ask       streamAskCmd       `cmd:"" help:"Ask counting questions, of which only those are paid for that cannot be predicted."`
+	Rehearse  streamRehearseCmd  `cmd:"" charges:"never" default:"withargs" help:"Replay a file of questions, and show what they would cost and how far off the answers would be. Nothing is charged. The default."`
+	Ask       streamAskCmd       `cmd:"" help:"Ask counting questions, and pay only for those that cannot be predicted."`
 	List      streamListCmd      `cmd:"" charges:"never" help:"Show the streams of a policy: what can be asked, how exact answers are, what they cost."`
-	Report    streamReportCmd    `cmd:"" charges:"never" help:"Show how many questions were free and paid so far."`
+	Report    streamReportCmd    `cmd:"" charges:"never" help:"Show how many questions have been free and paid so far."`
 	Synthetic streamSyntheticCmd `cmd:"" charges:"never" help:"Write the table that a stream predicts, as CSV or Parquet."`
 }
 
 func (StreamCmd) Help() string {
-	return `A stream answers very many counting questions on one budget: it predicts each from the answers that were released, tests
-the prediction on the data, and pays only where it is wrong. The policy declares streams; see docs/policy-tables.md.
+	return `A stream answers very many counting questions on one budget: it predicts each from released answers, tests the
+prediction on the data, and pays only if it is wrong. The policy declares streams; see docs/policy-tables.md.
 
   discreet stream --policy clinic.yaml --workload questions.txt
   discreet stream ask --policy clinic.yaml --as ana "sex = 'F' AND age >= 30"
@@ -38,8 +38,8 @@ the prediction on the data, and pays only where it is wrong. The policy declares
 
 type streamFlags struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
-	Dataset string `help:"The dataset, where the policy has several with streams." placeholder:"NAME"`
-	Stream  string `help:"The stream, where the dataset has several." placeholder:"NAME"`
+	Dataset string `help:"The dataset, if the policy has several with streams." placeholder:"NAME"`
+	Stream  string `help:"The stream, if the dataset has several." placeholder:"NAME"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
@@ -93,8 +93,8 @@ func (f streamFlags) find(db *discreet.DB) ([]api.StreamInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return nil, console.Misuse(errors.New("there is no stream in the policy; add one under 'streams:' of a " +
-			"dataset, as docs/policy-tables.md shows"))
+		return nil, console.Misuse(errors.New("the policy has no streams; add one under 'streams:' of a dataset, as " +
+			"docs/policy-tables.md shows"))
 	case len(out) == 0:
 		return nil, console.Misuse(fmt.Errorf("there is no stream %q; name one of %s", f.Stream, streamNames(all)))
 	}
@@ -113,8 +113,8 @@ func streamNames(all []api.StreamInfo) string {
 type streamListCmd struct{ streamFlags }
 
 func (streamListCmd) Help() string {
-	return `Prints what the policy says about its streams: what conditions can be about, how many cells that makes, how exact answers
-are and with which probability, and what is paid where a prediction is wrong. Nothing is read from the data.
+	return `Shows what the policy says about its streams: the columns for conditions, the number of cells, how exact answers are and
+with which probability, and the price of a wrong prediction. Nothing is read from the data.
 
   discreet stream list --policy clinic.yaml`
 }
@@ -145,10 +145,11 @@ func printStream(w io.Writer, s api.StreamInfo) {
 	for _, a := range s.Attributes {
 		fmt.Fprintf(w, "  %s: %s\n", a.Name, console.CleanLines(valueWords(a.Values)))
 	}
-	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n",
+	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), for all of %d different ones together with "+
+		"probability %v\n",
 		s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
-	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer "+
-		"without a test %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
+	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that disagrees, costs %s, and there can be %d; an answer "+
+		"without a test costs %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
 }
 
 // valueWords leaves out the middle of a long list.
@@ -162,9 +163,10 @@ func valueWords(all []string) string {
 type streamReportCmd struct{ streamFlags }
 
 func (streamReportCmd) Help() string {
-	return `Prints how many questions the streams of a policy were asked, how many of them were free and paid, what was spent, and what
-it would have cost to remember answers only, or to pay for every question. Repeated, unchecked and refused questions leave no trace, and are counted
-only in the process that answers them: the report of a running server has them (.../report), and this one begins with none.
+	return `Shows how many questions the streams of a policy were asked, how many of them were free and paid, what was spent, and
+what it would have cost only to remember answers, or to pay for every question. Repeated, unchecked and refused questions
+leave no trace, and only the process that answers them counts them: the report of a running server has them (.../report),
+and this one begins with none.
 
   discreet stream report --policy clinic.yaml`
 }
@@ -203,9 +205,9 @@ func (c *streamReportCmd) Run(ctx context.Context, s console.Screen) error {
 			strconv.Itoa(b.Unchecked), strconv.Itoa(b.Refused), render.Cost(b.Spent), render.Cost(b.Cache), render.Cost(b.Naive))
 	}
 	t.Write(s.Out)
-	fmt.Fprintln(s.Out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test "+
-		"agreed; unchecked: predicted when the budget was gone")
-	fmt.Fprintln(s.Out, "cached, unchecked and refused questions leave no trace when a process ends, so they are not "+
-		"in asked or no reuse here")
+	fmt.Fprintln(s.Out, "paid: the test disagreed with the prediction; plain: paid for without a test; predicted: the test agreed; "+
+		"unchecked: predicted after the budget was used up")
+	fmt.Fprintln(s.Out, "cached, unchecked and refused questions leave no trace when a process ends, so the columns asked and no "+
+		"reuse leave them out here")
 	return nil
 }

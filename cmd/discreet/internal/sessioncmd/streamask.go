@@ -19,20 +19,21 @@ import (
 
 type streamAskCmd struct {
 	streamFlags
-	As        string `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
-	Explain   bool   `help:"Only say how it would be answered and the most that it can cost. Free."`
-	Condition string `arg:"" help:"Whom to count: a condition, or a SELECT COUNT(*) with it; - reads one a line from standard input."`
+	As        string `help:"The analyst who asks, by the name in the policy." required:"" placeholder:"ANALYST"`
+	Explain   bool   `help:"Only show how it would be answered, and the most that it can cost. Free."`
+	Condition string `arg:"" help:"Whom to count: a condition, or a SELECT COUNT(*) with it; - reads standard input, with one on each line."`
 }
 
 func (streamAskCmd) Help() string {
-	return `Prints how many people meet a condition, how far off that may be, whether it was free, and what is left. A question that was
-asked before has the same answer again, free.
+	return `Prints how many people meet a condition, how far off that can be, whether it was free, and what is left. A question that
+was asked before gets the same answer again, free.
 
   discreet stream ask --policy clinic.yaml --as ana "sex = 'F' AND age >= 30"
   discreet stream ask --policy clinic.yaml --as ana --explain "diagnosis IN ('flu', 'asthma')"
   discreet stream ask --policy clinic.yaml --as ana - < questions.txt
 
-Questions on standard input are asked in their order. Those that are refused cost nothing, and the others are asked all the same.`
+Questions on standard input are asked in order. Refused questions cost nothing, and the others are still
+asked.`
 }
 
 func (c *streamAskCmd) Run(ctx context.Context, s console.Screen) error {
@@ -247,13 +248,13 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 	} else {
 		f, err := os.Open(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, console.Misuse(fmt.Errorf("%s: there is no such file", w.file))
+			return nil, console.Misuse(fmt.Errorf("%s: this file does not exist", w.file))
 		} else if err != nil {
 			return nil, console.Misuse(fmt.Errorf("%s: %w", w.file, errors.Unwrap(err)))
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return nil, console.Misuse(fmt.Errorf("%s is a folder: name a file of questions, one a line", w.file))
+			return nil, console.Misuse(fmt.Errorf("%s is a folder: name a file of questions, one on each line", w.file))
 		}
 		in = f
 	}
@@ -272,7 +273,7 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 			return nil, w.atLine(n, console.Misuse(errors.New("this is not UTF-8; store the file as UTF-8")))
 		}
 		if len(w.texts) == maxQuestions {
-			return nil, console.Misuse(fmt.Errorf("%s: there are more than %d questions; replay the first of them with --limit",
+			return nil, console.Misuse(fmt.Errorf("%s: the file has more than %d questions; replay the first of them with --limit",
 				w.file, maxQuestions))
 		}
 		w.texts, w.lines = append(w.texts, text), append(w.lines, n)
@@ -281,14 +282,14 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 		}
 	}
 	if err := scan.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, console.Misuse(fmt.Errorf("%s: the line after the first %d questions is longer than %d bytes; "+
-			"write one condition a line", w.file, len(w.texts), maxQuestionBytes))
+		return nil, console.Misuse(fmt.Errorf("%s: the line after the first %d questions is longer than %d bytes; write one "+
+			"condition on each line", w.file, len(w.texts), maxQuestionBytes))
 	} else if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", w.file, err)
 	}
 	if len(w.texts) == 0 {
-		return nil, console.Misuse(fmt.Errorf("%s: there is no question in it; write one condition a line, "+
-			"such as sex = 'F' AND age >= 30", w.file))
+		return nil, console.Misuse(fmt.Errorf("%s: the file has no questions; write one condition on each line, such as sex = 'F' "+
+			"AND age >= 30", w.file))
 	}
 	return w, nil
 }

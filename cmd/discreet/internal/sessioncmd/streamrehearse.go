@@ -18,23 +18,24 @@ import (
 
 type streamRehearseCmd struct {
 	streamFlags
-	Workload string   `help:"The file of questions: one condition or SELECT COUNT(*) a line; - reads standard input." required:"" placeholder:"FILE" short:"w"`
-	Limit    int      `help:"Replay only the first so many questions." placeholder:"N"`
-	Plot     []string `help:"Draw cost against questions to a file, .svg or .png; can be given again." placeholder:"FILE" sep:"none"`
-	ASCII    bool     `help:"Draw in the terminal with ASCII signs only." name:"ascii"`
+	Workload string   `help:"The file of questions: one condition or SELECT COUNT(*) on each line; - reads standard input." required:"" placeholder:"FILE" short:"w"`
+	Limit    int      `help:"Replay only this many questions, from the first." placeholder:"N"`
+	Plot     []string `help:"Plot the cost against the questions to a file, .svg or .png; can be given again." placeholder:"FILE" sep:"none"`
+	ASCII    bool     `help:"Draw in the terminal with ASCII characters only." name:"ascii"`
 }
 
 func (streamRehearseCmd) Help() string {
-	return `Replays questions on the data as if a stream had just been opened, and says how many would be paid and free, how far off
-the furthest answer is, and what that costs: beside what it would cost to pay for every question, or to remember
-answers only. Nothing is charged, nothing is kept, and the errors are exact: it is for the owner's eyes only. Every run draws
-new noise. The ways are compared as if there were no limit; what is said of the stream itself is within the policy's.
+	return `Replays questions on the data as if a stream had just been opened. Shows how many would be paid and free, how far off
+the furthest answer is, and the cost, next to the cost of paying for every question, or of only remembering answers.
+Nothing is charged, nothing is kept, and the errors are exact: this is for the owner's eyes only. Every run draws new
+noise. The comparison is as if there were no limit; the figures for the stream itself are within the policy's limit.
 
   discreet stream rehearse --policy clinic.yaml --workload questions.txt
   discreet stream rehearse --policy clinic.yaml --workload questions.txt --limit 1000 --plot cost.svg
   discreet stream --policy clinic.yaml --workload - < questions.txt
 
-A line is a condition such as sex = 'F' AND age >= 30, or a SELECT COUNT(*) with it. Lines that begin with # are skipped.`
+A line is a condition such as sex = 'F' AND age >= 30, or a SELECT COUNT(*) with it. Lines that begin with #
+are skipped.`
 }
 
 func (c *streamRehearseCmd) Run(ctx context.Context, s console.Screen) error {
@@ -96,19 +97,19 @@ func (c *streamRehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehea
 		n    int
 		what string
 	}{
-		{"paid", report.Paid, "the test did not agree with what was predicted"},
+		{"paid", report.Paid, "the test disagreed with the prediction"},
 		{"plain", report.Plain, "paid for without a test"},
 		{"cached", report.Cached, "asked before"},
 		{"predicted", report.Predicted, "predicted, and the test agreed"},
-		{"unchecked", report.Unchecked, "predicted when the budget was gone, without a test and a guarantee"},
-		{"refused", report.Refused, "the budget was gone"},
+		{"unchecked", report.Unchecked, "predicted after the budget was used up, without a test or a guarantee"},
+		{"refused", report.Refused, "the budget was used up"},
 	} {
 		t.Add(line.name, strconv.Itoa(line.n), line.what)
 	}
 	t.Write(w)
-	fmt.Fprintf(w, "\nerror: the furthest answer is off by %d; promised are %d (alpha %v of %d), and %d answers went beyond\n",
+	fmt.Fprintf(w, "\nerror: the furthest answer is off by %d; the promise is %d (alpha %v of %d), and %d answers exceed it\n",
 		r.MaxError, r.Bound, info.Alpha, info.Size, r.Beyond)
-	fmt.Fprintf(w, "cost:  %s\n\nThe ways compared, as if the stream had no limit:\n", render.Cost(report.Spent))
+	fmt.Fprintf(w, "cost:  %s\n\nCompared as if the stream had no limit:\n", render.Cost(report.Spent))
 	costs := &render.Table{Header: []string{"way", render.Claim(report.Spent), "paid", "reused", "refused"},
 		Right: []bool{false, true, true, true, true}}
 	for _, series := range r.Series {
@@ -123,7 +124,7 @@ func (c *streamRehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehea
 	}
 	costs.Write(w)
 	for _, name := range r.TooLarge {
-		fmt.Fprintf(w, "%s is left out: %d cells are more than it can keep\n", name, info.Cells)
+		fmt.Fprintf(w, "%s is left out: it cannot keep %d cells\n", name, info.Cells)
 	}
 	fmt.Fprintln(w, "\nNothing was charged. The errors are exact, so this is for the owner's eyes only.")
 	fmt.Fprintln(w)

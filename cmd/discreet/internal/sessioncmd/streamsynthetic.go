@@ -20,14 +20,15 @@ import (
 
 type streamSyntheticCmd struct {
 	streamFlags
-	As     string `help:"The analyst who wants it, as the policy names them." required:"" placeholder:"ANALYST"`
+	As     string `help:"The analyst who asks, by the name in the policy." required:"" placeholder:"ANALYST"`
 	Output string `help:"Write to a file, .csv or .parquet, instead of printing CSV." placeholder:"FILE" short:"o"`
 }
 
 func (streamSyntheticCmd) Help() string {
-	return `Writes how many people a stream predicts for each combination of values: whole counts, without the combinations that have
-none. It is made of released answers alone, so it is free, and may be given to whomever answers may be given to. Counts of
-questions that were asked are about as exact as their answers. Of what nobody asked, it knows nothing.
+	return `Writes how many people a stream predicts for each combination of values: whole counts, without the combinations that
+have none. It is made only from released answers, so it is free, and anybody who may have the answers may have it.
+Counts for questions that were asked are about as exact as their answers. It knows nothing about anything that nobody
+asked.
 
   discreet stream synthetic --policy clinic.yaml --as ana > people.csv
   discreet stream synthetic --policy clinic.yaml --as ana -o people.parquet`

@@ -22,18 +22,18 @@ import (
 
 type TrainCmd struct {
 	Policy   string  `help:"The policy file." placeholder:"FILE" short:"p"`
-	As       string  `help:"The analyst who asks, as the policy names them." placeholder:"ANALYST"`
-	Dataset  string  `help:"The dataset, where the policy has several." placeholder:"NAME"`
-	Features string  `help:"A SELECT of one row for each row to learn from: numbers with bounds, columns with public keys." placeholder:"SQL"`
+	As       string  `help:"The analyst who asks, by the name in the policy." placeholder:"ANALYST"`
+	Dataset  string  `help:"The dataset, if the policy has several." placeholder:"NAME"`
+	Features string  `help:"A SELECT that gives one row for each row to learn from: numbers with bounds, columns with public keys." placeholder:"SQL"`
 	Target   string  `help:"What to predict: one of the selected columns, or an expression over the same tables." placeholder:"COLUMN"`
 	Epsilon  *string `help:"What to pay for the model." placeholder:"EPSILON"`
 	Evaluate *string `help:"What to pay, on top, for an estimate of its accuracy on the rows it was trained on." placeholder:"EPSILON"`
 	modelFlags
 	Output  string  `help:"Write the model to a file, as JSON." placeholder:"FILE" short:"o"`
-	Explain bool    `help:"Only say what it would cost, and how it would be trained. Free."`
+	Explain bool    `help:"Only show what it would cost, and how the model would be trained. Free."`
 	Request *string `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
 	JSON    bool    `help:"Print JSON." name:"json"`
-	Sweep   bool    `help:"Compare all methods on data that nobody has to be protected in, in place of training."`
+	Sweep   bool    `help:"Instead of training, compare all methods on data in which nobody needs protection."`
 	sweepFlags
 }
 
@@ -41,19 +41,19 @@ type TrainCmd struct {
 type modelFlags struct {
 	Loss        string             `help:"What to minimise: logistic or huber for classes, squares for numbers. The default follows from the target." placeholder:"NAME"`
 	Method      string             `help:"auto, objective, output or minima; the default is auto." placeholder:"NAME"`
-	Regulariser *float64           `help:"Lambda of the sum, 1/C of other libraries; without it one follows from the price." placeholder:"L"`
-	Tune        []float64          `help:"Regularisers to choose from, privately: a part of the price." placeholder:"L,L"`
-	Radius      *float64           `help:"How long a row of features may be; longer ones are clipped." placeholder:"R"`
-	HalfWidth   *float64           `help:"Of huber: how far from the border the loss is curved." placeholder:"H"`
-	Residual    *float64           `help:"Of squares: from which residual on the loss is straight." placeholder:"Q"`
+	Regulariser *float64           `help:"Lambda of the sum, 1/C in other libraries; if left out, it follows from the price." placeholder:"L"`
+	Tune        []float64          `help:"Regularisers to choose from, privately; the choice takes part of the price." placeholder:"L,L"`
+	Radius      *float64           `help:"The largest length of a row of features; longer rows are clipped." placeholder:"R"`
+	HalfWidth   *float64           `help:"For huber: how far from the border the loss is curved." placeholder:"H"`
+	Residual    *float64           `help:"For squares: the residual from which on the loss is straight." placeholder:"Q"`
 	Weights     map[string]float64 `help:"Public weights of classes." placeholder:"CLASS=W" mapsep:","`
-	Rows        *int64             `help:"About how many rows there are, if that is public; with --sweep how many to make up." placeholder:"N"`
+	Rows        *int64             `help:"About how many rows there are, if that is public; with --sweep, how many to make up." placeholder:"N"`
 }
 
 func (TrainCmd) Help() string {
-	return `Trains a linear model under differential privacy: a classifier (logistic regression, or an SVM with the Huber loss) or a
-regression (bounded squares). It shows the price first, then the coefficients, the guarantee and the receipt. The same training again is the
-same model, free. See docs/learning.md.
+	return `Trains a linear model under differential privacy: a classifier (logistic regression, or an SVM with the Huber
+loss) or a regression (bounded squares). It shows the price first, then the coefficients, the guarantee and
+the receipt. The same training again gives the same model, free. See docs/learning.md.
 
   discreet train --policy town.yaml --as ana --features 'SELECT * FROM town' --target earns --epsilon 1 -o model.json
   discreet train --policy town.yaml --as ana --features 'SELECT age, job FROM town' --target hours --epsilon 1 --explain
@@ -61,7 +61,7 @@ same model, free. See docs/learning.md.
   discreet predict -m model.json new.csv
 
 --sweep is for owners, on made-up rows or on the Adult census, and charges nothing. It prints the test error of every method at
-every epsilon, and draws it:
+every epsilon, and plots it:
 
   discreet train --sweep --plot sweep.svg
   discreet train --sweep --adult adult.data --adult adult.test --neighbours substitute`
@@ -124,7 +124,7 @@ func (c *TrainCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	render.Training(s.Out, t)
 	if c.Output == "" {
-		fmt.Fprintln(s.Err, "the model was not kept; the same training with -o model.json writes it, free")
+		fmt.Fprintln(s.Err, "the model was not saved; the same training with -o model.json writes it, free")
 		return nil
 	}
 	fmt.Fprintf(s.Out, "wrote %s; predict with: discreet predict -m %s rows.csv\n", console.ShellQuote(c.Output),
@@ -157,7 +157,7 @@ func (c *TrainCmd) readQuestion() (q api.TrainingQuestion, err error) {
 		return q, console.Misuse(fmt.Errorf("%s is for --sweep", flag))
 	}
 	if c.Epsilon == nil {
-		return q, console.Misuse(errors.New("--epsilon is missing: say what the model may cost, such as --epsilon 1"))
+		return q, console.Misuse(errors.New("add --epsilon, the most the model may cost, such as --epsilon 1"))
 	}
 	q = api.TrainingQuestion{Dataset: c.Dataset, Analyst: c.As, Features: c.Features, Target: c.Target}
 	if q.Spec, err = c.modelFlags.spec(); err != nil {
@@ -171,7 +171,7 @@ func (c *TrainCmd) readQuestion() (q api.TrainingQuestion, err error) {
 			return q, err
 		}
 		if q.Spec.Evaluate == 0 {
-			return q, console.Misuse(errors.New("--evaluate is 0: say what the estimate may cost, such as 0.1, or leave it out"))
+			return q, console.Misuse(errors.New("--evaluate is 0: give the most the estimate may cost, such as 0.1, or leave it out"))
 		}
 	}
 	if c.Rows != nil {
@@ -203,7 +203,7 @@ func (f modelFlags) spec() (learn.Spec, error) {
 		// In a spec 0 stands for a default. Who writes 0 means something else, and would pay for
 		// the default.
 		if *x.to = *x.given; *x.to == 0 {
-			return s, console.Misuse(fmt.Errorf("%s 0: give a positive number, or leave it out and one is chosen", x.flag))
+			return s, console.Misuse(fmt.Errorf("%s 0: give a positive number, or leave it out to have one chosen", x.flag))
 		}
 	}
 	return s, nil
@@ -237,14 +237,14 @@ func showTraining(w io.Writer) (tell func(learn.Progress), done func()) {
 }
 
 type sweepFlags struct {
-	Adult      []string `help:"With --sweep: a file of the Adult census (1994), in place of made-up rows; can be given again." placeholder:"FILE" sep:"none"`
+	Adult      []string `help:"With --sweep: a file of the Adult census (1994), instead of made-up rows; can be given again." placeholder:"FILE" sep:"none"`
 	Epsilons   []string `help:"With --sweep: the prices to compare; 0.1, 0.2, 0.5, 1 and 2 if left out." placeholder:"E,E"`
-	Splits     *int     `help:"With --sweep: how often rows are dealt anew into four fifths to train on and a fifth to test with; 5 if left out." placeholder:"N"`
-	Draws      *int     `help:"With --sweep: how often noise is drawn for each; once if left out." placeholder:"N"`
+	Splits     *int     `help:"With --sweep: how often to split the rows anew into four fifths to train on and a fifth to test with; 5 if left out." placeholder:"N"`
+	Draws      *int     `help:"With --sweep: how often to draw noise for each split; once if left out." placeholder:"N"`
 	Neighbours string   `help:"With --sweep: add-remove or substitute; the default is add-remove." placeholder:"KIND"`
 	Seed       uint64   `help:"With --sweep: the same seed makes the same rows and the same noise; 1 if left out." placeholder:"S"`
-	Plot       []string `help:"With --sweep: draw error against epsilon to a file, .svg or .png; can be given again." placeholder:"FILE" sep:"none"`
-	ASCII      bool     `help:"With --sweep: draw in the terminal with ASCII signs only." name:"ascii"`
+	Plot       []string `help:"With --sweep: plot the error against epsilon to a file, .svg or .png; can be given again." placeholder:"FILE" sep:"none"`
+	ASCII      bool     `help:"With --sweep: draw in the terminal with ASCII characters only." name:"ascii"`
 }
 
 // given names a flag that was given, or is empty.
@@ -272,8 +272,8 @@ func (c *TrainCmd) readSweep() (town.Sweep, error) {
 		"--output": c.Output != "", "--explain": c.Explain, "--request": c.Request != nil,
 	} {
 		if is {
-			return s, console.Misuse(fmt.Errorf("--sweep compares methods on rows of its own, and has no use for %s; "+
-				"see discreet train --help", flag))
+			return s, console.Misuse(fmt.Errorf("--sweep compares methods on rows of its own, so leave out %s; see discreet train "+
+				"--help", flag))
 		}
 	}
 	if c.Loss != "" && c.Loss != "logistic" {
@@ -282,7 +282,7 @@ func (c *TrainCmd) readSweep() (town.Sweep, error) {
 	if c.Method != "" && c.Method != "auto" {
 		s.Ways = slices.DeleteFunc(slices.Clone(s.Ways), func(w town.Way) bool { return w.Method != c.Method })
 		if len(s.Ways) == 0 {
-			return s, console.Misuse(fmt.Errorf("there is no method %q, but output, objective and minima", c.Method))
+			return s, console.Misuse(fmt.Errorf("there is no method %q; the methods are output, objective and minima", c.Method))
 		}
 	}
 	if c.Splits != nil {
@@ -317,7 +317,7 @@ func ReadEpsilons(texts []string) (out []dp.Amount, err error) {
 			return nil, err
 		}
 		if a == 0 {
-			return nil, console.Misuse(errors.New("--epsilons: with an epsilon of 0 nothing can be learned"))
+			return nil, console.Misuse(errors.New("--epsilons: nothing can be learned with an epsilon of 0; leave it out"))
 		}
 		out = append(out, a)
 	}
@@ -330,7 +330,7 @@ func (c *TrainCmd) sweepRows(seed uint64) (*town.Data, error) {
 	var err error
 	switch {
 	case len(c.Adult) > 0 && c.Rows != nil:
-		return nil, console.Misuse(errors.New("--rows says how many rows to make up, and --adult reads some; leave one of the two out"))
+		return nil, console.Misuse(errors.New("--rows says how many rows to make up, but --adult reads rows; leave out one of the two"))
 	case len(c.Adult) > 0:
 		d, err = town.ReadAdult(c.Adult...)
 	default:
@@ -388,7 +388,7 @@ func (c *TrainCmd) sweep(ctx context.Context, s console.Screen) error {
 }
 
 func printSweep(s console.Screen, d *town.Data, what town.Sweep, r *town.Result) {
-	fmt.Fprintf(s.Out, "%s: %s rows, of which %s to train on; %d weights; logistic loss; %s neighbours; delta %.2g\n", d.Name,
+	fmt.Fprintf(s.Out, "%s: %s rows, %s of them to train on; %d weights; logistic loss; %s neighbours; delta %.2g\n", d.Name,
 		console.Thousands(float64(r.Rows)), console.Thousands(float64(r.Training)), r.Weights, what.Neighbours, r.Delta)
 	mean := "mean and standard deviation"
 	if what.Splits*what.Draws == 1 {
@@ -415,8 +415,8 @@ func printSweep(s console.Screen, d *town.Data, what town.Sweep, r *town.Result)
 	}
 	t.Write(s.Out)
 	fmt.Fprintf(s.Out, "\nwithout privacy: %.4f; always the more frequent class: %.4f\n", r.Plain, r.Constant)
-	fmt.Fprintln(s.Out, "With delta a promise is weaker than without, and weaker still with rho, which is what epsilon buys where a "+
-		"budget has a delta. Nothing was charged.")
+	fmt.Fprintln(s.Out, "A promise with delta is weaker than one without, and one with rho, which is what epsilon buys if a budget "+
+		"has a delta, is weaker still. Nothing was charged.")
 	fmt.Fprintln(s.Out)
 }
 

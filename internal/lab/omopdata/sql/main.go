@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	people := flag.Int("people", 2000, "how many people there are")
-	seed := flag.Uint64("seed", 1, "another one makes other people")
+	people := flag.Int("people", 2000, "how many people to make up")
+	seed := flag.Uint64("seed", 1, "a different seed makes different people")
 	flag.Parse()
 	out := bufio.NewWriter(os.Stdout)
 	for _, s := range omopdata.SQL(*people, *seed) {
