@@ -18,29 +18,29 @@ type Answer struct {
 	// Errors hold, for each value of Rows, the half width of an interval that contains the exact
 	// value with probability Confidence; nil for keys, and for values whose error nobody can know,
 	// such as quantiles. All of it is nil where a query over other answers made the rows.
-	Errors [][]*float64 `json:"errors" nullable:"true" doc:"For each value the half width of an interval that holds the exact one with the probability of confidence; null where there is none"`
+	Errors [][]*float64 `json:"errors" nullable:"true" doc:"For each value, the half width of an interval that contains the exact value with probability confidence; null if the value has no interval"`
 	// Shown says that error bars are among the columns, as Settings.Errors asked for.
 	Shown bool `json:"-"`
 	// Cost is what this answer cost: zero when it had been paid for before.
-	Cost       dp.Cost   `json:"cost" doc:"What this answer cost; zero where it had been paid for before"`
+	Cost       dp.Cost   `json:"cost" doc:"What this answer cost; zero if it was already paid for"`
 	Remaining  Remaining `json:"remaining" doc:"What the analyst can still spend"`
-	More       *int64    `json:"more,omitempty" doc:"About how many more answers at this price are left; missing where it was free"`
-	Receipt    Receipt   `json:"receipt" doc:"Where the charge stands in the ledger"`
-	Limits     `json:"limits" doc:"How much of one person counts"`
+	More       *int64    `json:"more,omitempty" doc:"About how many more answers you can pay for at this price; missing if this one was free"`
+	Receipt    Receipt   `json:"receipt" doc:"The charge in the ledger"`
+	Limits     `json:"limits" doc:"How much one person counts"`
 	Confidence float64 `json:"confidence" doc:"The probability of the error bars"`
 	// Notes are sentences about the answer that a reader should know.
-	Notes List[string] `json:"notes" doc:"What a reader should know about the answer"`
+	Notes List[string] `json:"notes" doc:"Sentences that a reader of the answer should know"`
 	// Version is the version of the data that the answer is about.
-	Version DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
+	Version DataVersion `json:"data_version" doc:"The version of the data that the answer is about"`
 	// Alerts say which accounts this answer took over 50, 80 or 95 % of their limits. All of them
 	// are accounts that the analyst is charged in, whose balances Remaining tells anyway.
-	Alerts List[Alert] `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
+	Alerts List[Alert] `json:"alerts" doc:"Accounts that this answer pushed past 50, 80 or 95 % of their limits"`
 	// Through says which parts of it went through streams of the policy, and whether they were
 	// free; empty where none did.
-	Through []Through `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free; missing where none did"`
+	Through []Through `json:"streams,omitempty" doc:"Which parts of the answer came from streams of the policy, and how much of them was free; missing if none did"`
 	// Parts hold, for each value of Rows, what it was made of, where [Question.Parts] asked for it
 	// and [Makeup] says that it can be put together with others.
-	Parts [][]Part `json:"parts,omitempty" doc:"For each value the noisy numbers that it was made of, none for keys; missing where nobody asked for them"`
+	Parts [][]Part `json:"parts,omitempty" doc:"For each value, the noisy numbers that it was made from, none for keys; missing unless the question asked for them"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Lists are never null, but for the errors of a query
@@ -101,7 +101,7 @@ type Column struct {
 	// Approximate says that values and error bars are not simply noise on an exact number: those of
 	// counts and sums are, and those of averages, ratios, variances and quantiles are made of
 	// several of these.
-	Approximate bool `json:"approximate" doc:"Values are made of several noisy numbers"`
+	Approximate bool `json:"approximate" doc:"Values are made from several noisy numbers"`
 	// Bar says that values have error bars: that they are noisy numbers of which it is known how
 	// far they can be off.
 	Bar bool `json:"-"`
@@ -126,7 +126,7 @@ type Receipt struct {
 	Free     bool   `json:"free"` // the answer had been paid for before
 	// Now is what now() was in the question, whose hash has it as a constant; empty where it does
 	// not ask for the time.
-	Now string `json:"now,omitempty" doc:"What now() was in the question; missing where it does not ask for the time"`
+	Now string `json:"now,omitempty" doc:"The value of now() in the question; missing if the question does not use the time"`
 }
 
 // What Settings.Errors may be, besides empty.
@@ -278,12 +278,12 @@ func marshal(v any) ([]byte, error) {
 type Makeup struct {
 	// Source names the ledger and the dataset, and nothing about either: two answers of one source
 	// are about the same people, with the same noise, and are not to be added up.
-	Source string `json:"source" doc:"Names the ledger and the dataset: answers of one source are not to be added up"`
+	Source string `json:"source" doc:"Identifies the ledger and the dataset: do not add up answers from the same source"`
 	// Apart says why the answer cannot be put together with others, and Instead what to ask; both
 	// are empty where it can.
-	Apart   string               `json:"apart,omitempty" doc:"Why the answer cannot be put together with those of other servers; missing where it can"`
+	Apart   string               `json:"apart,omitempty" doc:"Why the answer cannot be combined with those of other servers; missing if it can"`
 	Instead string               `json:"instead,omitempty" doc:"What to ask instead"`
-	Columns List[MakeupOfColumn] `json:"columns" doc:"The columns; empty where the answer cannot be put together with others"`
+	Columns List[MakeupOfColumn] `json:"columns" doc:"The columns; empty if the answer cannot be combined with others"`
 }
 
 // MakeupOfColumn is a column of such an answer.
@@ -291,14 +291,14 @@ type MakeupOfColumn struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
 	Type     string `json:"type"`
-	Decimals int    `json:"decimals" doc:"How many digits after the point a value has; -1 for real numbers and text"`
+	Decimals int    `json:"decimals" doc:"How many decimal places a value has; -1 for real numbers and text"`
 	// Of is what its values are.
-	Of string `json:"of" enum:"key,count,sum,average" doc:"What its values are"`
+	Of string `json:"of" enum:"key,count,sum,average" doc:"The kind of its values"`
 	// Values are those of a key, all that the answer has.
-	Values []any `json:"values,omitempty" doc:"The values of a key, all that the answer has"`
+	Values []any `json:"values,omitempty" doc:"All values of this key in the answer"`
 	// Noise is that of a count or a sum, in steps, where nothing better was paid for before.
-	Step  string   `json:"step,omitempty" doc:"Of a count or a sum: its unit, as a fraction"`
-	Noise []Noises `json:"noise,omitempty" doc:"Of a count or a sum: the noise that it would have, in steps"`
+	Step  string   `json:"step,omitempty" doc:"For a count or a sum: its unit, as a fraction"`
+	Noise []Noises `json:"noise,omitempty" doc:"For a count or a sum: the noise that it would have, in steps"`
 }
 
 // What the values of a column are.
@@ -314,16 +314,16 @@ const (
 type Part struct {
 	// Sum is a count or a sum; nil for a key. Of an average it is the sum of the distances from
 	// Center, and Count is how many there are.
-	Sum   *NoisyNumber `json:"sum,omitempty" doc:"The count or sum; of an average, the sum of the distances of values from center"`
-	Count *NoisyNumber `json:"count,omitempty" doc:"Of an average: how many values there are"`
+	Sum   *NoisyNumber `json:"sum,omitempty" doc:"The count or sum; for an average, the sum of the distances of values from center"`
+	Count *NoisyNumber `json:"count,omitempty" doc:"For an average: how many values there are"`
 	// Below, where it is there, stands in the place of Count: the sum of the distances from High,
 	// where those in Sum are from Low.
-	Below *NoisyNumber `json:"below,omitempty" doc:"Of an average, in the place of count: the sum of the distances of values from high, where sum has those from low"`
+	Below *NoisyNumber `json:"below,omitempty" doc:"For an average, instead of count: the sum of the distances of values from high, when sum holds those from low"`
 	// Center, Low and High are fractions, in units of the answer. Every value was clamped to the
 	// range from Low to High.
-	Center string `json:"center,omitempty" doc:"Of an average: what was subtracted from each value, as a fraction"`
-	Low    string `json:"low,omitempty" doc:"Of an average: every value was clamped to be at least this, a fraction"`
-	High   string `json:"high,omitempty" doc:"Of an average: every value was clamped to be at most this, a fraction"`
+	Center string `json:"center,omitempty" doc:"For an average: what was subtracted from each value, as a fraction"`
+	Low    string `json:"low,omitempty" doc:"For an average: every value was clamped to be at least this, as a fraction"`
+	High   string `json:"high,omitempty" doc:"For an average: every value was clamped to be at most this, as a fraction"`
 }
 
 // NoisyNumber is a number that was released: so many steps.
@@ -332,9 +332,9 @@ type NoisyNumber struct {
 	Step  string `json:"step" doc:"The step in units of the answer, as a fraction"`
 	// Noise is what was added to the exact number, in steps: noises that are independent of each
 	// other. It is empty for a number that is exact.
-	Noise List[Noises] `json:"noise" doc:"What was added to the exact number, in steps; empty where it is exact"`
+	Noise List[Noises] `json:"noise" doc:"The noise that was added to the exact number, in steps; empty if the number is exact"`
 	// Off is by how many steps more than such noise it may be off, because it was rounded.
-	Off int64 `json:"off,omitempty" doc:"By how many steps more than that it may be off, because it was rounded"`
+	Off int64 `json:"off,omitempty" doc:"How many more steps it can be off, because it was rounded"`
 }
 
 // Noises is so many independent noises of one kind.
@@ -342,5 +342,5 @@ type Noises struct {
 	Mechanism string `json:"mechanism" enum:"laplace,gaussian"`
 	// Parameter is the scale of Laplace noise, or the variance of Gaussian noise, as a fraction.
 	Parameter string `json:"parameter" doc:"The scale of Laplace noise, or the variance of Gaussian noise, as a fraction"`
-	Count     int    `json:"count" doc:"How many of them there are"`
+	Count     int    `json:"count" doc:"How many there are"`
 }

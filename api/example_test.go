@@ -17,6 +17,6 @@ func Example() {
 	fmt.Println(string(receipt), err)
 	// Output:
 	// 0.5 0.9 <nil>
-	// dp.mechanism: the mechanisms are laplace and gaussian
+	// dp.mechanism: the mechanism must be laplace or gaussian
 	// {"number":3,"name":"november"} <nil>
 }

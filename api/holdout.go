@@ -13,20 +13,20 @@ type HoldoutAnswer struct {
 	Score   string `json:"score" doc:"As a decimal, from 0 to 1; with noise it can be a little outside"`
 	// Error is how far the mean over the holdout may be from Score, but for a probability of 1 -
 	// Confidence; see [holdout.Tariff.Confirmed].
-	Error      float64 `json:"error" doc:"How far the mean over the holdout may be from the score, with the probability of confidence"`
+	Error      float64 `json:"error" doc:"How far the mean over the holdout can be from the score, with probability confidence"`
 	Confidence float64 `json:"confidence"`
-	Spent      bool    `json:"spent" doc:"Whether the score comes from the holdout, with noise, and used up one of its answers. Else it is the value of the training side, which the holdout confirms"`
+	Spent      bool    `json:"spent" doc:"True if the score comes from the holdout, with noise, and used up one of its answers. Otherwise it is the value of the training side, which the holdout confirms"`
 	Training   string  `json:"training" doc:"The value of the training side"`
 	Left       int     `json:"left" doc:"How many more answers can come from the holdout"`
-	Free       bool    `json:"free" doc:"Whether nothing was charged: the first score of a round pays for all up to the next one that the holdout contradicts"`
+	Free       bool    `json:"free" doc:"True if nothing was charged: the first score of a round pays for all scores up to the next one that the holdout contradicts"`
 	// Again says that it was answered before, in the same words.
-	Again     bool         `json:"again" doc:"Whether it was answered before"`
+	Again     bool         `json:"again" doc:"True if it was answered before"`
 	Cost      dp.Cost      `json:"cost" doc:"What was charged for this score"`
-	Receipt   Receipt      `json:"receipt" doc:"The charge of the round that the score belongs to"`
+	Receipt   Receipt      `json:"receipt" doc:"The charge for the round that the score belongs to"`
 	Remaining Remaining    `json:"remaining" doc:"What the analyst can still spend"`
-	Notes     List[string] `json:"notes" doc:"What a reader should know about the score"`
-	Version   DataVersion  `json:"data_version" doc:"Which version of the data the score is about; a file of labels has none"`
-	Alerts    List[Alert]  `json:"alerts" doc:"Accounts that this score took over 50, 80 or 95 % of their limits"`
+	Notes     List[string] `json:"notes" doc:"Sentences that a reader of the score should know"`
+	Version   DataVersion  `json:"data_version" doc:"The version of the data that the score is about; a file of labels has none"`
+	Alerts    List[Alert]  `json:"alerts" doc:"Accounts that this score pushed past 50, 80 or 95 % of their limits"`
 }
 
 // HoldoutQuestion asks how well something does on a holdout of the policy.
@@ -58,24 +58,24 @@ type HoldoutQuestion struct {
 type HoldoutInfo struct {
 	Dataset string `json:"dataset"`
 	Name    string `json:"name"`
-	Labels  bool   `json:"labels" doc:"Whether predictions are submitted, one for each label; else an SQL expression over the table"`
-	IDs     bool   `json:"ids" doc:"Whether labels have ids, so that predictions come with theirs"`
+	Labels  bool   `json:"labels" doc:"True if you submit predictions, one for each label; otherwise you submit an SQL expression over the table"`
+	IDs     bool   `json:"ids" doc:"True if labels have ids, so that each prediction needs its id"`
 	// Column is that of the labels, and ID that of the identifiers, where rows have some.
 	Column    string  `json:"column,omitempty" hidden:"true"`
 	ID        string  `json:"id,omitempty" hidden:"true"`
 	Table     string  `json:"table,omitempty"`
-	Train     string  `json:"train,omitempty" doc:"The public table that the training side is computed from, where it is not given"`
-	Size      int64   `json:"size" doc:"How many people scores are means over, or how many predictions to submit"`
-	Threshold string  `json:"threshold" doc:"How far about the training side may be off before the holdout answers"`
+	Train     string  `json:"train,omitempty" doc:"The public table that the training side is computed from if you do not give it"`
+	Size      int64   `json:"size" doc:"How many people a score is a mean over, or how many predictions to submit"`
+	Threshold string  `json:"threshold" doc:"About how far the training side can be off before the holdout answers"`
 	Noise     string  `json:"noise"`
-	Answers   int     `json:"answers" doc:"How many answers come from the holdout in all"`
-	Steps     int64   `json:"steps" doc:"Values are whole multiples of one by this"`
-	Round     dp.Cost `json:"round" doc:"What a round costs: all scores up to the next one that the holdout contradicts, and that one"`
-	Total     dp.Cost `json:"total" doc:"What all rounds cost"`
-	Confirmed float64 `json:"confirmed_error" doc:"How far from the mean over the holdout a score may be that it confirms, with probability 0.95"`
-	Answered  float64 `json:"answered_error" doc:"How far from the mean over the holdout a score may be that comes from it, with probability 0.95"`
+	Answers   int     `json:"answers" doc:"How many answers the holdout gives in all"`
+	Steps     int64   `json:"steps" doc:"Values are whole multiples of 1 divided by this"`
+	Round     dp.Cost `json:"round" doc:"The price of a round: all scores up to and including the next one that the holdout contradicts"`
+	Total     dp.Cost `json:"total" doc:"The price of all rounds"`
+	Confirmed float64 `json:"confirmed_error" doc:"How far a score that the holdout confirms can be from the mean over the holdout, with probability 0.95"`
+	Answered  float64 `json:"answered_error" doc:"How far a score that comes from the holdout can be from the mean over it, with probability 0.95"`
 	// Promised is [holdout.PromisedTolerance], nil where nothing is.
-	Promised *float64 `json:"promised_error,omitempty" doc:"How far from the mean over everybody whom the people were drawn from any score may be, with probability 0.95, as long as nothing else was or is told about them; left out where no theorem promises anything"`
+	Promised *float64 `json:"promised_error,omitempty" doc:"How far any score can be from the mean over the population that the people were drawn from, with probability 0.95, as long as nothing else has been or will be released about them; left out if no theorem promises anything"`
 }
 
 // HoldoutStatus says how far a holdout is: how many answers are left, and whether a round is open,
@@ -87,16 +87,16 @@ type HoldoutStatus struct {
 
 // BoardLine is a score that was released, on the board of a holdout.
 type BoardLine struct {
-	Rank  int       `json:"rank" minimum:"1" doc:"The same for the same score"`
-	Name  string    `json:"name" doc:"What whoever submitted it called it"`
+	Rank  int       `json:"rank" minimum:"1" doc:"Identical for the same score"`
+	Name  string    `json:"name" doc:"The name that its submitter chose"`
 	Score string    `json:"score"`
-	Error float64   `json:"error" doc:"How far the mean over the holdout may be from the score, with probability 0.95"`
+	Error float64   `json:"error" doc:"How far the mean over the holdout can be from the score, with probability 0.95"`
 	Time  time.Time `json:"time"`
 	// Spent says that the score comes from the holdout; else it is what the analyst claimed, and
 	// the holdout confirmed it.
-	Spent bool `json:"spent" doc:"Whether the score comes from the holdout; else it is that of the training side, confirmed"`
+	Spent bool `json:"spent" doc:"True if the score comes from the holdout; otherwise it is the confirmed value of the training side"`
 	// Mine says that whoever looks submitted it, and is for the handlers to set, as is that Analyst
 	// is empty where that is not theirs to see.
-	Mine    bool   `json:"mine" doc:"Whether you submitted it"`
-	Analyst string `json:"analyst,omitempty" doc:"Who submitted it; for the owner, and of your own"`
+	Mine    bool   `json:"mine" doc:"True if you submitted it"`
+	Analyst string `json:"analyst,omitempty" doc:"Who submitted it; shown to the owner, and to you for your own"`
 }

@@ -218,7 +218,7 @@ func (d *Disagreement) Error() string { return disagreement.Error() }
 func (d *Disagreement) Unwrap() error { return disagreement }
 
 var disagreement = &Refusal{
-	Reason:   "this question was checked twice, and the two checks do not agree; nothing was computed or charged",
+	Reason:   "two checks of this question disagree; nothing was computed or charged",
 	Instead:  "ask it in another way, and tell the owner, who finds it in the log",
 	Position: -1,
 }
@@ -231,8 +231,8 @@ var (
 		"and stays free")
 	// ErrMoved is returned where the data changed after a charge for a sharper answer, so that
 	// there is nothing to make it of. That the data changed everybody may know.
-	ErrMoved = errors.New("the data changed while this was computed, which was to sharpen an earlier answer; the charge stays. " +
-		"Ask again under another request identifier: about the new data it is paid for in full")
+	ErrMoved = errors.New("the data changed while an earlier answer was being sharpened; the charge stays. Ask again under another " +
+		"request identifier: on the new data you pay the full price")
 	// ErrChanging is returned where the data changed while it was read, so that nobody knows which
 	// data it was. What was charged for it stays charged.
 	ErrChanging = errors.New("the data changed while it was read; ask again")
@@ -240,7 +240,7 @@ var (
 	// open round are free, so what such a failure tells would be free too, as often as one likes:
 	// the holdout gives whoever asked nothing new until the owner has released them.
 	ErrHoldoutRun = errors.New("the engine could not compute this score, and the holdout gives you nothing new until the owner has " +
-		"released it; ask the owner to look at 'discreet incidents'")
+		"released the incident; ask the owner to look at 'discreet incidents'")
 	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for
 	// the owner.
 	ErrLabels = errors.New("the labels of this holdout cannot be read; ask the owner to run 'discreet check'. Nothing was charged")
@@ -264,7 +264,7 @@ type AroundError struct {
 
 func (e *AroundError) Error() string {
 	if e.Bought {
-		return e.Text + "; the answers inside are paid for, and stay free"
+		return e.Text + "; the answers inside are paid for and stay free"
 	}
 	return e.Text
 }
@@ -275,7 +275,7 @@ type PriceError struct {
 }
 
 func (e *PriceError) Error() string {
-	return "this is not free: it was not paid for yet, or the data has changed since; nothing was charged"
+	return "this is not free: it has not been paid for yet, or the data has changed since; nothing was charged"
 }
 
 // DataError is why the data of a dataset cannot be opened, or opened anew after it changed. Its
@@ -297,20 +297,20 @@ var (
 	// ErrSessionUsed is returned when it has given all its "above" answers.
 	ErrSessionUsed = errors.New("the session has ended: it has given all its \"above\" answers; open another, which costs as much again")
 	// ErrSessionAsked is returned when it has answered [MostSparseAnswers] questions.
-	ErrSessionAsked = fmt.Errorf("the session has ended: it has answered %d questions, which is the most; open another, which costs as "+
-		"much again", MostSparseAnswers)
+	ErrSessionAsked = fmt.Errorf("the session has ended: it has answered %d questions, which is the maximum; open another, which costs "+
+		"as much again", MostSparseAnswers)
 	// ErrSessionRun is returned when the engine failed or was stopped while it computed one of its
 	// questions.
 	ErrSessionRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")
 	// ErrSessionData is returned when the data is not that of the session any more.
 	ErrSessionData = errors.New("the data has changed since the session was opened; the session has ended, and its charge stays")
 	// ErrSessionWindow is returned when the budget was renewed since the session was opened.
-	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the window that paid " +
-		"for it, and its charge stays")
+	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the budget window " +
+		"that paid for it, and its charge stays")
 )
 
-// ErrTimeLimit is the cause of a context that ends because the owner's limit of time is reached,
+// ErrTimeLimit is the cause of a context that ends because the owner's time limit was reached,
 // which servers set. A question that it stops after the charge has failed: how long an engine takes
 // can depend on the data, and the owner chose that moment. A context that ends for any other cause
 // was ended by whoever asked, or by the owner who ends the process.
-var ErrTimeLimit = errors.New("the owner's limit of time is reached")
+var ErrTimeLimit = errors.New("the owner's time limit was reached")

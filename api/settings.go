@@ -59,7 +59,7 @@ const (
 
 var mostError = big.NewRat(1_000_000_000_000_000, 1)
 
-var errUnset = errors.New("a value is missing; reset the setting to have the default")
+var errUnset = errors.New("a value is missing; reset the setting to get the default")
 
 // setting is how one of the settings is read, shown and given its default.
 type setting struct {
@@ -158,7 +158,7 @@ func named(name string) (setting, error) {
 func setEpsilon(s *Settings, text string) error {
 	a, err := dp.Parse(text)
 	if err == nil && a == 0 {
-		err = errors.New("an answer needs an epsilon above 0; write for example 0.1")
+		err = errors.New("epsilon must be above 0; write for example 0.1")
 	}
 	s.Epsilon = a
 	return err
@@ -167,7 +167,7 @@ func setEpsilon(s *Settings, text string) error {
 func setDelta(s *Settings, text string) error {
 	a, err := dp.Parse(text)
 	if err == nil && (a == 0 || a >= dp.One) {
-		err = errors.New("a delta is a small probability above 0, and far below 1 in the number of people; write for example 1e-7")
+		err = errors.New("delta is a small probability above 0, far below 1 divided by the number of people; write for example 1e-7")
 	}
 	s.Delta = a
 	return err
@@ -176,7 +176,7 @@ func setDelta(s *Settings, text string) error {
 func setError(s *Settings, text string) error {
 	r, err := dp.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(mostError) > 0 {
-		return errors.New("an error is a number above 0 and at most 1e15, in units of the answer; write for example 10")
+		return errors.New("error must be a number above 0 and at most 1e15, in units of the answer; write for example 10")
 	}
 	s.Error = r
 	return nil
@@ -195,7 +195,7 @@ func setConfidence(s *Settings, text string) error {
 	return nil
 }
 
-var errConfidence = fmt.Errorf("a confidence is from %v to %v; write for example 0.95", LeastConfidence, MostConfidence)
+var errConfidence = fmt.Errorf("confidence must be from %v to %v; write for example 0.95", LeastConfidence, MostConfidence)
 
 func validConfidence(c float64) bool { return c >= LeastConfidence && c <= MostConfidence }
 
@@ -213,7 +213,7 @@ func setMechanism(s *Settings, text string) error {
 	return choose(&s.Mechanism, text, map[string]string{"laplace": "laplace", "gaussian": "gaussian", byDefault: ""}, errMechanism)
 }
 
-var errMechanism = errors.New("the mechanisms are laplace and gaussian")
+var errMechanism = errors.New("the mechanism must be laplace or gaussian")
 
 func setMaxGroups(s *Settings, text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -237,9 +237,9 @@ func setMaxSum(s *Settings, text string) error {
 	return nil
 }
 
-var errMaxSum = errors.New("it is a number above 0 and at most 1e15, in units of the sum; write for example 500")
+var errMaxSum = errors.New("it must be a number above 0 and at most 1e15, in units of the sum; write for example 500")
 
-var errMaxGroups = fmt.Errorf("it is a whole number from 1 to %d", mostMaxGroups)
+var errMaxGroups = fmt.Errorf("it must be a whole number from 1 to %d", mostMaxGroups)
 
 func setStream(s *Settings, text string) error {
 	return choose(&s.Stream, text, map[string]string{"on": "on", "off": "off", "auto": "", byDefault: ""}, errStream)
@@ -261,7 +261,7 @@ func setCounts(s *Settings, text string) error {
 	return choose(&s.Counts, text, map[string]string{nonnegative: nonnegative, "noisy": "", byDefault: ""}, errCounts)
 }
 
-var errCounts = errors.New("write noisy, which shows counts as they are, or nonnegative, which shows 0 for those below it")
+var errCounts = errors.New("write noisy, which shows counts as they are, or nonnegative, which shows negative counts as 0")
 
 func showAmount(a dp.Amount) string {
 	if a == 0 {
@@ -304,9 +304,9 @@ func (s Settings) Check() error {
 		{"dp.max_groups", s.MaxGroups < 0 || s.MaxGroups > mostMaxGroups, errMaxGroups},
 		{"dp.max_sum", s.MaxSum != nil && (s.MaxSum.Sign() <= 0 || s.MaxSum.Cmp(mostError) > 0), errMaxSum},
 		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0),
-			errors.New("it is a number above 0 and at most 1e15")},
-		{"dp.delta", s.Delta >= dp.One, errors.New("it is a probability")},
-		{"dp.epsilon", s.Epsilon > 0 && s.Error != nil, errors.New("dp.error finds the price, so both cannot be set; reset one of them")},
+			errors.New("it must be a number above 0 and at most 1e15")},
+		{"dp.delta", s.Delta >= dp.One, errors.New("it must be a probability")},
+		{"dp.epsilon", s.Epsilon > 0 && s.Error != nil, errors.New("dp.error finds the price, so you cannot set both; reset one of them")},
 	} {
 		if c.bad {
 			return fmt.Errorf("%s: %w", c.name, c.says)

@@ -31,26 +31,26 @@ type StreamAnswer struct {
 	Value   int64  `json:"value" doc:"How many people, or nearly"`
 	// Error is how far it may be off, all that the stream answers together with the probability
 	// Confidence; nil for unchecked, where nothing is known.
-	Error      *int64    `json:"error" nullable:"true" doc:"How far the value may be off: all answers of the stream are within their errors with the probability that the policy promises. Null where nothing is known, which is where way is unchecked"`
+	Error      *int64    `json:"error" nullable:"true" doc:"How far the value can be off: all answers of the stream are within their errors with the probability that the policy promises. Null if nothing is known, which is when way is unchecked"`
 	Confidence float64   `json:"confidence" doc:"That probability"`
-	Way        StreamWay `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it was found. cached: asked before. predicted: predicted from released answers, and the test agreed; free, unless it is the first of a round of tests. paid: the test did not agree, so the value has noise of its own; the round was paid for when it began. plain: paid for without a test. unchecked: predicted without a test, because the budget is gone"`
-	Free       bool      `json:"free" doc:"Whether nothing was charged"`
-	Cost       dp.Cost   `json:"cost" doc:"What this answer made the stream charge"`
+	Way        StreamWay `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it was found. cached: asked before. predicted: predicted from released answers, and the test agreed; free, unless it is the first of a round of tests. paid: the test did not agree, so the value has noise of its own; the round was paid for when it began. plain: paid for without a test. unchecked: predicted without a test, because the budget is used up"`
+	Free       bool      `json:"free" doc:"True if nothing was charged"`
+	Cost       dp.Cost   `json:"cost" doc:"What the stream charged for this answer"`
 	// Receipt is that of the charge that it made. Where there was none its Sequence is 0, and it is
 	// Free.
-	Receipt   Receipt     `json:"receipt" doc:"Where the charge stands in the ledger; its sequence is 0 where nothing was charged"`
+	Receipt   Receipt     `json:"receipt" doc:"The charge in the ledger; its sequence is 0 if nothing was charged"`
 	Remaining Remaining   `json:"remaining" doc:"What the analyst can still spend"`
-	Version   DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
-	Alerts    List[Alert] `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
+	Version   DataVersion `json:"data_version" doc:"The version of the data that the answer is about"`
+	Alerts    List[Alert] `json:"alerts" doc:"Accounts that this answer pushed past 50, 80 or 95 % of their limits"`
 }
 
 // StreamQuote says how a question would be answered, and the most that it could cost now.
 type StreamQuote struct {
 	Dataset string    `json:"dataset"`
 	Stream  string    `json:"stream"`
-	Way     StreamWay `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it would be answered. predicted: predicted and tested, where most is zero in a round that was paid for"`
-	Cost    dp.Cost   `json:"most" doc:"The most that it can cost now"`
-	Error   *int64    `json:"error" nullable:"true" doc:"How far the answer may be off. Null where nobody would know, which is where way is unchecked"`
+	Way     StreamWay `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it would be answered. predicted: predicted and tested; most is zero in a round that is already paid for"`
+	Cost    dp.Cost   `json:"most" doc:"The most it can cost now"`
+	Error   *int64    `json:"error" nullable:"true" doc:"How far the answer can be off. Null if nobody would know, which is when way is unchecked"`
 }
 
 // StreamInfo is what the policy says about a stream, and what follows from it. Nothing is read from
@@ -59,18 +59,18 @@ type StreamInfo struct {
 	Dataset    string                `json:"dataset"`
 	Name       string                `json:"name"`
 	Table      string                `json:"table"`
-	Attributes List[StreamAttribute] `json:"attributes" doc:"What conditions can be about. The cells of the stream are all combinations of their values"`
+	Attributes List[StreamAttribute] `json:"attributes" doc:"The attributes that conditions can use. The cells of the stream are all combinations of their values"`
 	Cells      int64                 `json:"cells" doc:"How many combinations there are"`
 	Size       int64                 `json:"size" doc:"The public number of people that alpha is a share of"`
-	Alpha      float64               `json:"alpha" doc:"How far answers may be off, as a share of size"`
+	Alpha      float64               `json:"alpha" doc:"How far answers can be off, as a share of size"`
 	Error      int64                 `json:"error" doc:"The same in people"`
-	Beta       float64               `json:"beta" doc:"The probability that any answer is further off"`
-	Queries    int                   `json:"queries" doc:"For how many different questions beta holds"`
-	Predictor  string                `json:"predictor" doc:"What predicts: halving, ensemble or weights"`
-	Round      dp.Cost               `json:"round" doc:"What a round costs: all tests up to the first that does not agree with what was predicted, and the noisy answer to that one"`
-	Plain      dp.Cost               `json:"plain" doc:"What an answer costs that is paid for without a test"`
-	MostPaid   int                   `json:"most_paid" doc:"How many rounds the budget of the stream holds"`
-	MostPlain  int                   `json:"most_plain" doc:"How many plain answers the budget of the stream holds"`
+	Beta       float64               `json:"beta" doc:"The probability that any answer is off by more"`
+	Queries    int                   `json:"queries" doc:"The number of different questions that beta holds for"`
+	Predictor  string                `json:"predictor" doc:"The predictor: halving, ensemble or weights"`
+	Round      dp.Cost               `json:"round" doc:"The price of a round: all tests up to the first that disagrees with the prediction, and the noisy answer to that one"`
+	Plain      dp.Cost               `json:"plain" doc:"The price of an answer that is paid for without a test"`
+	MostPaid   int                   `json:"most_paid" doc:"How many rounds the budget of the stream pays for"`
+	MostPlain  int                   `json:"most_plain" doc:"How many plain answers the budget of the stream pays for"`
 }
 
 // StreamAttribute is a column of a stream with the labels of its cells, also of that for NULL.
@@ -101,7 +101,7 @@ type SyntheticTable struct {
 	Dataset string             `json:"dataset"`
 	Stream  string             `json:"stream"`
 	Columns List[string]       `json:"columns"`
-	Rows    List[SyntheticRow] `json:"rows" doc:"Combinations that nobody is predicted to have are left out"`
+	Rows    List[SyntheticRow] `json:"rows" doc:"Combinations with a predicted count of zero are left out"`
 	Total   int64              `json:"total" doc:"The sum of the counts"`
 }
 
@@ -120,18 +120,18 @@ type StreamReport struct {
 	Asked     int `json:"asked"`
 	Different int `json:"different" doc:"How many different questions"`
 	Cached    int `json:"cached" doc:"Free: asked before"`
-	Predicted int `json:"predicted" doc:"Predicted, and the test agreed: free, but for the first of a round"`
-	Paid      int `json:"paid" doc:"The test did not agree with what was predicted"`
+	Predicted int `json:"predicted" doc:"Predicted, and the test agreed: free, except the first of a round"`
+	Paid      int `json:"paid" doc:"The test disagreed with the prediction"`
 	Plain     int `json:"plain" doc:"Paid for without a test"`
-	Unchecked int `json:"unchecked" doc:"Free, and without the guarantee: predicted when the budget was gone"`
-	Refused   int `json:"refused" doc:"The budget was gone"`
+	Unchecked int `json:"unchecked" doc:"Free, without the guarantee: predicted after the budget was used up"`
+	Refused   int `json:"refused" doc:"The budget was used up"`
 	// Marginals were bought to learn from.
 	Marginals int     `json:"-"`
 	Spent     dp.Cost `json:"spent"`
 	// Cache is what the exact-match cache would have cost for the Different questions, and Naive
 	// what an answer to each of Asked would, whether the stream could answer it or not.
-	Cache dp.Cost `json:"cache" doc:"What remembering answers alone would have cost"`
-	Naive dp.Cost `json:"naive" doc:"What paying for every question would have cost"`
+	Cache dp.Cost `json:"cache" doc:"What it would have cost with only remembered answers free"`
+	Naive dp.Cost `json:"naive" doc:"What it would have cost to pay for every question"`
 }
 
 // SparseQuestion opens a session of the sparse vector technique: thousands of questions whether a
@@ -160,11 +160,11 @@ type SparseQuestion struct {
 
 // SparseVerdict is the answer to one question of a session.
 type SparseVerdict struct {
-	Above bool    `json:"above" doc:"Whether the number is at or above the threshold, or rather looks so"`
-	Value *string `json:"value,omitempty" doc:"The noisy number, where the session has values and the answer is above"`
-	Left  int     `json:"left" doc:"How many more can be above"`
+	Above bool    `json:"above" doc:"True if the noisy comparison finds the number at or above the threshold"`
+	Value *string `json:"value,omitempty" doc:"The noisy number, if the session has values and the answer is above"`
+	Left  int     `json:"left" doc:"How many more answers can be above"`
 	// Error is for all answers of the session so far together.
-	Error float64 `json:"error" doc:"With probability 0.95, what is called above is at least the threshold less this, and what is called below at most the threshold and this"`
+	Error float64 `json:"error" doc:"With probability 0.95, a number called above is at least the threshold minus this, and a number called below is at most the threshold plus this"`
 }
 
 // WorkloadError says which question of a workload cannot be asked. Nothing was run: all are checked

@@ -12,7 +12,7 @@ type Training struct {
 	ID    string       `json:"id" doc:"For GET /v1/models/{id} and predictions"`
 	Model *model.Model `json:"model"`
 	// Cost is what it cost now: zero when it had been paid for before.
-	Cost      dp.Cost      `json:"cost" doc:"What it cost now: nothing, where it had been paid for"`
+	Cost      dp.Cost      `json:"cost" doc:"What it cost now: nothing if it was already paid for"`
 	Remaining Remaining    `json:"remaining"`
 	Receipt   Receipt      `json:"receipt"`
 	Version   DataVersion  `json:"data_version"`
@@ -56,10 +56,10 @@ type ModelsQuestion struct {
 
 // KeptModel is a model that was trained before.
 type KeptModel struct {
-	ID      string    `json:"id" doc:"Names it: the charge that paid for it, and the beginning of its receipt's hash"`
+	ID      string    `json:"id" doc:"Its id: the charge that paid for it, and the beginning of its receipt's hash"`
 	Dataset string    `json:"dataset"`
-	Analyst string    `json:"analyst,omitempty" doc:"Who paid for it; for the owner, and of your own"`
-	Time    time.Time `json:"time" doc:"When it was paid for"`
+	Analyst string    `json:"analyst,omitempty" doc:"Who paid for it; shown to the owner, and to you for your own"`
+	Time    time.Time `json:"time" doc:"When somebody paid for it"`
 	Target  string    `json:"target" doc:"What it predicts"`
 	Cost    dp.Cost   `json:"cost" doc:"What it cost then"`
 	Receipt Receipt   `json:"receipt"`
@@ -72,29 +72,29 @@ type KeptModel struct {
 // know whether the model was paid for.
 type TrainingQuote struct {
 	Dataset    string `json:"dataset"`
-	Unit       string `json:"unit" doc:"Whom the guarantee protects: row, or the column that names a person"`
+	Unit       string `json:"unit" doc:"Whom the guarantee protects: row, or the column that identifies a person"`
 	Neighbours string `json:"neighbours"`
-	MaxRows    int64  `json:"max_rows" doc:"How many rows of one person count at most"`
+	MaxRows    int64  `json:"max_rows" doc:"The most rows of one person that count"`
 	// Method is how it would be trained, Why says for what reasons, and Lines have the rest.
 	Method string           `json:"method"`
 	Why    List[string]     `json:"why" doc:"Why this method"`
-	Lines  List[model.Line] `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
+	Lines  List[model.Line] `json:"plan" doc:"The regulariser, the noise, and what the theorem promises about accuracy"`
 	// Epsilon is the price that was asked for, Cost what that is in the dataset's own currency, and
 	// Pay what would be charged now.
-	Epsilon dp.Amount `json:"epsilon" doc:"The price that was asked for"`
-	Cost    dp.Cost   `json:"cost" doc:"What that is in the currency of the dataset's budget"`
-	Pay     dp.Cost   `json:"pay" doc:"What would be charged now: nothing, where it is known"`
+	Epsilon dp.Amount `json:"epsilon" doc:"The price that you asked for"`
+	Cost    dp.Cost   `json:"cost" doc:"The same in the currency of the dataset's budget"`
+	Pay     dp.Cost   `json:"pay" doc:"What would be charged now: nothing if the model is already known"`
 	// Worth is what the model alone is, as an (epsilon, delta) promise, and Currency says how the
 	// price comes about.
-	Worth    Guarantee `json:"worth" doc:"What the model alone promises"`
-	Currency string    `json:"currency" doc:"How the price comes about"`
+	Worth    Guarantee `json:"worth" doc:"What the model promises by itself"`
+	Currency string    `json:"currency" doc:"How the price is computed"`
 	// Known says that the model has been paid for and would be free, and Record is the charge that
 	// paid for it.
-	Known  bool   `json:"known" doc:"Whether it was paid for, and would be free"`
-	Record uint64 `json:"record,omitempty" doc:"The charge that paid for it, where it is known"`
+	Known  bool   `json:"known" doc:"True if it is paid for, and would be free"`
+	Record uint64 `json:"record,omitempty" doc:"The charge that paid for it, if it is known"`
 	// Remaining is before paying, and After after it; Affordable says whether the budget admits it
 	// now.
 	Remaining  Remaining `json:"remaining" doc:"Before paying"`
 	After      Remaining `json:"after" doc:"After paying"`
-	Affordable bool      `json:"affordable" doc:"Whether the budget admits it now"`
+	Affordable bool      `json:"affordable" doc:"True if the budget can pay for it now"`
 }

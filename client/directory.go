@@ -56,7 +56,7 @@ func (d *Directory) Server(name string) (*Server, error) {
 	called, dataset, _ := strings.Cut(name, "/")
 	e, ok := d.Servers[called]
 	if !ok {
-		return nil, fmt.Errorf("there is no server %q in the file; there are %s", called,
+		return nil, fmt.Errorf("the file has no server %q; it has %s", called,
 			strings.Join(slices.Sorted(maps.Keys(d.Servers)), ", "))
 	}
 	token, err := e.token(d.folder)
@@ -79,7 +79,7 @@ func (d *Directory) Server(name string) (*Server, error) {
 func (e Entry) token(folder string) (string, error) {
 	switch {
 	case (e.TokenFile == "") == (e.TokenEnv == ""):
-		return "", errors.New("a server has a token_file or a token_env")
+		return "", errors.New("give each server either a token_file or a token_env")
 	case e.TokenEnv != "":
 		return os.Getenv(e.TokenEnv), nil
 	}

@@ -34,8 +34,8 @@ func TestDirectory(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	for name, want := range map[string]string{"east": "there is no server", "open": "without TLS", "missing": "no such file",
-		"empty": "one line", "both": "token_file or a token_env", "nowhere": "no address"} {
+	for name, want := range map[string]string{"east": "has no server", "open": "does not use TLS", "missing": "no such file",
+		"empty": "single line", "both": "token_file or a token_env", "nowhere": "is not an address"} {
 		if _, err := d.Server(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

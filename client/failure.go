@@ -55,11 +55,11 @@ type Partial struct {
 }
 
 func (e *Partial) Error() string {
-	text := "not all servers have answered, so there is no answer of all: " + list(e.Failures)
+	text := "not all servers have answered, so there is no combined answer: " + list(e.Failures)
 	for _, f := range e.Failures {
 		switch {
 		case f.Spent == nil:
-			text += ". Whether " + f.Server + " has charged is not known"
+			text += ". It is not known whether " + f.Server + " has charged"
 		case *f.Spent:
 			text += ". " + f.Server + " has charged"
 		default:
@@ -76,11 +76,11 @@ func (e *Partial) Error() string {
 	}
 	for _, f := range e.Failures {
 		if f.Kind == kindOtherRequest {
-			return text + ". The request " + e.Request + " cannot be asked again at " + f.Server + ": ask anew, without it; what was " +
-				"answered is free where the data is still the same"
+			return text + ". The request " + e.Request + " cannot be sent again to " + f.Server + ": ask without it; whatever was " +
+				"answered is free if the data is still the same"
 		}
 	}
-	return text + ". Ask again with the request " + e.Request + ": no server charges it twice"
+	return text + ". Ask again with the request " + e.Request + ": no server charges you twice"
 }
 
 // list says who failed, and of those who say the same what that is, once.

@@ -145,7 +145,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	_, err = Together(north.Server, far).Ask(ctx, q)
 	if !errors.As(err, &partial) || partial.Failures[0].Kind != kindOtherRequest ||
 		!strings.Contains(err.Error(), "another data version") ||
-		!strings.Contains(err.Error(), "cannot be asked again at north: ask anew, without it") {
+		!strings.Contains(err.Error(), "cannot be sent again to north: ask without it") {
 		t.Fatal(err)
 	}
 	q.Request = ""

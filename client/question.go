@@ -56,9 +56,9 @@ func (q Question) check() (api.Settings, error) {
 	case err != nil:
 		return s, api.Refuse("", "%v", err)
 	case s.Stream == "on":
-		return s, api.Refuse("leave dp.stream out", "answers of a stream have no noise of their own, and cannot be put together")
+		return s, api.Refuse("leave dp.stream out", "answers of a stream have no noise of their own, so they cannot be combined")
 	case len(q.Request) > maxRequestLetters || strings.Trim(q.Request, requestLetters) != "":
-		return s, api.Refuse("", "a request is named by up to %d letters, digits, and - _ .", maxRequestLetters)
+		return s, api.Refuse("", "the name of a request has up to %d letters, digits, and - _ .", maxRequestLetters)
 	case strings.TrimSpace(q.SQL) == "":
 		return s, api.Refuse("write one SELECT", "the question is empty")
 	}
@@ -95,7 +95,7 @@ func (s *Server) explain(ctx context.Context, q Question) (*api.Explanation, err
 	var said *ServerError
 	if errors.As(err, &said) && said.Kind == "invalid" && said.status == http.StatusUnprocessableEntity &&
 		strings.Contains(said.Detail, unknownKeyText) {
-		return nil, fmt.Errorf("%w: it may be older than this program, and not know of several servers", err)
+		return nil, fmt.Errorf("%w: the server may be older than this program, and may not support several servers", err)
 	}
 	return &out, err
 }

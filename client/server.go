@@ -37,7 +37,7 @@ type Server struct {
 // this machine, where a program finds 'discreet attach'. Nothing is sent yet.
 func New(address, token string) (*Server, error) {
 	if token = strings.TrimSpace(token); token == "" || strings.ContainsAny(token, "\r\n") {
-		return nil, errors.New("a token is one line of text: 'discreet user token' makes one")
+		return nil, errors.New("the token is empty or not a single line of text: 'discreet user token' makes one")
 	}
 	if socket, ok := strings.CutPrefix(address, "unix:"); ok {
 		// Sockets come and go with their programs: nothing is kept open.
@@ -49,14 +49,15 @@ func New(address, token string) (*Server, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("%q is no address such as https://db.example:8432", address)
+		return nil, fmt.Errorf("%q is not an address; write one such as https://db.example:8432", address)
 	}
 	dataset := strings.Trim(u.Path, "/")
 	if strings.Contains(dataset, "/") {
-		return nil, fmt.Errorf("%q has more than the name of a dataset behind the address", address)
+		return nil, fmt.Errorf("%q has more after the address than the name of a dataset", address)
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("%q is without TLS, which is for this machine alone: everybody on the way could read the token", address)
+		return nil, fmt.Errorf("%q does not use TLS, so anybody on the way could read the token; use https, or a server on this "+
+			"machine", address)
 	}
 	return &Server{Name: strings.TrimSuffix(address, "/"), Dataset: dataset, base: u.Scheme + "://" + u.Host, token: token,
 		http: &http.Client{CheckRedirect: refuseRedirect}}, nil
@@ -69,7 +70,7 @@ func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLa
 // the machine's.
 func (s *Server) Trust(file string) error {
 	if s.socket != "" {
-		return errors.New("a socket on this machine has no certificate")
+		return errors.New("a socket on this machine needs no certificate")
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *Server) Trust(file string) error {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return fmt.Errorf("%s has no certificate in it", file)
+		return fmt.Errorf("%s does not contain a certificate", file)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig, transport.DisableKeepAlives = &tls.Config{RootCAs: pool}, true

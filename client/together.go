@@ -104,7 +104,7 @@ func (g *Group) price(ctx context.Context, q Question) (*Quote, []federate.Offer
 // check refuses servers that are not several.
 func (g *Group) check() error {
 	if len(g.servers) < 2 {
-		return api.Refuse("name at least two; one is asked by itself", "there is nothing to put together")
+		return api.Refuse("name at least two servers, or ask the one directly", "there is nothing to combine")
 	}
 	for i, s := range g.servers {
 		for _, other := range g.servers[:i] {
@@ -112,8 +112,8 @@ func (g *Group) check() error {
 				return api.Refuse("name it once", "%s is named twice", s.Name)
 			}
 			if s.token == other.token && s.host() != other.host() {
-				return api.Refuse("have one of its own from each server", "the token for %s is that for %s, and whoever has it can ask "+
-					"and pay in your name", s.Name, other.Name)
+				return api.Refuse("get a separate token from each server", "%s and %s have the same token, and anybody who has it can "+
+					"ask and pay in your name", s.Name, other.Name)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (g *Group) Ask(ctx context.Context, q Question) (*Answer, error) {
 	s, _ := q.check()
 	joined, err := federate.Join(ctx, given, federate.Settings{Confidence: s.Level(), Nonnegative: s.Counts != ""})
 	if err != nil {
-		return nil, fmt.Errorf("%w. Every server has answered, and what each has charged is paid for; the request is %s", err, q.Request)
+		return nil, fmt.Errorf("%w. Every server has answered, and what each charged stays paid; the request is %s", err, q.Request)
 	}
 	out.Columns, out.Rows, out.Errors, out.Of, out.Notes = joined.Columns, joined.Rows, joined.Errors, joined.Servers, joined.Notes
 	shown := &api.Answer{Columns: out.Columns, Rows: out.Rows, Errors: out.Errors}
@@ -171,7 +171,7 @@ func unpayable(quote *Quote) (out []Failure) {
 		case s.Price.Known:
 		case s.Price.Closed:
 			out = append(out, Failure{Server: s.Server, Kind: "closed",
-				Detail: "questions failed after they were charged, and there are no new answers until the owner has released it"})
+				Detail: "questions failed after they were charged, and there are no new answers until the owner has released them"})
 		case !s.Price.Affordable:
 			out = append(out, Failure{Server: s.Server, Kind: "budget",
 				Detail: fmt.Sprintf("it costs epsilon %v, which is more than what is left there", s.Price.Pay.Epsilon)})

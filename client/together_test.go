@@ -221,7 +221,7 @@ func TestRefusedBefore(t *testing.T) {
 	}
 	other := north.reach(t, "alias", strings.Replace(north.address, "127.0.0.1", "localhost", 1))
 	for want, group := range map[string]*Group{
-		"nothing to put together": Together(north.Server), "named twice": Together(north.Server, north.Server),
+		"nothing to combine": Together(north.Server), "named twice": Together(north.Server, north.Server),
 		"have the same data": Together(north.Server, south.Server, other), "there is nothing": Together(),
 	} {
 		if _, err := group.Ask(ctx, Question{SQL: "SELECT COUNT(*) FROM patients"}); err == nil || !strings.Contains(err.Error(), want) {

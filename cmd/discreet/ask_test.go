@@ -99,8 +99,8 @@ func TestAsk(t *testing.T) {
 	a.ask(append(all, "--epsilon", "0.5", "SELECT COUNT(*) FROM patients WHERE age > 1")...).
 		wants(t, 3, "nothing was charged", "more than what is left")
 	a.ask(append(all, "--request", "", people)...).wants(t, 2, "--request is empty")
-	a.ask("--at", "north", people).wants(t, 2, "nothing to put together")
-	a.ask("--at", "north,east", people).wants(t, 2, "there is no server")
+	a.ask("--at", "north", people).wants(t, 2, "nothing to combine")
+	a.ask("--at", "north,east", people).wants(t, 2, "has no server")
 	a.ask("--at", "north,north", people).wants(t, 2, "named twice")
 	command(append([]string{"ask", people}, urls...)...).wants(t, 2, "there is no token for")
 	command(append([]string{"ask", people, "--token-file", tokens + "," + tokens}, urls...)...).wants(t, 2, "more files of tokens")
@@ -129,7 +129,7 @@ func TestAskKilled(t *testing.T) {
 	south.log.find(t, `route="POST /v1/explain" status=200`)
 	time.Sleep(50 * time.Millisecond)
 	must(t, south.Process.Kill())
-	r := (<-done).wants(t, 1, "Whether south has charged is not known", "north has answered, for epsilon 0.1", "request tuesday")
+	r := (<-done).wants(t, 1, "It is not known whether south has charged", "north has answered, for epsilon 0.1", "request tuesday")
 	e, ok := r.decode(t)["error"].(map[string]any)
 	if !ok || len(e["answered"].([]any)) != 2 || len(e["failed"].([]any)) != 1 || e["request"] != "tuesday" {
 		t.Errorf("the error is %v", e)

@@ -187,7 +187,7 @@ func TestMCPMisuse(t *testing.T) {
 		"--policy " + policy + " --as ana --timeout 0s":       "--timeout",
 		"--policy " + policy + " --server http://127.0.0.1:1": "not both",
 		"--server http://127.0.0.1:1":                         "--token-file",
-		"--server http://db.example --token-file " + token:    "without TLS",
+		"--server http://db.example --token-file " + token:    "does not use TLS",
 	} {
 		command(append([]string{"mcp"}, strings.Fields(args)...)...).wants(t, 2, want)
 	}

@@ -184,7 +184,7 @@ func TestServe(t *testing.T) {
 	// The ledger is held by the server, and the port too.
 	asks(policy, people).wants(t, 1, "the ledger is open already")
 	command(append([]string{"serve", "-p", policy}, free...)...).wants(t, 1, "the ledger is open already")
-	command("serve", "-p", policy, "--listen", address, "--http", "").wants(t, 1, "taken by another program", address)
+	command("serve", "-p", policy, "--listen", address, "--http", "").wants(t, 1, "another program already uses", address)
 	r.stops(t, syscall.SIGINT)
 	if out := r.out.String(); strings.Contains(out, "HTTP") {
 		t.Errorf("it says %s", out)

@@ -204,8 +204,8 @@ func TestUserRefused(t *testing.T) {
 		user(policy, "token", "ana", "--expires="+when).wants(t, 2, "--expires", "90d")
 	}
 	user(policy, "revoke", "ana").wants(t, 0)
-	user(policy, "revoke", "ana").wants(t, 2, "revoked already")
-	user(policy, "token", "ana").wants(t, 2, "revoked already")
+	user(policy, "revoke", "ana").wants(t, 2, "already revoked")
+	user(policy, "token", "ana").wants(t, 2, "already revoked")
 	user(policy, "tokens", "ana").wants(t, 0, "there are no tokens")
 }
 
@@ -213,11 +213,11 @@ func TestUserFiles(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	path := write(t, beside(policy, "policy.users"), "not a database")
 	for _, args := range [][]string{{"add", "ana"}, {"list"}} {
-		user(policy, args...).wants(t, 1, "is not a file of users")
+		user(policy, args...).wants(t, 1, "is not a user file")
 	}
 	// The ledger is one of ours, and not this one.
 	asks(policy, people).wants(t, 0)
-	command("user", "add", "ana", "--users", beside(policy, "policy.ledger")).wants(t, 1, "is not a file of users")
+	command("user", "add", "ana", "--users", beside(policy, "policy.ledger")).wants(t, 1, "is not a user file")
 	spent(t, policy)
 	command("user", "list", "--users", filepath.Dir(policy)).wants(t, 1, "not a regular file")
 	command("user", "add", "ana", "--users", beside(policy, "nowhere", "x.users")).wants(t, 1, "cannot be created")

@@ -90,7 +90,7 @@ func TestGuessesThroughAProxy(t *testing.T) {
 	if status := s.webFor(t, "", s.password, "Forwarded", `for="203.0.113.1, for=198.51.100.1`); status != http.StatusBadRequest {
 		t.Errorf("half a quotation gets %d", status)
 	}
-	if said := s.wireFor(t, "", s.password); !strings.Contains(said, "have to begin with a header of the PROXY protocol") {
+	if said := s.wireFor(t, "", s.password); !strings.Contains(said, "must begin with a PROXY protocol header") {
 		t.Error(said)
 	}
 }

@@ -49,7 +49,7 @@ func (c *certificate) current() *tls.Certificate {
 		c.checked = time.Now()
 		if c.marks() != c.seen {
 			if err := c.load(); err != nil {
-				c.log.Error("the renewed certificate cannot be used; the last one is kept", "error", err)
+				c.log.Error("the renewed certificate cannot be used; the server keeps the last one", "error", err)
 			} else {
 				c.log.Info("the certificate was renewed", "file", c.cert)
 			}

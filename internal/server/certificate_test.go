@@ -58,7 +58,7 @@ func TestCertificate(t *testing.T) {
 	}
 	must(t, os.WriteFile(c.Certificate, []byte("half of a certif"), 0o600))
 	look()
-	if n, err := serial(second, 0); n != 2 || err != nil || !strings.Contains(log.String(), "the last one is kept") {
+	if n, err := serial(second, 0); n != 2 || err != nil || !strings.Contains(log.String(), "the server keeps the last one") {
 		t.Errorf("broken: %d, %v, %s", n, err, &log)
 	}
 	if err := s.Reload(); err == nil {

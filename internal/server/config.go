@@ -74,13 +74,13 @@ type Config struct {
 func (c *Config) check() (err error) {
 	switch {
 	case c.Policy == "":
-		return errors.New("there is no policy: name the owner's file")
+		return errors.New("name a policy file; none was given")
 	case c.Listen == "" && c.HTTP == "" && c.Web == nil:
-		return errors.New("there is nothing to listen on: name an address for PostgreSQL's clients, for HTTP, or both")
+		return errors.New("there is nothing to listen on: name an address for PostgreSQL clients, for HTTP, or both")
 	case c.Certificate != "" && c.Key == "":
-		return fmt.Errorf("the certificate %s has no key: name the file of its key too", c.Certificate)
+		return fmt.Errorf("the certificate %s has no key: name its key file too", c.Certificate)
 	case c.Key != "" && c.Certificate == "":
-		return fmt.Errorf("the key %s has no certificate: name the file of the certificate too", c.Key)
+		return fmt.Errorf("the key %s has no certificate: name the certificate file too", c.Key)
 	}
 	for _, limit := range []struct {
 		name string
@@ -89,7 +89,7 @@ func (c *Config) check() (err error) {
 		{"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)},
 		{"timeout", int64(c.Timeout)}, {"session-idle", int64(c.Ends.Idle)}, {"session-length", int64(c.Ends.Whole)}} {
 		if limit.is < 0 {
-			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)
+			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the default", limit.name)
 		}
 	}
 	if c.trusted, err = clientlimits.ParseTrusted(c.TrustProxy); err != nil {
@@ -100,10 +100,10 @@ func (c *Config) check() (err error) {
 			return err
 		}
 	} else if c.OpenID.Client != "" {
-		return errors.New("there is a client at an OpenID provider, and no provider: name its issuer too")
+		return errors.New("an OpenID client was given without a provider: name its issuer too")
 	}
 	if c.Ends.Whole > users.LongestVisit {
-		return errors.New("the limit session-length is above 30 days, which nobody is signed in for; write a smaller one")
+		return errors.New("the limit session-length is above 30 days, the longest that anybody stays signed in; write a smaller one")
 	}
 	if c.Connections == 0 {
 		c.Connections = 1000

@@ -11,8 +11,8 @@ import (
 type PlaintextError struct{ Address string }
 
 func (e *PlaintextError) Error() string {
-	return fmt.Sprintf("%s can be reached from other machines, and passwords, questions and answers would go there unencrypted. "+
-		"Give a certificate and its key, listen on 127.0.0.1, or say --plaintext where something in front of the server encrypts",
+	return fmt.Sprintf("%s can be reached from other machines, and passwords, questions and answers would travel unencrypted. Give a "+
+		"certificate and its key, listen on 127.0.0.1, or add --plaintext if something in front of the server encrypts",
 		e.Address)
 }
 
@@ -22,12 +22,12 @@ func listen(address string, encrypted bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("the address %s is taken by another program: stop it, or choose another port: %w", address, err)
+		return nil, fmt.Errorf("another program already uses the address %s: stop it, or choose another port: %w", address, err)
 	case errors.Is(err, syscall.EACCES):
 		return nil,
-			fmt.Errorf("the address %s is not for everybody: ports below 1024 take a privilege; choose another port: %w", address, err)
+			fmt.Errorf("the address %s needs a privilege, as ports below 1024 do; choose another port: %w", address, err)
 	case err != nil:
-		return nil, fmt.Errorf("cannot listen on %s, which is to be written as 127.0.0.1:5432: %w", address, err)
+		return nil, fmt.Errorf("cannot listen on %s; write an address such as 127.0.0.1:5432: %w", address, err)
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); !encrypted && (!ok || !tcp.IP.IsLoopback()) {
 		l.Close()

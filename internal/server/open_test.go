@@ -24,7 +24,7 @@ func TestOpenSays(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"no policy":         {func(c *Config) { c.Policy = "" }, "name the owner's file"},
+		"no policy":         {func(c *Config) { c.Policy = "" }, "name a policy file"},
 		"policy not there":  {func(c *Config) { c.Policy += "x" }, "no such file"},
 		"no addresses":      {func(c *Config) { c.Listen, c.HTTP = "", "" }, "nothing to listen on"},
 		"certificate alone": {func(c *Config) { c.Certificate = "a.pem" }, "the certificate a.pem has no key"},
@@ -35,9 +35,9 @@ func TestOpenSays(t *testing.T) {
 		"everywhere":        {func(c *Config) { c.Listen = ":0" }, "--plaintext"},
 		"everywhere, HTTP":  {func(c *Config) { c.HTTP = "0.0.0.0:0" }, "--plaintext"},
 		"everywhere, IPv6":  {func(c *Config) { c.HTTP = "[::]:0" }, "--plaintext"},
-		"port in use":       {func(c *Config) { c.Listen = taken.Addr().String() }, "taken by another program"},
-		"port in use, HTTP": {func(c *Config) { c.HTTP = taken.Addr().String() }, "taken by another program"},
-		"no port":           {func(c *Config) { c.Listen = "127.0.0.1" }, "to be written as 127.0.0.1:5432"},
+		"port in use":       {func(c *Config) { c.Listen = taken.Addr().String() }, "another program already uses"},
+		"port in use, HTTP": {func(c *Config) { c.HTTP = taken.Addr().String() }, "another program already uses"},
+		"no port":           {func(c *Config) { c.Listen = "127.0.0.1" }, "write an address such as 127.0.0.1:5432"},
 		"no data": {func(c *Config) {
 			c.Policy = filepath.Join(filepath.Dir(c.Policy), "elsewhere.yaml")
 			if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "elsewhere", "{epsilon: 1}")),

@@ -50,7 +50,7 @@ type Server struct {
 }
 
 // ErrNoUsers: nobody could come in.
-var ErrNoUsers = errors.New("nobody may come in yet")
+var ErrNoUsers = errors.New("nobody can log in yet")
 
 // Open opens everything, the data too, and answers nobody before Serve.
 func Open(ctx context.Context, c Config) (*Server, error) {
@@ -352,7 +352,7 @@ func (s *Server) Serve() error {
 	}
 	for range open {
 		if err := <-failed; !s.ending.Load() {
-			return fmt.Errorf("a listener does not take connections any more: %w", errors.Join(err, errUnexpected))
+			return fmt.Errorf("a listener no longer accepts connections: %w", errors.Join(err, errUnexpected))
 		}
 	}
 	return nil

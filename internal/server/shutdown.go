@@ -11,7 +11,7 @@ const interruptTime = 5 * time.Second
 
 // ErrCut: the time for ending was over, and questions were interrupted. What was charged for them
 // stays charged.
-var ErrCut = errors.New("questions that still ran were interrupted; what was charged for them stays charged")
+var ErrCut = errors.New("running questions were interrupted; what was charged for them stays charged")
 
 // Shutdown ends in order: see the package comment. When ctx ends, what still runs is interrupted,
 // and the error is [ErrCut].
@@ -29,7 +29,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	drained := s.dispatcher.Drain(ctx)
 	<-wire
 	if s.http.Shutdown(ctx) != nil {
-		s.config.Log.Warn("connections that were still open were cut off") // what they were sent is remembered, and free to ask again
+		s.config.Log.Warn("open connections were cut off") // what they were sent is remembered, and free to ask again
 	}
 	s.cut()
 	s.http.Close()

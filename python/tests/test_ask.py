@@ -36,7 +36,7 @@ def test_error_for_a_price(db: discreet.Database) -> None:
     assert answer.error is not None and 8 <= answer.error <= 10 and abs(int(answer) - 2000) < 60
     narrow = db.ask("SELECT COUNT(*) FROM patients", error=10, confidence=0.5)
     assert narrow.confidence == 0.5
-    with pytest.raises(ValueError, match="say epsilon, or error"):
+    with pytest.raises(ValueError, match="give epsilon, or error"):
         db.ask("SELECT COUNT(*) FROM patients", error=10, epsilon=1)
 
 

@@ -111,5 +111,5 @@ def test_accounting() -> None:
     assert account.compose(f"gaussian:sigma={found.value}", 40, delta=1e-6).upper <= 1 + 1e-9
     with pytest.raises(InvalidError):
         account.compose("cauchy:epsilon=1", delta=1e-6)
-    with pytest.raises(ValueError, match="say delta"):
+    with pytest.raises(ValueError, match="give delta"):
         account.compose("pure:epsilon=1")

@@ -115,14 +115,14 @@ def short() -> Iterator[None]:
 
 def test_what_is_no_server(server: Server, short: None) -> None:
     for where, words in [
-        (f"https://127.0.0.1:{server.port}", "speaks no TLS"),
-        ("https://nowhere.invalid", "no host of this name"),
-        (f"http://{server.postgres}", "this is PostgreSQL's door"),
+        (f"https://127.0.0.1:{server.port}", "does not use TLS"),
+        ("https://nowhere.invalid", "no host with this name"),
+        (f"http://{server.postgres}", "this is the port for PostgreSQL clients"),
     ]:
         with pytest.raises(discreet.ConnectionLostError, match=words) as caught:
             discreet.connect(where, server.token).budget()
         assert caught.value.spent is False and caught.value.suggestion
-    with pytest.raises(discreet.BinaryError, match="no file nowhere.pem"):
+    with pytest.raises(discreet.BinaryError, match="no certificate file nowhere.pem"):
         discreet.connect("https://127.0.0.1", server.token, ca="nowhere.pem")
     with pytest.raises(discreet.AuthenticationError, match="'discreet user token' makes one"):
         discreet.connect(server.url, "dsc_wrong").budget()
@@ -139,12 +139,12 @@ def test_a_page_is_no_server() -> None:
 def test_what_people_write_instead_of_parameters(db: discreet.Database) -> None:
     question = "SELECT COUNT(*) FROM patients WHERE sex = $1"
     for wrong in ("F", {"sex": "F"}, 0.1):
-        with pytest.raises(TypeError, match="parameters is a list"):
+        with pytest.raises(TypeError, match="parameters must be a list"):
             db.ask(question, wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"\$1, \$2"):
         db.ask("SELECT COUNT(*) FROM patients WHERE sex = ?", ["F"])
     for nothing in ("", " \n", None):
-        with pytest.raises(ValueError, match="a question is a text of SQL"):
+        with pytest.raises(ValueError, match="a question must be SQL text"):
             db.ask(nothing)  # type: ignore[arg-type]
     assert not db.receipts()
 
@@ -153,12 +153,12 @@ def test_answers_can_be_looked_into(db: discreet.Database) -> None:
     answer = db.ask("SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex")
     assert answer["n"] == [row[1] for row in answer] and answer[0] == answer.rows[0] and answer[1:] == answer.rows[1:]
     assert answer["n_error"] == [30, 30, 30]
-    with pytest.raises(KeyError, match="there are sex, n, n_error"):
+    with pytest.raises(KeyError, match="the columns are sex, n, n_error"):
         answer["m"]
     head, line, first, *_ = str(answer).split("\n")
     assert head == "sex    n  ±95%" and line == "---  ---  ----" and first.endswith("    30")
     for wrong in ("m", "sex"):
-        with pytest.raises(ValueError, match="there is n"):
+        with pytest.raises(ValueError, match="choose from n"):
             answer.plot(wrong)
 
 

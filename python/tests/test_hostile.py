@@ -100,7 +100,7 @@ def test_errors_are_texts(say: Say) -> None:
 @pytest.mark.parametrize("body", [b"", b"<html>", sent()[:-5], sent()[:-20], sent(1, "<b>"), sent(columns=[]), b"[" * 100_000], ids=range(7))
 def test_what_is_no_answer(say: Say, body: bytes) -> None:
     """It may have been paid for, so the name under which it is not charged again is told."""
-    with pytest.raises(discreet.Error, match="no answer.*\n.*request='monday'") as broken:
+    with pytest.raises(discreet.Error, match="not an answer.*\n.*request='monday'") as broken:
         say(body).ask("SELECT 1", request="monday")
     assert broken.value.request == "monday"
     with pytest.raises(discreet.Error, match="request='py-"):
@@ -117,7 +117,7 @@ def test_a_token_is_not_sent_elsewhere(say: Say, status: int) -> None:
 
 @pytest.mark.parametrize("where", ["http://db.example", "http://10.0.0.1:8432", "http://localhost.example", "http://[2001:db8::1]"])
 def test_a_token_is_not_sent_in_clear(where: str) -> None:
-    with pytest.raises(discreet.AuthenticationError, match="without TLS"):
+    with pytest.raises(discreet.AuthenticationError, match="does not use TLS"):
         discreet.connect(where, token="secret")
 
 

@@ -78,9 +78,9 @@ def test_frames() -> None:
 
 def test_leaks_are_refused() -> None:
     X, y = made_up(300)
-    with pytest.raises(LeakError, match="there are no bounds"):
+    with pytest.raises(LeakError, match="bounds are missing"):
         DiscreetClassifier(classes="public").fit(X, y)
-    with pytest.raises(LeakError, match="which classes"):
+    with pytest.raises(LeakError, match="reading the classes"):
         DiscreetClassifier().fit(X, y, bounds=(0, 10))
     with pytest.raises(LeakError, match="target_bounds"):
         DiscreetRegressor().fit(X, X[:, 0], bounds=(0, 10))

@@ -44,8 +44,8 @@ def test_a_cell_that_is_refused_fails_in_a_few_words(shell: Any, policy: Path, c
         ("--foo", "SELECT COUNT(*) FROM patients", ["unrecognized arguments: --foo", "usage: %%discreet"]),
         ("--epsilon", "SELECT COUNT(*) FROM patients", ["--epsilon"]),
         ("--epsilon '0.1", "SELECT COUNT(*) FROM patients", ["quotation"]),
-        ("--epsilon 1 --error 1", "SELECT COUNT(*) FROM patients", ["say --epsilon, or --error"]),
-        ("--to 'a b'", "SELECT COUNT(*) FROM patients", ["no name of a variable"]),
+        ("--epsilon 1 --error 1", "SELECT COUNT(*) FROM patients", ["give --epsilon, or --error"]),
+        ("--to 'a b'", "SELECT COUNT(*) FROM patients", ["not a valid variable name"]),
         ("--db nobody", "SELECT COUNT(*) FROM patients", ["nobody = discreet.connect"]),
     ]:
         capsys.readouterr()
@@ -56,7 +56,7 @@ def test_a_cell_that_is_refused_fails_in_a_few_words(shell: Any, policy: Path, c
             assert word in shown.out + shown.err
         assert "magic.py" not in shown.out + shown.err
     assert shell.run_cell("%%discreet --help\n-").success
-    assert "the error bar that is wanted" in capsys.readouterr().out
+    assert "the error bar that you want" in capsys.readouterr().out
     assert not shell.run_line_magic("discreet", "").receipts()
 
 

@@ -189,7 +189,7 @@ def test_rows_of_another_length(monkeypatch: pytest.MonkeyPatch, row: Any) -> No
 
 def test_lists_say_how_wide_they_are() -> None:
     """How many features there are is public, and a list has that from its rows alone."""
-    with pytest.raises(LeakError, match="how many features"):
+    with pytest.raises(LeakError, match="the number of features"):
         DiscreetClassifier(1.0, bounds=(0, 10), classes=[0, 1]).fit(NUMBERS, CLASSES)
 
 

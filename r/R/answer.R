@@ -70,7 +70,7 @@ beside <- function(out, read) {
 
 limits_text <- function(limits) {
   if (is.null(limits) || limits$max_rows <= 1) return(character())
-  sprintf("one person counts with at most %s rows in each of at most %s group%s; what that leaves out is not in the intervals",
+  sprintf("one person counts with at most %s rows in each of at most %s group%s; the intervals leave out the bias of this limit",
           limits$max_rows, limits$max_groups, if (limits$max_groups == 1) "" else "s")
 }
 
@@ -102,7 +102,7 @@ whole <- function(x) {
 discreet_wide <- function(answer, bigint = c("numeric", "integer64", "character")) {
   bigint <- match.arg(bigint)
   read <- attr(answer, "read")
-  if (!whole(answer)) fail("invalid", "this frame does not come from discreet_ask(), or was changed since", spent = FALSE)
+  if (!whole(answer)) fail("invalid", "this frame did not come from discreet_ask(), or has changed since", spent = FALSE)
   out <- list()
   given <- vapply(read$columns, `[[`, "", "name")
   for (column in read$columns) {

@@ -51,11 +51,11 @@ print.discreet_quote <- function(x, ...) {
   if (!nrow(x) || is.null(attr(x, "cost")) || !all(shown %in% names(x))) return(NextMethod())
   cat("price: ", if (x$free[1]) "free" else price_text(attr(x, "cost")), "\n", sep = "")
   for (i in which(!is.na(x$measure))) {
-    known <- if (is.na(x$error[i])) "nobody can know it beforehand" else sprintf("\u00b1%.5g with probability %g", x$error[i], x$confidence[i])
+    known <- if (is.na(x$error[i])) "cannot be known beforehand" else sprintf("\u00b1%.5g with probability %g", x$error[i], x$confidence[i])
     cat("error of ", x$measure[i], ": ", known, "\n", sep = "")
   }
-  cat(sprintf("left: epsilon %.5g; after it: epsilon %.5g\n", x$remaining[1], x$after[1]))
-  if (!x$affordable[1]) cat("the budget does not admit it\n")
+  cat(sprintf("left: epsilon %.5g; afterwards: epsilon %.5g\n", x$remaining[1], x$after[1]))
+  if (!x$affordable[1]) cat("the budget cannot pay for it\n")
   invisible(x)
 }
 

@@ -1,21 +1,21 @@
 discreet_connect <- function(url, token = Sys.getenv("DISCREET_TOKEN"), dataset = NULL, patience = 30, timeout = NULL, ca = NULL) {
   if (!is.character(url) || length(url) != 1 || !grepl("^https?://[^/]", url)) {
     way <- if (is.character(url) && length(url) == 1 && file.exists(url)) {
-      sprintf("a policy is opened by a server: 'discreet serve --policy %s', and connect to http://127.0.0.1:8432", url)
+      sprintf("this is a policy: start a server with 'discreet serve --policy %s', and connect to http://127.0.0.1:8432", url)
     } else {
       "write http:// or https://; DBI's drivers take the address for PostgreSQL"
     }
-    fail("invalid", "this is no address of the HTTP interface", way, spent = FALSE)
+    fail("invalid", "this is not an address of the HTTP interface", way, spent = FALSE)
   }
   if (grepl("^http:", url) && !grepl("^http://(localhost|127[.][0-9.]+|\\[::1\\])(:[0-9]+)?(/|$)", url)) {
-    fail("denied", paste(url, "is without TLS, which is for this machine alone: everybody on the way could read the token"),
-         "connect to https://; ca = names the certificate of a server that others do not know", spent = FALSE)
+    fail("denied", paste(url, "does not use TLS, so anybody on the way could read the token"),
+         "connect to https://, or to a server on this machine; ca = names a certificate that no public authority signed", spent = FALSE)
   }
   if (is.character(token)) token <- trimws(token) # a file ends with a line
   if (!is.character(token) || length(token) != 1 || is.na(token) || !nzchar(token)) {
-    fail("denied", "there is no token", "discreet_connect(url, token = ), or put it into DISCREET_TOKEN; 'discreet user token' makes one", spent = FALSE)
+    fail("denied", "there is no token", "use discreet_connect(url, token = ), or put it in DISCREET_TOKEN; 'discreet user token' makes one", spent = FALSE)
   }
-  if (!is.null(ca) && !file.exists(ca)) fail("invalid", "there is no such file with a certificate", spent = FALSE)
+  if (!is.null(ca) && !file.exists(ca)) fail("invalid", "there is no such certificate file", spent = FALSE)
   con <- new.env(parent = emptyenv())
   con$url <- sub("/+$", "", url)
   con$dataset <- dataset
@@ -49,7 +49,7 @@ print.discreet_connection <- function(x, ...) {
 
 checked <- function(con) {
   if (!inherits(con, "discreet_connection")) {
-    fail("invalid", "this is no connection that discreet_connect() made", "DBI's connections are for DBI and dbplyr", spent = FALSE)
+    fail("invalid", "this is not a connection from discreet_connect()", "DBI's connections are for DBI and dbplyr", spent = FALSE)
   }
   con
 }
@@ -61,7 +61,7 @@ dataset_path <- function(con, ...) {
   if (is.null(con$dataset)) {
     found <- unlist(get_json(con, "/v1/datasets")$datasets)
     if (length(found) != 1) {
-      fail("missing", sprintf("you may ask about %d datasets", length(found)), "say which of them: discreet_connect(..., dataset = )", spent = FALSE)
+      fail("missing", sprintf("you may ask about %d datasets", length(found)), "name one of them: discreet_connect(..., dataset = )", spent = FALSE)
     }
     con$dataset <- found
   }

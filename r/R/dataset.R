@@ -85,7 +85,7 @@ dialect <- function() {
 
 # It is asked by discreet_ask, which knows a connection, and says a price.
 collect.tbl_discreet_dialect <- function(x, ...) {
-  fail("invalid", "a pipeline over discreet_table() has no connection of its own", "discreet_ask(con, pipeline) asks it, and discreet_quote(con, pipeline) says its price",
+  fail("invalid", "a pipeline over discreet_table() has no connection of its own", "ask it with discreet_ask(con, pipeline), or get its price with discreet_quote(con, pipeline)",
        spent = FALSE)
 }
 

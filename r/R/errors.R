@@ -47,7 +47,7 @@ fail_with <- function(status, problem, sql = NULL, request = NULL) {
   fail(
     text(problem$kind, "unexpected"), text(problem$detail, paste("the server answered", status)),
     # What servers suggest in its place is for those who write headers.
-    if (identical(problem$kind, "denied")) "look at token =, or DISCREET_TOKEN; 'discreet user token' makes one" else text(problem$instead, ""),
+    if (identical(problem$kind, "denied")) "check token = or DISCREET_TOKEN; 'discreet user token' makes one" else text(problem$instead, ""),
     position = position, sql = sql, status = status, spent = if (is.null(problem$spent)) NA else problem$spent,
     request = if (is.null(problem$request)) request else problem$request, details = faults
   )

@@ -2,10 +2,10 @@
 
 question <- function(sql, parameters, epsilon, error, settings, dataset) {
   if (!is.null(epsilon) && !is.null(error)) {
-    fail("invalid", "there are both epsilon and error", "say epsilon, or error, which takes the smallest price that has it", spent = FALSE)
+    fail("invalid", "both epsilon and error were given", "give epsilon, or error, which finds the lowest price for it, not both", spent = FALSE)
   }
   if (length(settings) && (is.null(names(settings)) || !all(nzchar(names(settings))))) {
-    fail("invalid", "a setting has no name", "values for $1, $2, ... belong into parameters = list(...)", spent = FALSE)
+    fail("invalid", "a setting has no name", "put values for $1, $2, ... in parameters = list(...)", spent = FALSE)
   }
   settings <- settings[!vapply(settings, is.null, NA)]
   if (!is.null(error)) settings$error <- error
@@ -26,7 +26,7 @@ sql_of <- function(x) {
     x <- as.character(dbplyr::sql_render(x))
   }
   if (!is.character(x) || length(x) != 1 || is.na(x)) {
-    fail("invalid", "a question is one text, or a pipeline of dplyr over discreet_table() or tbl()", spent = FALSE)
+    fail("invalid", "a question must be a single text, or a dplyr pipeline over discreet_table() or tbl()", spent = FALSE)
   }
   utf8(as.character(x))
 }
@@ -40,10 +40,10 @@ utf8 <- function(x) {
 
 # A number as it is written: the shortest text that is this number again.
 exactly <- function(x) {
-  if (length(x) != 1 || is.na(x)) fail("invalid", "a setting is one value", spent = FALSE)
+  if (length(x) != 1 || is.na(x)) fail("invalid", "a setting must be a single value", spent = FALSE)
   if (is.logical(x)) return(if (x) "on" else "off")
   if (inherits(x, "integer64") || !is.double(x)) return(as.character(x))
-  if (!is.finite(x)) fail("invalid", "a number has to be finite", spent = FALSE)
+  if (!is.finite(x)) fail("invalid", "a number must be finite", spent = FALSE)
   if (x == trunc(x) && abs(x) < 1e15) return(format(x, scientific = FALSE, trim = TRUE))
   for (digits in 15:17) {
     written <- formatC(x, digits = digits, width = 1, format = "g")

@@ -51,15 +51,15 @@ once <- function(con, path, body, accept, request) {
 lost <- function(answer, again, request) {
   why <- if (inherits(answer, "error")) conditionMessage(answer) else "the answer was cut off"
   if (grepl("certificate", why, ignore.case = TRUE)) {
-    fail("tls", paste("the certificate of the server does not count:", why), "discreet_connect(..., ca = ) takes a file with it", spent = FALSE)
+    fail("tls", paste("the certificate of the server is not valid:", why), "give its file in discreet_connect(..., ca = )", spent = FALSE)
   }
   # What no patience helps with.
   if (grepl("could not resolve host", why, ignore.case = TRUE)) {
-    fail("connection", "there is no host of this name", "look at the address", spent = FALSE)
+    fail("connection", "there is no host with this name", "check the address", spent = FALSE)
   }
   if (grepl("wrong version number|record layer failure", why, ignore.case = TRUE)) {
-    port <- "look at the port, 8432 unless the server has another; on this machine http:// may do"
-    fail("tls", "what listens there speaks no TLS", port, spent = FALSE)
+    port <- "check the port, by default 8432; on this machine http:// may work"
+    fail("tls", "the server at this address does not use TLS", port, spent = FALSE)
   }
   if (again) return(invisible())
   what <- if (is.null(request)) {
@@ -80,6 +80,6 @@ retry_after <- function(headers) {
 read_json <- function(text) {
   force(text) # here, and not where what goes wrong is taken for bad JSON
   found <- tryCatch(jsonlite::parse_json(text, bigint_as_char = TRUE), error = function(e) NULL)
-  if (!is.list(found)) fail("unexpected", "this is no answer of a Discreet server", "look at the address")
+  if (!is.list(found)) fail("unexpected", "this is not an answer from a Discreet server", "check the address")
   found
 }

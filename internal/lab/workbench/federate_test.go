@@ -51,10 +51,10 @@ func TestTogetherInvalid(t *testing.T) {
 	defer there.Close()
 	two := fmt.Sprintf(`"servers": [{"name": "a", "address": %[1]q, "token": "t"}, {"name": "b", "address": %[1]q, "token": "t"}]`, there.URL)
 	for line, says := range map[string]string{
-		`{"sql": "SELECT 1"}`: "nothing to put together",
-		`{"sql": "SELECT 1", "servers": [{"name": "a", "address": "ftp://x", "token": "t"}]}`:               "no address",
+		`{"sql": "SELECT 1"}`: "nothing to combine",
+		`{"sql": "SELECT 1", "servers": [{"name": "a", "address": "ftp://x", "token": "t"}]}`:               "is not an address",
 		`{"sql": "SELECT 1", "servers": [{"name": "a", "address": "https://x/y", "token": "t"}]}`:           "behind a path",
-		`{"sql": "SELECT 1", "servers": [{"name": "a", "address": "https://x", "token": ""}]}`:              "a token is",
+		`{"sql": "SELECT 1", "servers": [{"name": "a", "address": "https://x", "token": ""}]}`:              "the token is",
 		`{"sql": "SELECT 1", "servers": [{"name": "a", "address": "unix:/x", "token": "t", "trust": "f"}]}`: "no certificate",
 		`{"sql": "SELECT 1", "epsilon": "0", ` + two + `}`:                                                  "above 0",
 		`{"sql": "", ` + two + `}`:                                           "empty",

@@ -187,8 +187,8 @@ func (d *Dispatcher) RunLookup(ctx context.Context, user string, look func(conte
 	if !late {
 		return err
 	}
-	return &LimitError{Reason: fmt.Sprintf("what is made from the policy alone has %v, and this takes longer; it is free; "+
-		"ask for less", lookTimeout)}
+	return &LimitError{Reason: fmt.Sprintf("what needs only the policy may take %v, and this takes longer; nothing was charged; ask for "+
+		"less", lookTimeout)}
 }
 
 // What reading texts may take: what they are is known only when they are read, and one that cannot
@@ -230,7 +230,7 @@ func (d *Dispatcher) AdmitRequest(ctx context.Context, user string, bytes int) e
 }
 
 // errUnfinished: Drain was not given enough time.
-var errUnfinished = errors.New("questions still run; what was charged for them stays charged")
+var errUnfinished = errors.New("questions are still running; what was charged for them stays charged")
 
 // Drain takes no more questions, sends those away that wait, and waits for those that have their
 // turn: they are paid for. It returns nil when what came of all of them has left, and an error when

@@ -21,13 +21,13 @@ var (
 		Detail: "the data is still being opened, and nothing was charged; ask again in a while"})
 	// ErrRevoked: who was let in may not ask any more. Nothing was charged.
 	ErrRevoked = problem.New(problem.Problem{Kind: problem.Revoked, Spent: problem.Nothing,
-		Detail: "your account was revoked, or has another password; nothing was charged; ask the owner of the data"})
+		Detail: "your account was revoked, or its password was changed; nothing was charged; ask the owner of the data"})
 	// ErrUnchecked: nobody knows whether they may. Nothing was charged.
 	ErrUnchecked = problem.New(problem.Problem{Kind: problem.Unchecked, Spent: problem.Nothing, Retry: retrySoon,
-		Detail: "nobody can be let in now, because the users cannot be read; nothing was charged; ask again in a while"})
+		Detail: "nobody can be admitted now, because the users cannot be read; nothing was charged; ask again in a while"})
 	// ErrNoSession: there is none of this name, or it is somebody else's.
 	ErrNoSession = problem.New(problem.Problem{Kind: problem.NoSession, Spent: problem.Nothing,
-		Detail: "there is no such session; it may have ended, or the server was started anew"})
+		Detail: "there is no such session; it may have ended, or the server may have been restarted"})
 	// ErrWithdrawn: it was canceled, or its client went away, before it had its turn. Nothing was
 	// charged.
 	ErrWithdrawn = problem.New(problem.Problem{Kind: problem.Withdrawn, Spent: problem.Nothing,
@@ -37,16 +37,15 @@ var (
 		Detail: "an internal error; nothing about it is shown, because it could hold data. What was charged stays charged. " +
 			"Please report the question to the owner"})
 	// ErrTimeout and ErrCanceled: it was stopped. What was charged before stays charged.
-	ErrTimeout error = &Stopped{late: true, text: "the question reached the server's limit of time. Where it was charged by then, the " +
-		"charge stays, and that is a failure: where that closes the dataset to you, it gives you no new answers until its owner has " +
-		"released it. Then the same request is answered without a second charge"}
+	ErrTimeout error = &Stopped{late: true, text: "the question reached the server's time limit. If it was charged by then, the charge " +
+		"stays, and it counts as a failure: if that closes the dataset to you, you get no new answers until its owner has released it. " +
+		"Then the same request is answered without a second charge"}
 	ErrCanceled error = &Stopped{text: problem.CanceledDetail}
 	// These are told of what is asked of a session, and of what charges nothing. They are
 	// ErrTimeout and ErrCanceled, too.
-	errTimeoutSession = &Stopped{late: true, text: "the question reached the server's limit of time. What was charged for the session " +
-		"stays charged, and that is a failure: where that closes the dataset to you, it gives you no new answers until its owner has " +
-		"released it"}
-	errTimeoutFree = &Stopped{late: true, Free: true, text: "this reached the server's limit of time, and nothing was charged. Ask for " +
+	errTimeoutSession = &Stopped{late: true, text: "the question reached the server's time limit. What was charged for the session stays " +
+		"charged, and it counts as a failure: if that closes the dataset to you, you get no new answers until its owner has released it"}
+	errTimeoutFree = &Stopped{late: true, Free: true, text: "this reached the server's time limit, and nothing was charged. Ask for " +
 		"less, or ask again later: the server may be busy"}
 	errCanceledFree = &Stopped{Free: true, text: "canceled on the user's request, and nothing was charged"}
 )

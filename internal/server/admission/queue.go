@@ -68,7 +68,7 @@ func (q *queue) enter(analyst string) error {
 		q.lines[analyst] = l
 	}
 	if l.inside >= q.maxInside {
-		return &LimitError{fmt.Sprintf("%d of your questions are being answered or wait, which is as many as may; nothing was charged; "+
+		return &LimitError{fmt.Sprintf("%d of your questions are running or waiting, which is the most allowed; nothing was charged; "+
 			"wait for one of them", l.inside), time.Second}
 	}
 	l.inside++

@@ -63,8 +63,8 @@ func (l *limits) wait(ctx context.Context, analyst string, n int, patience time.
 	}
 	if wait > patience {
 		r.CancelAt(now)
-		return &LimitError{fmt.Sprintf("these count as more than %d %s a minute: free and refused ones count too, and one that "+
-			"is long or takes long counts as several; nothing was charged", l.perMinute, l.what), wait}
+		return &LimitError{fmt.Sprintf("this is more than %d %s a minute: free and refused ones count too, and a long or slow one counts "+
+			"as several; nothing was charged", l.perMinute, l.what), wait}
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -175,8 +175,8 @@ func (r *registry) reserve(analyst string) error {
 	defer r.mu.Unlock()
 	r.sweep()
 	if r.held[analyst] >= r.maxPerAnalyst {
-		return &LimitError{fmt.Sprintf("you have %d sessions open, which is as many as may be; nothing was charged; "+
-			"close one of them", r.maxPerAnalyst), r.idle}
+		return &LimitError{fmt.Sprintf("you have %d sessions open, which is the most allowed; nothing was charged; close one of "+
+			"them", r.maxPerAnalyst), r.idle}
 	}
 	r.held[analyst]++
 	return nil

@@ -127,12 +127,12 @@ func TestQuestions(t *testing.T) {
 	a.must("ask", sql("SELECT COUNT(*) FROM patients WHERE sex = ANY ($1)", "parameters", []any{[]any{"F", "X"}},
 		"settings", map[string]any{"dp.counts": "nonnegative"}), "left: epsilon 1.4")
 	a.fails("ask", sql(count), "refused", "spent: nothing")
-	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 0.1, "error", 5), "invalid", "one of the two")
+	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 0.1, "error", 5), "invalid", "only one of them")
 	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 7), "refused", "at most 1")
 	a.fails("ask", sql(count, "parameters", []any{30}, "epsilon", 0), "invalid")
 	a.fails("ask", sql(count, "parameters", []any{30}, "error", "much"), "invalid")
-	a.fails("ask", sql(count, "parameters", "30"), "invalid", "parameters has to be array, and is string")
-	a.fails("ask", map[string]any{"sql": 7}, "invalid", "sql has to be string, and is number")
+	a.fails("ask", sql(count, "parameters", "30"), "invalid", "parameters must be array, not string")
+	a.fails("ask", map[string]any{"sql": 7}, "invalid", "sql must be string, not number")
 	a.fails("ask", sql(count, "parameters", []any{30}, "settings", map[string]any{"dp.nothing": 1}), "invalid", "dp.nothing")
 	star := a.fails("ask", sql("SELECT * FROM patients"), "refused", "would show rows", "instead: name aggregates", "byte 7",
 		"spent: nothing")

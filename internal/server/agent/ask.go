@@ -24,7 +24,7 @@ func quote(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, e
 		return nil, err
 	}
 	if request != "" {
-		return nil, invalid("request is for ask: a price is free")
+		return nil, invalid("request belongs to ask: a price is free")
 	}
 	x, err := a.dispatcher.Explain(ctx, q)
 	if err != nil {
@@ -140,8 +140,8 @@ func tellRowsLeft(text *strings.Builder, left int) {
 	if left > 0 {
 		// The order is that of the question, which a query around it keeps; its price has to be the
 		// same, or it would be a sharper question.
-		fmt.Fprintf(text, "%d more rows are not shown; they are paid for, and with the same other arguments asking for them is free: "+
-			"SELECT * FROM (the question) AS t LIMIT %d OFFSET %d\n", left, MostRows, MostRows)
+		fmt.Fprintf(text, "%d more rows are not shown; they are paid for. Ask for them free, with the same other arguments: SELECT * "+
+			"FROM (the question) AS t LIMIT %d OFFSET %d\n", left, MostRows, MostRows)
 	}
 }
 
@@ -159,10 +159,10 @@ func (a analyst) readQuestion(arguments json.RawMessage) (q api.Question, reques
 		return q, "", err
 	}
 	if in.SQL == "" {
-		return q, "", invalid("there is no sql")
+		return q, "", invalid("sql is missing")
 	}
 	if in.Epsilon != "" && in.Error != "" {
-		return q, "", invalid("epsilon names a price and error finds one; give one of the two")
+		return q, "", invalid("epsilon names a price and error finds one; give only one of them")
 	}
 	ds, err := a.dataset(in.Dataset)
 	if err != nil {
@@ -181,7 +181,7 @@ func (a analyst) readQuestion(arguments json.RawMessage) (q api.Question, reques
 		}
 	}
 	if in.Request != "" && !requestPattern.MatchString(in.Request) {
-		return q, "", invalid("request: it is 1 to 63 characters of ASCII without spaces")
+		return q, "", invalid("request: it must be 1 to 63 ASCII characters without spaces")
 	}
 	return q, in.Request, nil
 }
@@ -199,7 +199,7 @@ func (a analyst) dataset(name string) (*policy.Dataset, error) {
 }
 
 // madeUp stands before everything that the sandbox says.
-const madeUp = "MADE UP: this is the sandbox. The rows are made from the policy alone, the numbers mean nothing, and nothing was spent."
+const madeUp = "MADE UP: this is the sandbox. The rows are made from the policy only, the numbers mean nothing, and nothing was spent."
 
 // MadeUp is an answer of the sandbox as programs read it: what is about the text, and no receipt.
 type MadeUp struct{ answer *api.Answer }
@@ -220,7 +220,7 @@ func try(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, err
 		return nil, err
 	}
 	if request != "" {
-		return nil, invalid("request is for ask: nothing is paid for here")
+		return nil, invalid("request belongs to ask: nothing is paid for here")
 	}
 	var answer *api.Answer
 	err = a.dispatcher.RunLookup(ctx, a.user.Name, func(ctx context.Context) (err error) {
@@ -233,7 +233,7 @@ func try(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, err
 	var text strings.Builder
 	left := cutRows(answer)
 	render.Body(&text, answer)
-	text.WriteString("on the data this would cost at most " + render.Cost(answer.Cost) + "; quote says what it costs now\n")
+	text.WriteString("on the real data this would cost at most " + render.Cost(answer.Cost) + "; quote tells you what it costs now\n")
 	tellRowsLeft(&text, left)
 	return &reply{text.String(), MadeUp{answer}}, nil
 }
@@ -264,7 +264,7 @@ func (t tool) failure(p *httpapi.Problem) *mcp.CallToolResult {
 	out := Trouble{Kind: p.Kind, Reason: render.Clean(words.Replace(p.Detail)), Instead: render.Clean(words.Replace(p.Instead)),
 		Position: p.Position, Spent: p.Spent, Request: p.Request, Price: p.Price, MadeUp: t.madeUp}
 	if t.madeUp && p.Kind == "unexpected" {
-		out.Reason, out.Instead = "this did not work in the sandbox", "ask for its price with quote, which needs no rows"
+		out.Reason, out.Instead = "this question failed in the sandbox", "get its price with quote, which needs no rows"
 		out.Spent = new(false)
 	}
 	result := t.result(&reply{out.String(), out})
@@ -282,7 +282,7 @@ func (t Trouble) String() string {
 	}
 	switch {
 	case t.Spent == nil && t.Request != "":
-		text += "\nspent: perhaps; call again with request " + t.Request + ", which is not charged a second time"
+		text += "\nspent: perhaps; call again with request " + t.Request + ", which is not charged twice"
 	case t.Spent != nil && *t.Spent:
 		text += "\nspent: yes"
 	case t.Spent != nil:
@@ -298,5 +298,5 @@ func invalid(detail string) *httpapi.Problem {
 		detail = string(r[:most]) + "…"
 	}
 	return &httpapi.Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: detail,
-		Instead: "look at the schema of the tool", Spent: new(false)}
+		Instead: "check the tool's schema", Spent: new(false)}
 }

@@ -40,7 +40,7 @@ func describe(ctx context.Context, a analyst, arguments json.RawMessage) (out *r
 func (a analyst) describe(in about) (*reply, error) {
 	mine := httpapi.AskableDatasets(a.dispatcher.DB().Policy(), a.user)
 	if in.Dataset == "" && len(mine) > 1 {
-		text := "You may ask about these datasets; describe one of them for its tables: " + strings.Join(mine, ", ") + "\n\n" + language
+		text := "You may ask about these datasets; describe one of them to see its tables: " + strings.Join(mine, ", ") + "\n\n" + language
 		return &reply{text, Described{Datasets: mine, Language: language}}, nil
 	}
 	ds, err := a.dataset(in.Dataset)
@@ -56,14 +56,14 @@ func (a analyst) describe(in about) (*reply, error) {
 
 func writeDataset(text *strings.Builder, ds *policy.Dataset) {
 	b := ds.Budget
-	fmt.Fprintf(text, "Dataset %s. It protects %s, with all rows. Budget of all analysts together: %s. A question costs epsilon %v unless "+
-		"it names another price, from %v to %v. The tool budget says what is left for you.\n",
+	fmt.Fprintf(text, "Dataset %s. It protects %s, with all rows. Budget for all analysts together: %s. A question costs epsilon %v "+
+		"unless it names another price, from %v to %v. The tool budget tells you what you have left.\n",
 		ds.Name, protects(ds), policywords.Budget(ds), b.DefaultEpsilon, b.MinEpsilon, b.MaxEpsilon)
 	for _, name := range ds.TableNames() {
 		of := ds.Tables[name]
 		fmt.Fprintf(text, "\nTable %s; rows: %s", name, policywords.Rows(of))
 		if path := policywords.Path(of); path != "-" {
-			fmt.Fprintf(text, "; whose a row is: %s", path)
+			fmt.Fprintf(text, "; a row belongs to: %s", path)
 		}
 		text.WriteString("\n")
 		t := &render.Table{Header: []string{"column", "type", "null", "bounds", "SUM and AVG", "GROUP BY", "keys"}}
@@ -84,7 +84,7 @@ func writeDataset(text *strings.Builder, ds *policy.Dataset) {
 
 func protects(ds *policy.Dataset) string {
 	if ds.Unit.Row() {
-		return "every row as a person of its own"
+		return "every row as a separate person"
 	}
 	return "each person (" + ds.Unit.String() + ")"
 }
@@ -109,14 +109,14 @@ func keys(c *policy.Column, otherwise string) string {
 }
 
 // language is the SQL that is understood, in short; docs/sql.md has all of it.
-const language = `SQL: one SELECT, as in PostgreSQL. Rows are never shown: name aggregates, and group by columns with keys.
+const language = `SQL: one SELECT, as in PostgreSQL. Rows are never shown: select aggregates, and group by columns with keys.
 - COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM(x), AVG(x), VARIANCE, STDDEV, MEDIAN(x), PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), MIN and MAX (as 1 % and 99 % quantiles), each with FILTER (WHERE ...).
-- SUM and AVG need bounds. GROUP BY needs keys: listed ones are all shown, with zeros; private ones only where enough people have them.
-- WHERE, CASE, arithmetic, text and date functions, LIKE, IN, BETWEEN; JOIN on the column that says whose a row is, and with public tables; EXISTS, subqueries grouped by the person, WITH, UNION ALL, views.
-- HAVING, ORDER BY, LIMIT and any SELECT around the question work on noisy answers, and are free. With the aggregate in ORDER BY alone, as in SELECT k ... GROUP BY k ORDER BY COUNT(*) DESC LIMIT 3, only the best groups are released, which is sharper.
+- SUM and AVG need bounds. GROUP BY needs keys: listed ones are all shown, with zeros; private ones only if enough people have them.
+- WHERE, CASE, arithmetic, text and date functions, LIKE, IN, BETWEEN; JOIN on the column that identifies the person, and with public tables; EXISTS, subqueries grouped by the person, WITH, UNION ALL, views.
+- HAVING, ORDER BY, LIMIT and any SELECT around the question work on noisy answers, and are free. With the aggregate only in ORDER BY, as in SELECT k ... GROUP BY k ORDER BY COUNT(*) DESC LIMIT 3, only the best groups are released, which is sharper.
 - dp_low(agg), dp_high(agg) and dp_error(agg) are the ends and the half width of the error bar.
 - Parameters $1, $2, ... are constants.
-- A smaller epsilon costs less and has more noise; error names the half width wanted and finds the price.
+- A smaller epsilon costs less and has more noise; error names the half width that you want and finds the price.
 `
 
 func budget(ctx context.Context, a analyst, arguments json.RawMessage) (*reply, error) {

@@ -62,7 +62,7 @@ func forward(ctx context.Context, send Send, name string, arguments json.RawMess
 	}
 	if err != nil {
 		trouble := Trouble{Kind: "server", Reason: render.Clean(err.Error()),
-			Instead: "call again with the same arguments; what was charged is not charged a second time within an hour"}
+			Instead: "call again with the same arguments; within an hour nothing is charged twice"}
 		out := tool{}.result(&reply{trouble.String(), trouble})
 		out.IsError = true
 		return out

@@ -40,22 +40,23 @@ type reply struct {
 
 var tools = []tool{
 	{definition: define("describe", "Tables, and how to ask",
-		"The tables and columns that can be asked about, with types, bounds and keys; whom the budget protects; and "+
-			"the SQL that is understood. Free, made of the policy alone.", free, datasetSchema, describeOutput), do: describe},
+		"The tables and columns that you can ask about, with types, bounds and keys; whom the budget protects; and the SQL that you can "+
+			"use. Free: it comes from the policy only.", free, datasetSchema, describeOutput), do: describe},
 	{definition: define("quote", "Price of a question",
-		"What a question would cost in epsilon, how exact its answer would be, and what would be left. Free; nothing is computed on the "+
-			"data. Pass epsilon to see the error at that price, or error to see the price of that error.", free, questionSchema(false),
+		"What a question would cost in epsilon, how exact its answer would be, and what would be left. Free; nothing is computed from "+
+			"the data. Pass epsilon to see the error at that price, or error to see the price of that error.", free, questionSchema(false),
 		quoteOutput), do: quote},
 	{definition: define("ask", "Ask, and pay",
-		"Asks a question and pays for it out of the budget, which does not come back: look at quote first. The answer has noise, an "+
-			"error bar for each noisy value, its price and what is left. A question that was answered before is free. The same call "+
-			"within an hour is charged once.", paying, askSchema, askOutput), do: ask},
+		"Asks a question and pays for it from the budget, which does not come back: call quote first. The answer has noise, an "+
+			"error bar for each noisy value, its price and what is left. A question that was answered before is free. The same call, "+
+			"repeated within an hour, is charged once.", paying, askSchema, askOutput), do: ask},
 	{definition: define("budget", "What is left",
-		"What was spent of your own quota, what is left, and about how many questions that is. Free.", free, datasetSchema, budgetOutput),
+		"What you have spent of your quota, what is left, and about how many questions that pays for. "+
+			"Free.", free, datasetSchema, budgetOutput),
 		do: budget},
 	{definition: define("sandbox", "Try SQL on made-up data",
-		"Runs a question on made-up rows that have nothing to do with the data, to see whether SQL is understood and what its answer "+
-			"looks like. Free. The numbers mean nothing.", free, questionSchema(false), tryOutput), do: try, madeUp: true},
+		"Runs a question on made-up rows that have nothing to do with the data, to check its SQL and to see what its answer looks like. "+
+			"Free. The numbers mean nothing.", free, questionSchema(false), tryOutput), do: try, madeUp: true},
 }
 
 // What clients are told about tools. What is paid is paid for good, so clients that let people
@@ -83,7 +84,7 @@ func property(kind any, description string) map[string]any {
 	return map[string]any{"type": kind, "description": description}
 }
 
-var datasetProperty = property("string", "The dataset; may be left out where there is only one")
+var datasetProperty = property("string", "The dataset; you can leave it out if there is only one")
 
 var (
 	datasetSchema = object(map[string]any{"dataset": datasetProperty})
@@ -98,16 +99,16 @@ func questionSchema(paid bool) map[string]any {
 		"sql":     property("string", "One SELECT with aggregates, in PostgreSQL's language"),
 		"parameters": map[string]any{"type": "array", "description": "The values of $1, $2, ... in the SQL: numbers, texts, booleans, " +
 			"null, lists of these, or objects such as {\"kind\": \"date\", \"value\": \"2024-01-31\"}"},
-		"epsilon": property(number, "What to pay; the policy's default where neither this nor error is given"),
-		"error": property(number, "The half width that the error bars of counts and sums should have, in units of the answer; the "+
-			"least price that has it is taken, in the place of epsilon"),
-		"confidence": property(number, "The probability of the error bars, 0.95 unless given; costs nothing"),
-		"settings": map[string]any{"type": "object", "description": "What else can be chosen: " + strings.Join(api.SettingNames(), ", "),
+		"epsilon": property(number, "What to pay; the policy's default if you give neither this nor error"),
+		"error": property(number, "The half width that the error bars of counts and sums should have, in units of the answer; use it "+
+			"instead of epsilon to pay the lowest price that reaches it"),
+		"confidence": property(number, "The probability of the error bars, 0.95 by default; costs nothing"),
+		"settings": map[string]any{"type": "object", "description": "Further options: " + strings.Join(api.SettingNames(), ", "),
 			"additionalProperties": map[string]any{"type": number}},
 	}
 	if paid {
-		all["request"] = property("string", "Names the question for retries: with the same name it is charged once. Errors that need one "+
-			"say it. Up to 63 characters without spaces")
+		all["request"] = property("string", "A name for retries: a question with the same name is charged once. An error says so if you "+
+			"need one. Up to 63 characters without spaces")
 	}
 	return object(all, "sql")
 }
@@ -169,7 +170,7 @@ func read(arguments json.RawMessage, schema map[string]any, into any) error {
 	known := schema["properties"].(map[string]any)
 	for _, name := range names {
 		if known[name] == nil {
-			return invalid("there is no argument " + strconv.Quote(name))
+			return invalid("this tool has no argument " + strconv.Quote(name))
 		}
 	}
 	if err := json.Unmarshal(arguments, into); err != nil {
@@ -189,7 +190,7 @@ func misread(err error, known map[string]any) *httpapi.Problem {
 	for i, name := range path { // of structs in structs their names are part of it
 		if p, ok := known[name].(map[string]any); ok {
 			wanted := strings.ReplaceAll(strings.Trim(fmt.Sprint(p["type"]), "[]"), " ", " or ")
-			return invalid(fmt.Sprintf("%s has to be %s, and is %s", strings.Join(path[i:], "."), wanted, wrong.Value))
+			return invalid(fmt.Sprintf("%s must be %s, not %s", strings.Join(path[i:], "."), wanted, wrong.Value))
 		}
 	}
 	return invalid("an argument cannot be of the type " + wrong.Value)
@@ -207,57 +208,57 @@ func outputSchema(members map[string]any) map[string]any {
 
 // troubleMembers are the members of a [Trouble].
 var troubleMembers = map[string]any{
-	"kind":     property("string", "Of an error: what went wrong, such as refused, budget, limit or closed"),
-	"reason":   property("string", "Of an error: why, in words"),
-	"instead":  property("string", "Of an error: what to do instead"),
-	"position": property("integer", "Of an error: where in the SQL, as a byte offset from 0"),
-	"spent":    property("boolean", "Of an error: whether something was charged; missing where that is not known"),
-	"request":  property("string", "Of an error: the name to ask again with, so that nothing is charged twice"),
-	"made_up":  property("boolean", "Whether it is about made-up rows"),
+	"kind":     property("string", "For an error: what went wrong, such as refused, budget, limit or closed"),
+	"reason":   property("string", "For an error: the reason, in words"),
+	"instead":  property("string", "For an error: what to do instead"),
+	"position": property("integer", "For an error: the position in the SQL, as a byte offset from 0"),
+	"spent":    property("boolean", "For an error: whether something was charged; missing if that is not known"),
+	"request":  property("string", "For an error: the name to ask again with, so that nothing is charged twice"),
+	"made_up":  property("boolean", "True if this is about made-up rows"),
 }
 
 var (
 	columns    = property("array", "The names of the columns")
 	rows       = property("array", "The rows, each a list of values")
-	errorBars  = property([]string{"array", "null"}, "For each row and column the half width of its error bar, or null")
+	errorBars  = property([]string{"array", "null"}, "For each row and column, the half width of its error bar, or null")
 	confidence = property("number", "The probability of the error bars")
-	notes      = property("array", "What to know about it, in words")
-	cost       = property("object", "What it costs: epsilon, or rho where that is what adds up, and delta")
+	notes      = property("array", "Sentences that a reader should know")
+	cost       = property("object", "The price: epsilon, or rho if the budget adds up rho, and delta")
 	remaining  = property("object", "What is left of the quota, as epsilon, delta and rho")
-	more       = property("integer", "About how many more questions of this price can be paid")
+	more       = property("integer", "About how many more questions you can pay for at this price")
 )
 
 var (
 	describeOutput = outputSchema(map[string]any{
-		"datasets": property("array", "The names of the datasets that can be asked about"),
+		"datasets": property("array", "The names of the datasets that you can ask about"),
 		"dataset":  property("object", "One of them: its tables, columns, bounds, keys and views, and its budget"),
-		"language": property("string", "The SQL that is understood, in short"),
+		"language": property("string", "A summary of the SQL that you can use"),
 	})
 	quoteOutput = outputSchema(map[string]any{
 		"cost": cost, "remaining": remaining, "more": more, "confidence": confidence,
-		"pay":        property("object", "What would be charged now, which is less where something was paid for before"),
+		"pay":        property("object", "What would be charged now, which is less if part of it is already paid for"),
 		"after":      property("object", "What would be left"),
-		"known":      property("boolean", "Whether it is free now"),
-		"affordable": property("boolean", "Whether it can be paid"),
-		"questions":  property("array", "What would be released, with the noise and the error of each noisy number"),
+		"known":      property("boolean", "True if it is free now"),
+		"affordable": property("boolean", "True if you can pay for it"),
+		"questions":  property("array", "What would be released, with the noise and error of each noisy number"),
 	})
 	askOutput = outputSchema(map[string]any{
 		"columns": columns, "rows": rows, "errors": errorBars, "confidence": confidence, "notes": notes, "cost": cost,
 		"remaining":     remaining,
 		"more":          more,
 		"receipt":       property("object", "The record of the charge in the ledger, and whether it was free"),
-		"data_version":  property("object", "Which state of the data it is about"),
-		"request":       property("string", "The name under which it was asked"),
-		"rows_left_out": property("integer", "How many rows are not told"),
+		"data_version":  property("object", "The version of the data that it is about"),
+		"request":       property("string", "The name that it was asked under"),
+		"rows_left_out": property("integer", "How many rows were left out"),
 	})
 	budgetOutput = outputSchema(map[string]any{
 		"dataset": property("string", "The dataset"), "remaining": remaining,
-		"questions": property("integer", "About how many questions at the default price that is"),
-		"accounts":  property("array", "What was spent of each account, and its limit"),
+		"questions": property("integer", "About how many questions that pays for at the default price"),
+		"accounts":  property("array", "For each account, what was spent and its limit"),
 	})
 	tryOutput = outputSchema(map[string]any{
 		"columns": columns, "rows": rows, "errors": errorBars, "confidence": confidence, "notes": notes,
-		"would_cost": property("object", "What it would cost at most on the data"),
-		"warning":    property("string", "That all of it is made up"),
+		"would_cost": property("object", "The most it would cost on the real data"),
+		"warning":    property("string", "A warning that everything here is made up"),
 	})
 )

@@ -30,9 +30,9 @@ type FullError struct {
 
 func (e *FullError) Error() string {
 	if e.Others {
-		return "the server holds as much for its clients as it can"
+		return "the server holds as much data for its clients as it can"
 	}
-	return "what the server holds for you, such as answers that you have not read yet, is as much as it can be"
+	return "the server holds as much for you as it can, such as answers that you have not read yet"
 }
 
 // Counter counts for a server. It is safe for concurrent use.

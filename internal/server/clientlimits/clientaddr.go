@@ -71,12 +71,12 @@ func ParseTrusted(list string) (Trusted, error) {
 		}
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%q is no network and no address; write proxies that are trusted as 10.0.0.5 or 10.0.0.0/24, with "+
-				"commas between them", one)
+			return nil, fmt.Errorf("%q is neither a network nor an address; write trusted proxies as 10.0.0.5 or 10.0.0.0/24, separated "+
+				"by commas", one)
 		case network.Bits() == 0:
-			return nil, fmt.Errorf("%s is everybody, who could then come from any address they like; name the proxies alone", one)
+			return nil, fmt.Errorf("%s includes everybody, and then anybody could claim any address; name only the proxies", one)
 		case network.Addr().Is4In6():
-			return nil, fmt.Errorf("%s is a network of IPv4; write it as one", one)
+			return nil, fmt.Errorf("%s is an IPv4 network; write it in IPv4 form", one)
 		}
 		all = append(all, network.Masked())
 	}
@@ -102,8 +102,8 @@ func (t Trusted) has(ip netip.Addr) bool {
 // ErrForwarded: what proxies say in their headers cannot be read, or contradicts itself. One
 // header is the proxy's and the other may be the client's, and nobody knows which: so neither
 // counts.
-var ErrForwarded = errors.New("the headers Forwarded and X-Forwarded-For cannot be read, or name two clients; " +
-	"the proxy in front has to write one of them and to remove the other")
+var ErrForwarded = errors.New("the headers Forwarded and X-Forwarded-For cannot be read, or name two clients; the proxy in front must " +
+	"write one of them and remove the other")
 
 // OfRequest is where the client of a request is. Of a chain of proxies it is the last address that
 // is not itself trusted: what stands before it, that client may have written.

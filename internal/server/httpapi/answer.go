@@ -26,8 +26,8 @@ type Line struct {
 	Meta *Meta `json:"meta,omitempty" doc:"The first line"`
 	// Row and Errors are of a row.
 	Row    []any      `json:"row,omitempty" doc:"The values of a row"`
-	Errors []*float64 `json:"errors,omitempty" doc:"The error bars of a row; left out where nobody knows them"`
-	End    *End       `json:"end,omitempty" doc:"The last line. An answer without it was cut off"`
+	Errors []*float64 `json:"errors,omitempty" doc:"The error bars of a row; left out if nobody knows them"`
+	End    *End       `json:"end,omitempty" doc:"The last line. An answer without this line was cut off"`
 }
 
 // Meta is everything about an answer but its rows.
@@ -35,14 +35,14 @@ type Meta struct {
 	Columns    api.List[api.Column]   `json:"columns"`
 	Cost       dp.Cost                `json:"cost"`
 	Remaining  api.Remaining          `json:"remaining"`
-	More       *int64                 `json:"more,omitempty" doc:"About how many more answers at this price are left; missing where it was free"`
+	More       *int64                 `json:"more,omitempty" doc:"About how many more answers you can pay for at this price; missing if this one was free"`
 	Receipt    api.Receipt            `json:"receipt"`
 	Limits     api.Limits             `json:"limits"`
 	Confidence float64                `json:"confidence"`
 	Notes      api.List[string]       `json:"notes"`
 	Version    api.DataVersion        `json:"data_version"`
 	Alerts     api.List[ledger.Alert] `json:"alerts"`
-	Streams    []api.Through          `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
+	Streams    []api.Through          `json:"streams,omitempty" doc:"Which parts of the answer came from streams of the policy, and how much of them was free"`
 }
 
 type End struct {

@@ -20,15 +20,15 @@ import (
 // Audit is what a second look at the ledger says.
 type Audit struct {
 	// Good says that there is nothing to look after.
-	Good        bool              `json:"good" doc:"The chain is whole, and every decision is what follows from those before it"`
-	Head        Head              `json:"head" doc:"The last record that was looked at"`
+	Good        bool              `json:"good" doc:"The chain is intact, and every decision follows from those before it"`
+	Head        Head              `json:"head" doc:"The last record that was checked"`
 	Records     uint64            `json:"records" doc:"How many records there are"`
-	Decisions   uint64            `json:"decisions" doc:"How many charges were decided once more"`
-	Differ      uint64            `json:"differ" doc:"How many records are not what follows from those before"`
+	Decisions   uint64            `json:"decisions" doc:"How many charges were decided again"`
+	Differ      uint64            `json:"differ" doc:"How many records do not follow from those before"`
 	Differences []replay.Decision `json:"differences" doc:"The first hundred of these"`
-	Doubts      []replay.Decision `json:"doubts" doc:"The first hundred records about which something cannot be told that an owner may want to ask about"`
-	Spent       []ledger.Balance  `json:"spent" doc:"What was spent in every account ever charged, as it was derived here"`
-	Datasets    []DatasetAudit    `json:"datasets" doc:"What the server goes by"`
+	Doubts      []replay.Decision `json:"doubts" doc:"The first hundred records with something that this check cannot tell, which an owner may want to follow up"`
+	Spent       []ledger.Balance  `json:"spent" doc:"What was spent in every account ever charged, as computed here"`
+	Datasets    []DatasetAudit    `json:"datasets" doc:"The datasets of the policy that the server uses"`
 }
 
 // DatasetAudit is one dataset in an audit.
@@ -51,9 +51,9 @@ type auditHandler struct {
 
 func (h *auditHandler) register(r *router) {
 	register(r,
-		operation(ownerOnly, http.MethodGet, "/v1/audit", "audit", "A second look at the ledger",
-			"For the owner. Verifies the chain of records from the first to the last, decides every charge once more, by code that "+
-				"shares nothing with what decided it first, and tells what is spent and promised."),
+		operation(ownerOnly, http.MethodGet, "/v1/audit", "audit", "Check the ledger a second way",
+			"For the owner. Verifies the chain of records from the first to the last, decides every charge again with code that shares "+
+				"nothing with the code that decided it first, and reports what is spent and promised."),
 		func(ctx context.Context, _ users.User, _ *empty) (*body[Audit], error) {
 			select { // it reads everything, so one at a time
 			case h.running <- struct{}{}:
@@ -111,27 +111,27 @@ func (h *auditHandler) replay(ctx context.Context, tell func(done uint64)) (*Aud
 // Progress is how far a look at the whole ledger has come. It may take minutes, so it goes on
 // beside the server, and whoever began it asks again.
 type Progress struct {
-	State    string     `json:"state" enum:"none,running,done,failed" doc:"none: nobody asked for it since the server began"`
-	Done     uint64     `json:"done" doc:"How many records were looked at"`
-	Of       uint64     `json:"of" doc:"Of how many, when it began"`
-	By       string     `json:"by,omitempty" doc:"Who began it"`
+	State    string     `json:"state" enum:"none,running,done,failed" doc:"none: nobody has asked for it since the server started"`
+	Done     uint64     `json:"done" doc:"How many records were checked"`
+	Of       uint64     `json:"of" doc:"How many there were when it started"`
+	By       string     `json:"by,omitempty" doc:"Who started it"`
 	Started  *time.Time `json:"started,omitempty"`
 	Finished *time.Time `json:"finished,omitempty"`
-	Problem  string     `json:"problem,omitempty" doc:"Of failed: what does not check"`
+	Problem  string     `json:"problem,omitempty" doc:"For failed: what did not pass the check"`
 }
 
 // Verified is what follows from a ledger that checks.
 type Verified struct {
 	Records     uint64            `json:"records" doc:"The sequence of the last record"`
 	Charges     uint64            `json:"charges"`
-	Answers     uint64            `json:"answers" doc:"Answers that were kept"`
+	Answers     uint64            `json:"answers" doc:"Kept answers"`
 	Head        Head              `json:"head"`
 	Kinds       map[string]uint64 `json:"kinds" doc:"How many records there are of each kind"`
-	Windows     map[string]uint64 `json:"windows" doc:"The current window of every dataset that was renewed"`
-	Fingerprint string            `json:"fingerprint,omitempty" doc:"Of the key whose signature counts; left out where there is none"`
+	Windows     map[string]uint64 `json:"windows" doc:"The current window of every dataset whose budget was renewed"`
+	Fingerprint string            `json:"fingerprint,omitempty" doc:"Of the key whose signature counts; left out if there is no key"`
 	First       time.Time         `json:"first" doc:"The time of the first record"`
 	Last        time.Time         `json:"last" doc:"The time of the last record"`
-	Balances    []ledger.Balance  `json:"balances" doc:"What was spent in every account ever charged, from the chain alone"`
+	Balances    []ledger.Balance  `json:"balances" doc:"What was spent in every account ever charged, computed from the chain only"`
 }
 
 // Verification is a check of every hash and sum of the ledger.
@@ -183,8 +183,8 @@ func (c *ledgerScan[T]) start(
 	select {
 	case h.running <- struct{}{}:
 	default:
-		return &Problem{Status: http.StatusConflict, Kind: "running", Detail: "another look at the whole ledger is under way",
-			Instead: "wait until it has ended"}
+		return &Problem{Status: http.StatusConflict, Kind: "running", Detail: "another check of the whole ledger is running",
+			Instead: "wait until it has finished"}
 	}
 	c.change(func() {
 		c.at, c.result = Progress{State: "running", Of: head.Sequence, By: u.Name, Started: timeOrNil(time.Now())}, nil
@@ -209,7 +209,7 @@ func (c *ledgerScan[T]) start(
 func withoutPanic[T any](f func() (*T, error)) (out *T, err error) {
 	defer func() {
 		if recover() != nil {
-			out, err = nil, errors.New("this did not work: look at the ledger with 'discreet ledger verify', with the server stopped")
+			out, err = nil, errors.New("this check could not finish: stop the server and run 'discreet ledger verify'")
 		}
 	}()
 	return f()
@@ -218,16 +218,16 @@ func withoutPanic[T any](f func() (*T, error)) (out *T, err error) {
 // scanOperations are the two operations of a look at the whole ledger: to begin it, and to see it.
 func scanOperations(kind, summary, description string) (start, see huma.Operation) {
 	at := "/v1/ledger/" + kind
-	start = operation(ownerOnly, http.MethodPost, at, kind, summary, "For the owner. "+description+" It runs beside the server, one at a "+
-		"time; GET says how far it is, and what came of it. Where one is under way, that is told.", http.StatusConflict)
+	start = operation(ownerOnly, http.MethodPost, at, kind, summary, "For the owner. "+description+" It runs in the background, one at a "+
+		"time; GET returns its progress and its result. If one is already running, you are told so.", http.StatusConflict)
 	start.DefaultStatus = http.StatusAccepted
-	see = operation(ownerOnly, http.MethodGet, at, kind+"-state", summary+": how far it is", "For the owner. What came of the last one.")
+	see = operation(ownerOnly, http.MethodGet, at, kind+"-state", summary+": progress", "For the owner. The result of the last one.")
 	return start, see
 }
 
 func (h *auditHandler) registerScans(r *router) {
 	start, see := scanOperations("verify", "Check the ledger",
-		"Recomputes the hash of every record, and adds up what was spent from the records alone.")
+		"Recomputes the hash of every record, and adds up what was spent from the records only.")
 	verification := func() *body[Verification] {
 		at, result := h.verifying.progress()
 		return bodyOf(Verification{at, result})
@@ -239,8 +239,8 @@ func (h *auditHandler) registerScans(r *router) {
 		return verification(), nil
 	})
 	register(r, see, func(context.Context, users.User, *empty) (*body[Verification], error) { return verification(), nil })
-	start, see = scanOperations("replay", "Decide every charge once more",
-		"By code that shares nothing with what decided it first, with the owner's signatures.")
+	start, see = scanOperations("replay", "Decide every charge again",
+		"Uses code that shares nothing with the code that decided it first, and checks the owner's signatures.")
 	replaying := func() *body[Replaying] {
 		at, result := h.replaying.progress()
 		return bodyOf(Replaying{at, result})

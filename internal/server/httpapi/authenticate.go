@@ -62,7 +62,7 @@ func (l *layers) authenticate(next http.Handler) http.Handler {
 
 func errOrigin() *Problem {
 	return &Problem{Status: http.StatusForbidden, Kind: "origin",
-		Detail: "a page of another origin sent this, and only programs and pages of this one may", Spent: no}
+		Detail: "a page from another origin sent this; only programs and this server's own pages may", Spent: no}
 }
 
 func errForwarded(err error) *Problem {
@@ -86,8 +86,8 @@ func (a *authenticator) refuse(r *http.Request, err error) *Problem {
 		return &Problem{Status: http.StatusTooManyRequests, Kind: "locked", Detail: "too many failed attempts",
 			Instead: "wait as long as Retry-After says", Spent: no, header: http.Header{"Retry-After": {retryAfter(locked.Wait)}}}
 	case errors.Is(err, users.ErrDenied):
-		p := &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: "the request does not say who sends it",
-			Instead: "send Authorization: Bearer and a token, or Basic with name and password", Spent: no,
+		p := &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: "the request does not say who you are",
+			Instead: "send Authorization: Bearer with a token, or Basic with name and password", Spent: no,
 			header: http.Header{"Www-Authenticate": {`Bearer realm="discreet"`}}}
 		if claimsUser(r) {
 			a.metrics.login("denied")

@@ -21,11 +21,11 @@ import (
 // Spending is what was spent of a dataset's budget.
 type Spending struct {
 	Dataset  string        `json:"dataset"`
-	Accounts []api.Account `json:"accounts" doc:"Your own account; all of them, for the owner"`
+	Accounts []api.Account `json:"accounts" doc:"Your own account; for the owner, all of them"`
 	// Remaining is what can still be spent.
-	Remaining *api.Remaining `json:"remaining,omitempty" doc:"What you can still spend: the least of what is left in all accounts that you are charged in"`
+	Remaining *api.Remaining `json:"remaining,omitempty" doc:"What you can still spend: the smallest amount left in any account that you are charged in"`
 	// Questions is about how many more questions that is.
-	Questions *int64   `json:"questions,omitempty" doc:"About how many more questions that is at the default price"`
+	Questions *int64   `json:"questions,omitempty" doc:"About how many more questions that pays for at the default price"`
 	Promise   []string `json:"promise,omitempty" doc:"What the budget promises to every person in the data; for the owner"`
 }
 
@@ -36,8 +36,8 @@ type budgetHandler struct {
 }
 
 func (h *budgetHandler) register(r *router) {
-	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/budget", "budget", "What is spent and what is left",
-		"Your own account and what you can still spend; for the owner, all accounts and the promise.", http.StatusNotFound),
+	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/budget", "budget", "What is spent, and what is left",
+		"Your own account, and what you can still spend; for the owner, all accounts and the promise.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *datasetPath) (*body[Spending], error) {
 			ds, err := datasetFor(h.dispatcher.DB().Policy(), u, in.Name)
 			if err != nil {
@@ -97,61 +97,62 @@ type Charged struct {
 type Span struct {
 	Start    time.Time `json:"start" doc:"When it begins, in UTC"`
 	Charges  int       `json:"charges"`
-	Cost     dp.Cost   `json:"cost" doc:"What all who are listed were charged together"`
-	Analysts []Charged `json:"analysts" doc:"By name; who was charged nothing is left out"`
+	Cost     dp.Cost   `json:"cost" doc:"What everybody listed was charged in total"`
+	Analysts []Charged `json:"analysts" doc:"By name; analysts with no charges are left out"`
 }
 
 // LastingAccount is an account with how long it lasts.
 type LastingAccount struct {
 	api.Account
-	Questions *int64           `json:"questions,omitempty" doc:"About how many more questions at the default price it has left"`
-	Forecast  budgets.Forecast `json:"forecast" doc:"How long it lasts at the pace of the last 30 days"`
+	Questions *int64           `json:"questions,omitempty" doc:"About how many more questions it pays for at the default price"`
+	Forecast  budgets.Forecast `json:"forecast" doc:"How long it will last at the pace of the last 30 days"`
 }
 
 // Window is where a renewed budget stands.
 type Window struct {
-	Number  uint64 `json:"number" doc:"The current window, from 1 on"`
+	Number  uint64 `json:"number" doc:"The current window, counted from 1"`
 	Windows uint64 `json:"windows" doc:"How many there will ever be"`
 	Every   string `json:"every"`
-	Due     string `json:"due,omitempty" doc:"The day from which on the owner meant to begin the next one; for the owner. Left out before the first charge and in the last window"`
-	Overdue bool   `json:"overdue" doc:"That day has come"`
+	Due     string `json:"due,omitempty" doc:"For the owner: the day from which they meant to begin the next one. Left out before the first charge and in the last window"`
+	Overdue bool   `json:"overdue" doc:"True from that day on"`
 }
 
 type BudgetAlert struct {
 	Account string `json:"account"`
 	Kind    string `json:"kind" enum:"spent,pace,due" doc:"spent: a threshold of the limit is passed. pace: it will be used up soon. due: the next window is due"`
-	Percent int    `json:"percent,omitempty" doc:"Of spent: the threshold, 50, 80 or 95; 100 where nothing is left"`
-	Until   string `json:"until,omitempty" doc:"Of pace: the day on which it is used up; of due: the day"`
+	Percent int    `json:"percent,omitempty" doc:"For spent: the threshold, 50, 80 or 95; 100 if nothing is left"`
+	Until   string `json:"until,omitempty" doc:"For pace: the day when it will be used up; for due: the day when it is due"`
 	Text    string `json:"text"`
 }
 
 // SpendingOverTime is what was spent when, and how long the rest lasts.
 type SpendingOverTime struct {
 	Dataset    string           `json:"dataset"`
-	Claim      string           `json:"claim" enum:"epsilon,rho" doc:"Which member of costs, limits and what is left to draw: the sum by which the budget lasts longer"`
+	Claim      string           `json:"claim" enum:"epsilon,rho" doc:"Which member of costs, limits and what is left to plot: the one by which the budget lasts longer"`
 	Bucket     string           `json:"bucket" enum:"hour,day,week"`
 	From       time.Time        `json:"from"`
 	To         time.Time        `json:"to"`
-	Spans      []Span           `json:"spans" doc:"In their order, without gaps"`
-	Accounts   []LastingAccount `json:"accounts" doc:"Your own; all of them, for the owner"`
-	Window     *Window          `json:"window,omitempty" doc:"Where the budget is renewed"`
-	Thresholds []int            `json:"thresholds" doc:"The parts of a limit, in percent, at which there is an alert"`
+	Spans      []Span           `json:"spans" doc:"In order, without gaps"`
+	Accounts   []LastingAccount `json:"accounts" doc:"Your own; for the owner, all of them"`
+	Window     *Window          `json:"window,omitempty" doc:"If the budget is renewed"`
+	Thresholds []int            `json:"thresholds" doc:"The percentages of a limit that raise an alert"`
 	Alerts     []BudgetAlert    `json:"alerts"`
 }
 
 type spendingInput struct {
 	Name   string    `path:"name" maxLength:"64"`
 	Bucket string    `query:"bucket" enum:"hour,day,week" default:"day" doc:"How long a span is. Weeks begin on Monday, in UTC"`
-	From   time.Time `query:"from" doc:"Where the first span lies; 30 spans before the last, where it is left out"`
-	To     time.Time `query:"to" doc:"Where the last one lies; now, where it is left out"`
+	From   time.Time `query:"from" doc:"A time in the first span; 30 spans before the last if you leave it out"`
+	To     time.Time `query:"to" doc:"A time in the last span; now if you leave it out"`
 }
 
 // maxSpans is how many spans one answer has.
 const maxSpans = 1000
 
 func (h *budgetHandler) registerSpending(r *router) {
-	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/spending", "spending", "What was spent when, and how long it lasts",
-		"Charges in spans of time, what is left, and a forecast at the pace of the last 30 days. Your own; of everybody, for the owner.",
+	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/spending", "spending", "What was spent when, and how long the "+
+		"rest will last",
+		"Charges per span of time, what is left, and a forecast at the pace of the last 30 days. Your own; for the owner, everybody's.",
 		http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *spendingInput) (*body[SpendingOverTime], error) {
 			ds, err := datasetFor(h.dispatcher.DB().Policy(), u, in.Name)
@@ -242,7 +243,7 @@ const paceAlertWithin = 14 * 24 * time.Hour
 func (out *SpendingOverTime) alert(a LastingAccount, now time.Time) {
 	if a.Forecast.Status == budgets.UsedUp {
 		out.Alerts = append(out.Alerts, BudgetAlert{Account: a.Name, Kind: "spent", Percent: 100,
-			Text: fmt.Sprintf("nothing is left of the budget of %q", a.Name)})
+			Text: fmt.Sprintf("the budget of %q is used up", a.Name)})
 		return
 	}
 	if a.Alert > 0 {
@@ -258,7 +259,7 @@ func (out *SpendingOverTime) alert(a LastingAccount, now time.Time) {
 	}
 	if a.Forecast.Until <= now.Add(paceAlertWithin).UTC().Format(time.DateOnly) {
 		out.Alerts = append(out.Alerts, BudgetAlert{Account: a.Name, Kind: "pace", Until: a.Forecast.Until,
-			Text: fmt.Sprintf("at the pace of the last %d days the budget of %q is used up on %s", budgets.WindowDays, a.Name,
+			Text: fmt.Sprintf("at the pace of the last %d days the budget of %q will be used up on %s", budgets.WindowDays, a.Name,
 				a.Forecast.Until)})
 	}
 }
@@ -274,7 +275,7 @@ func (out *SpendingOverTime) fillSpans(ds *policy.Dataset, spent map[string][]bu
 		from = addSpans(spanStart(to, in.Bucket), in.Bucket, -29)
 	}
 	if from.Year() < 1 || to.Year() > 9999 || from.After(to) {
-		return invalidInput("query.from", "it has to be before to, and both within the years 1 to 9999")
+		return invalidInput("query.from", "it must be before to, and both within the years 1 to 9999")
 	}
 	out.From = spanStart(from, in.Bucket)
 	out.To = addSpans(spanStart(to, in.Bucket), in.Bucket, 1)
@@ -282,7 +283,7 @@ func (out *SpendingOverTime) fillSpans(ds *policy.Dataset, spent map[string][]bu
 	out.Spans = []Span{}
 	for at := out.From; at.Before(out.To); at = addSpans(at, in.Bucket, 1) {
 		if len(out.Spans) == maxSpans {
-			return invalidInput("query.from", fmt.Sprintf("that is more than %d spans: ask for less, or for longer ones", maxSpans))
+			return invalidInput("query.from", fmt.Sprintf("that is more than %d spans: ask for fewer, or for longer ones", maxSpans))
 		}
 		places[at] = len(out.Spans)
 		out.Spans = append(out.Spans, Span{Start: at, Analysts: []Charged{}})

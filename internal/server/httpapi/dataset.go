@@ -21,13 +21,13 @@ import (
 // the data is, is not part of it.
 type Dataset struct {
 	Name       string   `json:"name"`
-	Unit       string   `json:"unit" doc:"Whom the budget protects: row, or the column that names a person"`
-	Neighbours string   `json:"neighbours" doc:"What it means to be without a person: add-remove or substitute"`
+	Unit       string   `json:"unit" doc:"Whom the budget protects: row, or the column that identifies a person"`
+	Neighbours string   `json:"neighbours" doc:"How two neighbouring datasets differ: add-remove or substitute"`
 	Budget     Budget   `json:"budget"`
 	Tables     []Table  `json:"tables"`
 	Views      []View   `json:"views"`
-	Analysts   []string `json:"analysts,omitempty" doc:"Who may ask; for the owner"`
-	Expires    string   `json:"expires,omitempty" doc:"The first day, in UTC, on which you may not ask any more"`
+	Analysts   []string `json:"analysts,omitempty" doc:"For the owner: who may ask"`
+	Expires    string   `json:"expires,omitempty" doc:"The first day, in UTC, on which you may no longer ask"`
 }
 
 // Budget is what one question may cost, and what all of them may.
@@ -35,23 +35,23 @@ type Budget struct {
 	Epsilon        dp.Amount `json:"epsilon"`
 	Delta          dp.Amount `json:"delta"`
 	KeysDelta      dp.Amount `json:"keys_delta" doc:"The part of delta that is set aside for private keys"`
-	DefaultEpsilon dp.Amount `json:"default_epsilon" doc:"What a question costs that names no price"`
-	MinEpsilon     dp.Amount `json:"min_epsilon" doc:"The least that one question may cost"`
-	MaxEpsilon     dp.Amount `json:"max_epsilon" doc:"The most that one question may cost"`
-	DefaultDelta   dp.Amount `json:"default_delta" doc:"What a question takes that releases private keys"`
-	Every          string    `json:"every,omitempty" doc:"How long a window of a renewed budget is meant to be"`
+	DefaultEpsilon dp.Amount `json:"default_epsilon" doc:"The price of a question that names none"`
+	MinEpsilon     dp.Amount `json:"min_epsilon" doc:"The lowest price of one question"`
+	MaxEpsilon     dp.Amount `json:"max_epsilon" doc:"The highest price of one question"`
+	DefaultDelta   dp.Amount `json:"default_delta" doc:"How much delta a question takes if it releases private keys"`
+	Every          string    `json:"every,omitempty" doc:"How long the owner means a window of a renewed budget to be"`
 	Windows        int64     `json:"windows,omitempty" doc:"How many windows there will ever be"`
 }
 
 // Table is a table that can be asked about.
 type Table struct {
 	Name      string   `json:"name"`
-	Public    bool     `json:"public" doc:"Everybody may know its rows"`
+	Public    bool     `json:"public" doc:"Anybody may know its rows"`
 	Person    string   `json:"person" doc:"How many rows a person has: row, unique, many, or public"`
-	Column    string   `json:"column,omitempty" doc:"The column that names the person"`
+	Column    string   `json:"column,omitempty" doc:"The column that identifies the person"`
 	Path      []string `json:"path" doc:"How to get from a row to its person"`
-	MaxRows   int64    `json:"max_rows" doc:"How many rows of a person count at most in one group"`
-	MaxGroups int64    `json:"max_groups" doc:"In how many groups a person counts at most"`
+	MaxRows   int64    `json:"max_rows" doc:"The most rows of a person that count in one group"`
+	MaxGroups int64    `json:"max_groups" doc:"The most groups that a person counts in"`
 	Columns   []Column `json:"columns"`
 }
 
@@ -60,10 +60,10 @@ type Column struct {
 	Name     string   `json:"name"`
 	Type     string   `json:"type"`
 	Nullable bool     `json:"nullable"`
-	Bounds   *Bounds  `json:"bounds,omitempty" doc:"The ends that values are moved to before they are summed"`
-	Step     string   `json:"step,omitempty" doc:"The distance of two values"`
-	Keys     string   `json:"keys" enum:"none,public,private" doc:"How values may appear as groups"`
-	Values   []string `json:"values,omitempty" doc:"The public keys, where the policy lists them"`
+	Bounds   *Bounds  `json:"bounds,omitempty" doc:"Values are clamped to these bounds before they are summed"`
+	Step     string   `json:"step,omitempty" doc:"The distance between two values"`
+	Keys     string   `json:"keys" enum:"none,public,private" doc:"How values can appear as groups"`
+	Values   []string `json:"values,omitempty" doc:"The public keys, if the policy lists them"`
 }
 
 // Bounds are the ends of a column, as its type spells them.
@@ -93,7 +93,8 @@ type datasetHandler struct {
 
 func (h *datasetHandler) register(r *router) {
 	register(r,
-		operation(anyUser, http.MethodGet, "/v1/datasets", "datasets", "The datasets", "Those that you may ask about; an owner sees all."),
+		operation(anyUser, http.MethodGet, "/v1/datasets", "datasets", "The datasets", "Those that you may ask about; an owner sees all "+
+			"of them."),
 		func(_ context.Context, u users.User, _ *empty) (*body[Datasets], error) {
 			return bodyOf(Datasets{visibleDatasets(h.dispatcher.DB().Policy(), u)}), nil
 		})
@@ -145,15 +146,16 @@ func ChooseDataset(p *policy.Policy, u users.User, name string) (string, error) 
 	}
 	if name == "" && len(mine) > 1 {
 		return "", &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: "you may ask about several datasets",
-			Instead: "say which of them, in dataset", Spent: no}
+			Instead: "name one of them in dataset", Spent: no}
 	}
 	ds, err := datasetFor(p, u, name)
 	if err != nil {
 		return "", err
 	}
 	if ds.Analysts[u.Name] == nil {
-		return "", &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "an owner sees budgets and the ledger, and asks nothing",
-			Instead: "ask as an analyst that the policy lists", Spent: no}
+		return "", &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "an owner sees budgets and the ledger, but cannot ask " +
+			"questions",
+			Instead: "ask as an analyst whom the policy lists", Spent: no}
 	}
 	return ds.Name, nil
 }
@@ -228,7 +230,7 @@ type streamHandler struct {
 func (h *streamHandler) register(r *router) {
 	register(r,
 		operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams", "streams", "The streams of a dataset",
-			"What the policy says about them: what can be asked, how exact answers are, and what they cost. Nothing is read from the data.",
+			"What the policy says about them: what you can ask, how exact answers are, and what they cost. Nothing is read from the data.",
 			http.StatusNotFound),
 		func(_ context.Context, u users.User, in *datasetPath) (*body[Streams], error) {
 			all, err := h.streams(u, in.Name)
@@ -238,8 +240,8 @@ func (h *streamHandler) register(r *router) {
 			return bodyOf(Streams{all}), nil
 		})
 	o := operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/synthetic", "synthetic", "A synthetic table",
-		"How many people a stream predicts for each combination of values. It is made of released answers alone, so it is free; how far "+
-			"it is off is known for the questions that were asked, and for nothing else. Accept: text/csv sends it as CSV.",
+		"How many people a stream predicts for each combination of values. It is computed only from released answers, so it is free; its "+
+			"error is known for the questions that were asked, and for no others. Accept: text/csv sends it as CSV.",
 		freeProblems...)
 	setContent(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[api.SyntheticTable](r), mediaCSV: {Type: huma.TypeString}})
 	register(r, o, func(ctx context.Context, u users.User, in *streamPath) (*streamedBody, error) {
@@ -260,7 +262,8 @@ func (h *streamHandler) register(r *router) {
 	})
 	register(r,
 		operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/report", "stream-report", "The accounts of a stream",
-			"For the owner: how many questions were free and paid, what was spent, and what it would have cost without the stream.",
+			"For the owner: how many questions were free and how many paid, what was spent, and what it would have cost without the "+
+				"stream.",
 			freeProblems...),
 		func(ctx context.Context, u users.User, in *streamPath) (*body[counts.Report], error) {
 			if err := h.checkStream(u, in); err != nil {
@@ -320,7 +323,7 @@ type Holdouts struct {
 type Board struct {
 	Dataset string                  `json:"dataset"`
 	Holdout string                  `json:"holdout"`
-	Lines   api.List[api.BoardLine] `json:"lines" doc:"The best first"`
+	Lines   api.List[api.BoardLine] `json:"lines" doc:"Best first"`
 }
 
 type holdoutPath struct {
@@ -347,7 +350,7 @@ func (h *holdoutHandler) register(r *router) {
 			return bodyOf(Holdouts{all}), nil
 		})
 	register(r, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts/{holdout}/board", "board", "The leaderboard of a holdout",
-		"Released scores, of everybody who may ask about the dataset, under the names that they chose. It is free.", freeProblems...),
+		"Released scores of everybody who may ask about the dataset, under the names that they chose. It is free.", freeProblems...),
 		func(ctx context.Context, u users.User, in *holdoutPath) (*body[Board], error) {
 			all, err := h.holdouts(u, in.Name)
 			if err != nil {

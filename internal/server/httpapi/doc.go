@@ -45,7 +45,7 @@
 //	budget       402  the question cannot be paid for. It is 402, and not 409, because what helps is more budget or a smaller
 //	                  price, and not another try
 //	price        402  the question was asked only where it is free, and is not; price says what it would cost
-//	closed       423  questions failed after they were charged, and there are no new answers until the owner has released it
+//	closed       423  questions failed after they were charged, and there are no new answers until the owner has released them
 //	limit        429  too many questions, or too many answers that are not read; Retry-After says when to try again. 409 where it
 //	                  is too many tokens
 //	request      409  the Idempotency-Key was used for another question
@@ -66,7 +66,7 @@
 //	stale        409  what was signed does not fit any more; draft it again
 //	exists       409  there is a user of this name
 //	revoked      409  the user was revoked
-//	running      409  another look at the whole ledger is under way
+//	running      409  another check of the whole ledger is running
 //	origin       403  a page of another origin sent it
 //	missing      404  there is no such thing, or it is not yours
 //	path         404  there is nothing at this address

@@ -30,8 +30,8 @@ func documentConfig(version, cookieName string) huma.Config {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Discreet", Version: version,
-				Description: "Differentially private answers over HTTP. Every answer carries its error bars and is paid for out of a " +
-					"budget. Every error is a problem as RFC 9457 has it.",
+				Description: "Differentially private answers over HTTP. Every answer carries its error bars and is paid for from a " +
+					"budget. Every error is a problem as defined in RFC 9457.",
 			},
 			Components: &huma.Components{
 				Schemas: registry,
@@ -95,7 +95,7 @@ type amount float64
 
 func (amount) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Minimum: new(0.0),
-		Description: "An amount of privacy; null where it is unbounded"}
+		Description: "An amount of privacy; null if unbounded"}
 }
 
 // schema returns the schema of a type, by reference.
@@ -132,7 +132,8 @@ func (documentHandler) register(r *router) {
 		{"/openapi.json", "document", "application/openapi+json", &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, asJSON},
 		{"/openapi.yaml", "document-yaml", "application/openapi+yaml", &huma.Schema{Type: huma.TypeString}, asYAML},
 	} {
-		o := operation(anyUser, http.MethodGet, one.at, one.id, "This document", "What this server can be asked, as OpenAPI 3.1.")
+		o := operation(anyUser, http.MethodGet, one.at, one.id, "This document", "This description of the server's interface, in OpenAPI "+
+			"3.1.")
 		setContent(&o, http.StatusOK, map[string]*huma.Schema{one.media: one.schema})
 		register(r, o, func(context.Context, users.User, *empty) (*textBody, error) {
 			b, err := one.make()
@@ -154,10 +155,10 @@ func addCommonHeaders(o *huma.Operation) {
 		if r.Headers == nil {
 			r.Headers = map[string]*huma.Param{}
 		}
-		r.Headers["X-Request-Id"] = &huma.Param{Description: "Names the request: the client's own X-Request-Id where it is 1 to 64 of " +
+		r.Headers["X-Request-Id"] = &huma.Param{Description: "The id of the request: the client's own X-Request-Id if it is 1 to 64 of " +
 			"A-Z, a-z, 0-9, -, _ and .", Schema: &huma.Schema{Type: huma.TypeString}}
 		if status == "429" || status == "503" {
-			r.Headers["Retry-After"] = &huma.Param{Description: "After how many seconds it is worth to try again",
+			r.Headers["Retry-After"] = &huma.Param{Description: "After how many seconds it is worth trying again",
 				Schema: &huma.Schema{Type: huma.TypeInteger}}
 		}
 		if status == "499" {

@@ -23,7 +23,7 @@ import (
 
 type Records struct {
 	Records []Record `json:"records"`
-	Next    *uint64  `json:"next,omitempty" doc:"Where to go on: the next after. Left out at the end of the ledger"`
+	Next    *uint64  `json:"next,omitempty" doc:"Where to continue: the next value of after. Left out at the end of the ledger"`
 }
 
 // ledgerHandler sends the records of the ledger.
@@ -34,7 +34,7 @@ type ledgerHandler struct {
 
 func (h *ledgerHandler) register(r *router) {
 	o := operation(ownerOnly, http.MethodGet, "/v1/ledger", "ledger", "The records of the ledger",
-		"For the owner, page by page. Accept: application/x-ndjson sends all from there on, one a line, whatever the limit.")
+		"For the owner, page by page. Accept: application/x-ndjson sends all records from there on, one per line, whatever the limit.")
 	setContent(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[Records](r), mediaNDJSON: schema[Record](r)})
 	register(r, o, func(ctx context.Context, _ users.User, in *Page) (*streamedBody, error) {
 		from := uint64(in.After + 1)
@@ -54,7 +54,7 @@ func (h *ledgerHandler) register(r *router) {
 		return &streamedBody{func(c huma.Context) { writeJSON(c, out) }}, nil
 	})
 	register(r, operation(ownerOnly, http.MethodGet, "/v1/ledger/head", "head", "The last record of the ledger",
-		"For the owner. Kept elsewhere, it tells the ledger from an older copy of itself."),
+		"For the owner. Keep it elsewhere: it tells the ledger from an older copy of itself."),
 		func(ctx context.Context, _ users.User, _ *empty) (*body[Head], error) {
 			h, err := h.head.read(ctx, h.dispatcher.DB())
 			return bodyOf(h), err
@@ -94,7 +94,7 @@ type Record struct {
 	Time        time.Time        `json:"time"`
 	Kind        string           `json:"kind" enum:"ledger,charge,answer,version,renewal,owner,topup,recovery,note,incident,release"`
 	Hash        string           `json:"hash"`
-	Previous    string           `json:"previous,omitempty" doc:"The hash of the record before"`
+	Previous    string           `json:"previous,omitempty" doc:"The hash of the previous record"`
 	Request     string           `json:"request,omitempty"`
 	Analyst     string           `json:"analyst,omitempty"`
 	Dataset     string           `json:"dataset,omitempty"`
@@ -102,21 +102,21 @@ type Record struct {
 	Query       string           `json:"query,omitempty" doc:"The hash of the question"`
 	Mechanisms  string           `json:"mechanisms,omitempty"`
 	Window      uint64           `json:"window,omitempty"`
-	Cost        *dp.Cost         `json:"cost,omitempty" doc:"What a charge costs; of a top-up, what it adds"`
-	Balances    []ledger.Balance `json:"balances,omitempty" doc:"The accounts after it"`
-	Charge      *uint64          `json:"charge,omitempty" doc:"Of an answer or an incident: the charge that paid for it"`
+	Cost        *dp.Cost         `json:"cost,omitempty" doc:"What a charge costs; for a top-up, what it adds"`
+	Balances    []ledger.Balance `json:"balances,omitempty" doc:"The accounts after this record"`
+	Charge      *uint64          `json:"charge,omitempty" doc:"For an answer or an incident: the charge that paid for it"`
 	AnswerHash  string           `json:"answer_hash,omitempty"`
-	Accounts    []string         `json:"accounts,omitempty" doc:"Of a top-up: which limits it raises"`
+	Accounts    []string         `json:"accounts,omitempty" doc:"For a top-up: which limits it raises"`
 	Reason      string           `json:"reason,omitempty"`
 	PublicKey   string           `json:"public_key,omitempty"`
 	Signature   string           `json:"signature,omitempty"`
 	Anchor      *uint64          `json:"anchor_sequence,omitempty"`
 	AnchorHash  string           `json:"anchor_hash,omitempty"`
-	Failure     string           `json:"failure,omitempty" doc:"Of an incident: error, memory, time, panic or crash"`
-	ByAnalyst   uint64           `json:"borne_by_analyst,omitempty" doc:"Of an incident: how many the policy bore then, of one analyst"`
-	ByDataset   uint64           `json:"borne_by_dataset,omitempty" doc:"Of an incident: how many the policy bore then, of all"`
-	Session     string           `json:"session,omitempty" doc:"Of a note: whose it is. What it says stays in the ledger"`
-	Text        string           `json:"record,omitempty" doc:"The text whose SHA-256 is the hash, with amounts to the last bit; left out of the first record, which holds a secret of the ledger"`
+	Failure     string           `json:"failure,omitempty" doc:"For an incident: error, memory, time, panic or crash"`
+	ByAnalyst   uint64           `json:"borne_by_analyst,omitempty" doc:"For an incident: how many the policy then tolerated from one analyst"`
+	ByDataset   uint64           `json:"borne_by_dataset,omitempty" doc:"For an incident: how many the policy then tolerated from all analysts"`
+	Session     string           `json:"session,omitempty" doc:"For a note: whose it is. Its text stays in the ledger"`
+	Text        string           `json:"record,omitempty" doc:"The text whose SHA-256 is the hash, with exact amounts; left out of the first record, which holds a secret of the ledger"`
 }
 
 func recordOf(r *ledger.Record) Record {
@@ -173,48 +173,48 @@ func (h *head) read(ctx context.Context, db *discreet.DB) (Head, error) {
 // Receipt is a charge, for those who paid it: nothing of it is about others.
 type Receipt struct {
 	Sequence   uint64           `json:"sequence"`
-	Hash       string           `json:"hash" doc:"The head of the ledger right after it. Kept elsewhere, it tells the ledger from an older copy of itself"`
+	Hash       string           `json:"hash" doc:"The head of the ledger right after it. Keep it elsewhere: it tells the ledger from an older copy of itself"`
 	Time       time.Time        `json:"time"`
-	Request    string           `json:"request" doc:"The Idempotency-Key; for the owner, with who sent it before it"`
+	Request    string           `json:"request" doc:"The Idempotency-Key; for the owner, prefixed with the sender"`
 	Analyst    string           `json:"analyst"`
 	Dataset    string           `json:"dataset"`
 	Window     uint64           `json:"window"`
 	Query      string           `json:"query" doc:"The hash of the question"`
 	Mechanisms string           `json:"mechanisms"`
 	Cost       dp.Cost          `json:"cost"`
-	Balances   []ledger.Balance `json:"balances" doc:"Your own account after it; for the owner, all that were charged"`
+	Balances   []ledger.Balance `json:"balances" doc:"Your own account after it; for the owner, all accounts that were charged"`
 }
 
 type Receipts struct {
 	Receipts []Receipt `json:"receipts"`
-	Next     *uint64   `json:"next,omitempty" doc:"Where to go on: the next after, or with newest the next before. Left out at the end of the ledger"`
+	Next     *uint64   `json:"next,omitempty" doc:"Where to continue: the next value of after, or with newest the next value of before. Left out at the end of the ledger"`
 }
 
 // Page is a page of records, in their order.
 type Page struct {
-	After int64 `query:"after" minimum:"-1" default:"-1" doc:"Only what comes after this record"`
-	Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many at most"`
+	After int64 `query:"after" minimum:"-1" default:"-1" doc:"Only records after this one"`
+	Limit int   `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"The most to return"`
 }
 
 // receiptsInput is a page of charges, and which of them.
 type receiptsInput struct {
 	Page
-	Newest  bool      `query:"newest" doc:"The newest first"`
-	Before  int64     `query:"before" minimum:"0" default:"0" doc:"With newest: only what comes before this record; 0 is the end of the ledger"`
-	Analyst string    `query:"analyst" maxLength:"64" doc:"Only theirs. Analysts see their own, whatever stands here"`
-	Dataset string    `query:"dataset" maxLength:"64" doc:"Only of this dataset"`
+	Newest  bool      `query:"newest" doc:"Newest first"`
+	Before  int64     `query:"before" minimum:"0" default:"0" doc:"With newest: only records before this one; 0 is the end of the ledger"`
+	Analyst string    `query:"analyst" maxLength:"64" doc:"Only those of this analyst. An analyst sees only their own, whatever this says"`
+	Dataset string    `query:"dataset" maxLength:"64" doc:"Only those of this dataset"`
 	Since   time.Time `query:"since" doc:"Only from this time on"`
 	Until   time.Time `query:"until" doc:"Only before this time"`
-	Query   string    `query:"query" pattern:"^[0-9a-f]{0,64}$" doc:"Only of questions whose hash begins like this"`
-	Receipt string    `query:"receipt" pattern:"^[0-9a-f]{0,64}$" doc:"Only charges whose own hash begins like this"`
+	Query   string    `query:"query" pattern:"^[0-9a-f]{0,64}$" doc:"Only charges for questions whose hash begins with this"`
+	Receipt string    `query:"receipt" pattern:"^[0-9a-f]{0,64}$" doc:"Only charges whose own hash begins with this"`
 }
 
 func (in *receiptsInput) check() error {
 	if in.Newest && in.After != -1 {
-		return invalidInput("query.after", "with newest, page on with before")
+		return invalidInput("query.after", "with newest, continue with before")
 	}
 	if !in.Newest && in.Before != 0 {
-		return invalidInput("query.before", "it is for newest; page on with after")
+		return invalidInput("query.before", "it belongs to newest; continue with after")
 	}
 	return nil
 }
@@ -339,7 +339,7 @@ type receiptHandler struct {
 
 func (h *receiptHandler) register(r *router) {
 	register(r, operation(anyUser, http.MethodGet, "/v1/receipts/{sequence}", "receipt", "A charge",
-		"One of your own; an owner sees all. There is no difference between another's and one that does not exist.", http.StatusNotFound),
+		"One of your own; an owner sees all. Somebody else's looks the same as one that does not exist.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *sequencePath) (*body[Receipt], error) {
 			r, err := h.dispatcher.DB().Record(ctx, in.Sequence)
 			if errors.As(err, new(*ledger.NoRecordError)) || err == nil && !isVisibleCharge(u, r) {
@@ -351,8 +351,8 @@ func (h *receiptHandler) register(r *router) {
 			return bodyOf(receiptOf(u, r)), nil
 		})
 	register(r, operation(anyUser, http.MethodGet, "/v1/receipts", "receipts", "Your charges",
-		"Page by page: a page can have fewer than limit, or none, and still a next. With newest they come from the last one back, and "+
-			"next is the next before. An owner sees everybody's.", http.StatusNotFound),
+		"Page by page: a page can have fewer than limit, or none, and still a next. With newest they come in reverse order, and next is "+
+			"the next value of before. An owner sees everybody's.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *receiptsInput) (*body[Receipts], error) {
 			if err := in.check(); err != nil {
 				return nil, err

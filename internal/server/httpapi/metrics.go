@@ -47,9 +47,9 @@ func newMetrics(o Options) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_requests_total",
-			Help: "HTTP requests of users, by address."}, []string{"route"}),
+			Help: "HTTP requests by users, by route."}, []string{"route"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_logins_total",
-			Help: "HTTP requests that said who sent them, by what came of it: in, denied or locked."}, []string{"outcome"}),
+			Help: "HTTP requests with credentials, by outcome: in, denied or locked."}, []string{"outcome"}),
 	}
 	m.registry.MustRegister(m.requests, m.logins, &serverState{o.Version, o.Connections, o.Limits, o.Dispatcher})
 	return m
@@ -68,28 +68,28 @@ type serverState struct {
 
 var (
 	infoDesc      = prometheus.NewDesc("discreet_info", "The version of the server.", []string{"version"}, nil)
-	questionsDesc = prometheus.NewDesc("discreet_questions_total", "Questions that came.", nil, nil)
+	questionsDesc = prometheus.NewDesc("discreet_questions_total", "Questions received.", nil, nil)
 	declinedDesc  = prometheus.NewDesc("discreet_questions_declined_total",
-		"Questions that were not asked, by why: refused for the text, disputed where two checks of ours do not agree about it, exhausted "+
-			"for the budget, closed for incidents, limited for how many there were.", []string{"outcome"}, nil)
-	sessionsDesc    = prometheus.NewDesc("discreet_sessions", "Sessions of interactive mechanisms that are open.", nil, nil)
-	connectionsDesc = prometheus.NewDesc("discreet_wire_connections", "Connections of PostgreSQL clients.", nil, nil)
+		"Questions that were not answered, by reason: refused because of the text, disputed because two checks of it disagree, exhausted "+
+			"because of the budget, closed because of incidents, limited because there were too many.", []string{"outcome"}, nil)
+	sessionsDesc    = prometheus.NewDesc("discreet_sessions", "Open sessions of interactive mechanisms.", nil, nil)
+	connectionsDesc = prometheus.NewDesc("discreet_wire_connections", "Open connections of PostgreSQL clients.", nil, nil)
 	turnedAwayDesc  = prometheus.NewDesc("discreet_turned_away_total",
-		"How often a limit turned somebody away: wire_full, http_full for want of a connection, wire_address, http_address of one for "+
-			"their address, wire_made_room, http_made_room where nobody had logged in and a newcomer took the place, "+
-			"wire_user where a user has as many as a user can; http_requests for requests of HTTP/2; memory_user, "+
-			"memory_server for what is held for them or for all; unread where a client read nothing; guesses at passwords.",
+		"How often a limit turned somebody away. wire_full, http_full: no connection was free. wire_address, http_address: their address "+
+			"had too many. wire_made_room, http_made_room: a connection that nobody had logged in on made room for a newcomer. "+
+			"wire_user: the user had too many. http_requests: HTTP/2 requests. memory_user, memory_server: too much was held for the "+
+			"user, or for all. unread: a client read nothing. guesses: at passwords.",
 		[]string{"limit"}, nil)
-	spentRatioDesc = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.",
+	spentRatioDesc = prometheus.NewDesc("discreet_budget_spent_ratio", "The part of its limit that an account has spent, from 0 to 1.",
 		[]string{"dataset", "account", "kind"}, nil)
 	incidentsDesc = prometheus.NewDesc("discreet_incidents",
-		"Questions that failed after their charge, and that the owner has not released.",
+		"Questions that failed after they were charged and that the owner has not released.",
 		[]string{"dataset"}, nil)
-	closedDesc = prometheus.NewDesc("discreet_closed", "1 where a dataset gives nobody new answers, because of incidents, and 0 elsewhere.",
+	closedDesc = prometheus.NewDesc("discreet_closed", "1 if incidents stop a dataset from giving anybody new answers, otherwise 0.",
 		[]string{"dataset"}, nil)
 	shutOutDesc = prometheus.NewDesc("discreet_analysts_shut_out",
-		"To how many analysts a dataset gives no new answers, because of incidents of their own.", []string{"dataset"}, nil)
-	spentDesc = prometheus.NewDesc("discreet_budget_spent", "What an account has spent, in the claims that it adds up.",
+		"How many analysts get no new answers from a dataset because of their own incidents.", []string{"dataset"}, nil)
+	spentDesc = prometheus.NewDesc("discreet_budget_spent", "What an account has spent, in each claim that it adds up.",
 		[]string{"dataset", "account", "kind", "claim"}, nil)
 )
 
@@ -173,7 +173,7 @@ func (m *metrics) register(r *router) {
 // Health is what everybody may know.
 type Health struct {
 	Status string `json:"status" enum:"ok,not ready"`
-	Reason string `json:"reason,omitempty" doc:"What it waits for, or why it ends: the data, the ledger, or the end of the server"`
+	Reason string `json:"reason,omitempty" doc:"What the server is waiting for, or why it is ending: the data, the ledger, or the shutdown"`
 }
 
 type healthAnswer struct {
@@ -190,15 +190,15 @@ type healthHandler struct {
 // register adds the two addresses that need no user. They say yes or no, and what is waited for, in
 // words that are the same whatever data and ledger there are.
 func (h *healthHandler) register(r *router) {
-	registerCheck(r, operation(everybody, http.MethodGet, "/healthz", "alive", "Whether the server runs",
-		"For those who start it again when it does not: 503 once its ledger does no more work before that."), func() error {
+	registerCheck(r, operation(everybody, http.MethodGet, "/healthz", "alive", "Whether the server is running",
+		"For a supervisor that restarts it: 503 once its ledger has stopped."), func() error {
 		if h.dispatcher != nil && h.dispatcher.Stopped() {
 			return errStopped
 		}
 		return nil
 	})
-	registerCheck(r, operation(everybody, http.MethodGet, "/readyz", "ready", "Whether questions can be asked",
-		"For those who send others here."),
+	registerCheck(r, operation(everybody, http.MethodGet, "/readyz", "ready", "Whether you can ask questions",
+		"For a load balancer."),
 		func() error {
 			if h.ready == nil {
 				return nil

@@ -120,8 +120,8 @@ func (l *layers) warnOfProxy(r *http.Request) {
 		return
 	}
 	l.proxyWarning.Do(func() {
-		l.log.LogAttrs(r.Context(), slog.LevelWarn, "requests come through a proxy that is not trusted, so all of its clients share the "+
-			"limits of one address; if it is yours, list it in --trust-proxy", slog.String("address", peer))
+		l.log.LogAttrs(r.Context(), slog.LevelWarn, "requests come through an untrusted proxy, so all of its clients share the limits of "+
+			"one address; if the proxy is yours, list it in --trust-proxy", slog.String("address", peer))
 	})
 }
 
@@ -205,13 +205,13 @@ func (l *layers) route() http.Handler {
 		}
 		w.Header().Set("Allow", seen.Header().Get("Allow"))
 		writeProblem(w, r, &Problem{Status: http.StatusMethodNotAllowed, Kind: "method",
-			Detail: "there is nothing here for this method; the header Allow says for which"})
+			Detail: "this address does not take this method; the header Allow lists those it takes"})
 	})
 }
 
 func errNoPath() *Problem {
 	return &Problem{Status: http.StatusNotFound, Kind: "path", Detail: "there is nothing at this address",
-		Instead: "GET /openapi.json lists what there is"}
+		Instead: "GET /openapi.json lists all addresses"}
 }
 
 // discardWriter takes what the mux says about a path that it does not have.
@@ -303,7 +303,7 @@ func (l *layers) readBody(next http.Handler) http.Handler {
 			// browser knows, and cannot make it send this one.
 			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != mediaJSON {
 				writeProblem(w, r, &Problem{Status: http.StatusUnsupportedMediaType, Kind: "body",
-					Detail: "the body is not said to be JSON", Instead: "send Content-Type: application/json", Spent: no})
+					Detail: "the request does not declare its body as JSON", Instead: "send Content-Type: application/json", Spent: no})
 				return
 			}
 			if !utf8.Valid(text) {
@@ -413,7 +413,7 @@ func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 
 // memoryProblem is the problem of who holds too much.
 func memoryProblem(e *clientlimits.FullError) *Problem {
-	instead := "read the answers that are on their way to you, or close them; or wait as long as Retry-After says"
+	instead := "read or close the answers that are on their way to you, or wait as long as Retry-After says"
 	if e.Others {
 		instead = "wait as long as Retry-After says"
 	}

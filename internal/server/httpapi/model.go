@@ -18,7 +18,7 @@ import (
 // Models are several, in the order in which they were paid for.
 type Models struct {
 	Models api.List[*api.KeptModel] `json:"models"`
-	Next   *uint64                  `json:"next,omitempty" doc:"Where to go on: the next after. Left out at the end"`
+	Next   *uint64                  `json:"next,omitempty" doc:"Where to continue: the next value of after. Left out at the end"`
 }
 
 // weights stands for [learn.Model] in the document.
@@ -31,22 +31,22 @@ func (weights) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true,
 		Required:    []string{"format", "method", "loss", "guarantee", "receipt", "encoding", "weights", "step"},
-		Description: "A model as 'discreet predict' reads it. What is not listed here docs/learning.md has",
+		Description: "A model as 'discreet predict' reads it. docs/learning.md describes the rest",
 		Properties: map[string]*huma.Schema{
 			"format": text, "method": text, "loss": text, "guarantee": object, "receipt": object,
 			"encoding": {Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"features", "target"},
 				Description: "Features and target, with bounds and steps, or values",
 				Properties:  map[string]*huma.Schema{"features": {Type: huma.TypeArray, Items: object}, "target": object}},
-			"weights": {Type: huma.TypeArray, Description: "Whole numbers of steps: a list for each linear function, with the " +
-				"intercept at its end", Items: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeInteger}}},
+			"weights": {Type: huma.TypeArray, Description: "Whole numbers of steps: one list for each linear function, with the " +
+				"intercept last", Items: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeInteger}}},
 			"step": {Type: huma.TypeNumber},
 		},
 	}
 }
 
 type modelsInput struct {
-	After   int64  `query:"after" minimum:"-1" default:"-1" doc:"Only what was paid for after this record"`
-	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many at most"`
+	After   int64  `query:"after" minimum:"-1" default:"-1" doc:"Only models paid for after this record"`
+	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"The most to return"`
 	Dataset string `query:"dataset" maxLength:"64" doc:"Only those of this dataset"`
 }
 
@@ -64,7 +64,8 @@ func (h *modelHandler) register(r *router) {
 	h.registerTraining(r)
 	register(r,
 		operation(anyUser, http.MethodGet, "/v1/models", "models", "Your models",
-			"Those that you paid for; an owner sees all. Page by page: a page can have fewer than limit, or none, and still a next.",
+			"Those that you paid for; an owner sees all of them. Page by page: a page can have fewer than limit, or none, and still a "+
+				"next.",
 			freeProblems...),
 		func(ctx context.Context, u users.User, in *modelsInput) (*body[Models], error) {
 			datasets, analyst := h.scope(u)
@@ -87,8 +88,8 @@ func (h *modelHandler) register(r *router) {
 		})
 	register(r,
 		operation(anyUser, http.MethodGet, "/v1/models/{id}", "model", "A model",
-			"One that you paid for, or were given because somebody had paid before; an owner sees all. There is no difference between "+
-				"another's and one that does not exist. It is free.", freeProblems...),
+			"One that you paid for, or were given because somebody had paid before; an owner sees all of them. Somebody else's looks the "+
+				"same as one that does not exist. It is free.", freeProblems...),
 		func(ctx context.Context, u users.User, in *modelPath) (*body[*api.KeptModel], error) {
 			var out *api.KeptModel
 			datasets, analyst := h.scope(u)
@@ -120,41 +121,42 @@ func hideFrom(u users.User, m *api.KeptModel) {
 }
 
 type TrainingQuestion struct {
-	Dataset  string  `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
-	Features string  `json:"features" minLength:"1" doc:"One SELECT, of numbers with bounds and columns with public keys; each of its rows is one to learn from"`
-	Target   string  `json:"target" minLength:"1" doc:"What to predict: a column of the SELECT, or an expression over the same tables. Its public keys are classes; a number is predicted as a number"`
+	Dataset  string  `json:"dataset,omitempty" maxLength:"64" doc:"You can leave it out if you have only one"`
+	Features string  `json:"features" minLength:"1" doc:"One SELECT of numbers with bounds and columns with public keys; the model learns from its rows"`
+	Target   string  `json:"target" minLength:"1" doc:"What to predict: a column of the SELECT, or an expression over the same tables. Public keys are predicted as classes, and a number as a number"`
 	Epsilon  decimal `json:"epsilon" doc:"What to pay for the model"`
-	Evaluate decimal `json:"evaluate,omitempty" doc:"What to pay on top for an estimate of how good it is on the rows that it was trained on; there is none where it is left out"`
-	Loss     string  `json:"loss,omitempty" enum:"logistic,huber,squares" doc:"logistic for classes and squares for numbers, where it is left out"`
-	Method   string  `json:"method,omitempty" enum:"auto,output,objective,minima" doc:"How it is made private; auto chooses from what is public"`
+	Evaluate decimal `json:"evaluate,omitempty" doc:"What to pay on top for an estimate of how good the model is on the rows that it was trained on; leave it out for no estimate"`
+	Loss     string  `json:"loss,omitempty" enum:"logistic,huber,squares" doc:"By default logistic for classes and squares for numbers"`
+	Method   string  `json:"method,omitempty" enum:"auto,output,objective,minima" doc:"How the model is made private; auto chooses from what is public"`
 	// The rest has defaults that follow from what is public.
-	Regulariser float64            `json:"regulariser,omitempty" exclusiveMinimum:"0" doc:"Lambda of the sum over the rows, 1/C of other libraries; one is chosen where it is left out"`
-	Tune        []float64          `json:"tune,omitempty" maxItems:"64" doc:"Regularisers to choose from on the data, which epsilon pays for too"`
-	Radius      float64            `json:"radius,omitempty" exclusiveMinimum:"0" doc:"What rows are clipped to"`
-	HalfWidth   float64            `json:"half_width,omitempty" exclusiveMinimum:"0" doc:"huber: half of the width of the bend"`
-	Residual    float64            `json:"residual,omitempty" exclusiveMinimum:"0" doc:"squares: beyond this residual the loss is straight; 1 is half of the target's range"`
+	Regulariser float64            `json:"regulariser,omitempty" exclusiveMinimum:"0" doc:"Lambda of the sum over the rows, 1/C in other libraries; chosen for you if you leave it out"`
+	Tune        []float64          `json:"tune,omitempty" maxItems:"64" doc:"Regularisers to choose from using the data; epsilon pays for that too"`
+	Radius      float64            `json:"radius,omitempty" exclusiveMinimum:"0" doc:"The bound that rows are clipped to"`
+	HalfWidth   float64            `json:"half_width,omitempty" exclusiveMinimum:"0" doc:"huber: half the width of the bend"`
+	Residual    float64            `json:"residual,omitempty" exclusiveMinimum:"0" doc:"squares: beyond this residual the loss is linear; 1 is half the target's range"`
 	Weights     map[string]float64 `json:"weights,omitempty" maxProperties:"1000" doc:"Public weights of classes"`
-	Rows        int64              `json:"rows,omitempty" minimum:"1" doc:"About how many rows there are, where that is public: for the choice of a method and for what is said about accuracy"`
+	Rows        int64              `json:"rows,omitempty" minimum:"1" doc:"About how many rows there are, if that is public: used to choose a method and to estimate accuracy"`
 	Request     string             `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 }
 
 type trainingInput struct {
-	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,63}$" doc:"Names the question for retries: sent again with the same key, it is charged once. Keys of others are others"`
+	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,63}$" doc:"A key for retries: a question sent again with the same key is charged once. Another user's keys are separate"`
 	Body TrainingQuestion
 }
 
 type trainedAnswer struct {
-	Key  string `header:"Idempotency-Key" doc:"The key that was sent, or one that was drawn"`
+	Key  string `header:"Idempotency-Key" doc:"The key that you sent, or a random one"`
 	Body *api.Training
 }
 
 func (h *modelHandler) registerTraining(r *router) {
 	register(r, operation(anyUser, http.MethodPost, "/v1/models", "train", "Train a model",
-		"A linear classifier or regression that is differentially private. It is paid for before the data is looked at, and what it cost "+
-			"stays, whatever stops it. The same question again is the same model, free. Few are trained at once; the others wait.",
+		"A linear classifier or regression that is differentially private. You pay before the data is read, and the charge stays, "+
+			"whatever stops the training. The same question again gives the same model, free. Only a few are trained at once; the others "+
+			"wait.",
 		questionProblems...), h.train)
 	register(r, operation(anyUser, http.MethodPost, "/v1/models/quote", "quote-model", "Price a model",
-		"What it would cost, how it would be trained, and why. It is free.", questionProblems...),
+		"What the model would cost, how it would be trained, and why. It is free.", questionProblems...),
 		func(ctx context.Context, u users.User, in *trainingInput) (*body[*api.TrainingQuote], error) {
 			q, _, err := h.read(u, in)
 			if err != nil {
@@ -198,7 +200,7 @@ func (h *modelHandler) read(u users.User, in *trainingInput) (q api.TrainingQues
 			return q, "", invalid("evaluate: "+err.Error(), "")
 		}
 		if q.Spec.Evaluate == 0 {
-			return q, "", invalid("evaluate: it must be above 0", "leave it out to have no estimate")
+			return q, "", invalid("evaluate: it must be above 0", "leave it out for no estimate")
 		}
 	}
 	return q, key, nil
@@ -208,7 +210,7 @@ var _ huma.SchemaProvider = weights{}
 
 // PredictionQuestion asks a model about rows, which are the asker's own.
 type PredictionQuestion struct {
-	Rows []map[string]cell `json:"rows" minItems:"1" maxItems:"100000" doc:"For each row its values by the names of the features, all of them; what is not known is null or empty"`
+	Rows []map[string]cell `json:"rows" minItems:"1" maxItems:"100000" doc:"For each row, the values of all features by name; an unknown value is null or empty"`
 }
 
 // cell is a value of a row: a text, a number, a truth or null, as it was written.
@@ -229,9 +231,9 @@ func (cell) Schema(huma.Registry) *huma.Schema {
 
 // Prediction is what a model says about a row.
 type Prediction struct {
-	Class  string             `json:"class,omitempty" doc:"Of a classifier: the most likely class"`
-	Scores map[string]float64 `json:"scores,omitempty" doc:"Of a classifier: how much speaks for each class"`
-	Value  *float64           `json:"value,omitempty" doc:"Of a regression: the number"`
+	Class  string             `json:"class,omitempty" doc:"For a classifier: the most likely class"`
+	Scores map[string]float64 `json:"scores,omitempty" doc:"For a classifier: the score of each class"`
+	Value  *float64           `json:"value,omitempty" doc:"For a regression: the number"`
 }
 
 // Predictions are those of some rows, in their order.
@@ -249,13 +251,13 @@ type predictionInput struct {
 
 func (h *modelHandler) registerPredictions(r *router) {
 	register(r, operation(anyUser, http.MethodPost, "/v1/models/{id}/predict", "predict", "Predict",
-		"What a model says about rows of yours. It is free: the model was released, and your rows are forgotten.", freeProblems...),
+		"What a model predicts for rows of yours. It is free: the model was released, and your rows are not kept.", freeProblems...),
 		func(ctx context.Context, u users.User, in *predictionInput) (*body[Predictions], error) {
 			out := Predictions{[]Prediction{}}
 			datasets, analyst := h.scope(u)
 			err := h.dispatcher.Models().Use(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *api.KeptModel) error {
 				if classes := max(1, len(m.Model.Encoding.Target.Values)); len(in.Body.Rows) > maxScores/classes {
-					return invalid("these are more scores than one answer has",
+					return invalid("this asks for more scores than one answer can have",
 						fmt.Sprintf("send at most %d rows at a time", maxScores/classes))
 				}
 				for i, row := range in.Body.Rows {
@@ -264,7 +266,7 @@ func (h *modelHandler) registerPredictions(r *router) {
 					}
 					p, err := predict(m.Model, row)
 					if err != nil {
-						return invalid(fmt.Sprintf("row %d: %v", i+1, err), "send values by the names of the model's features")
+						return invalid(fmt.Sprintf("row %d: %v", i+1, err), "send values under the names of the model's features")
 					}
 					out.Predictions = append(out.Predictions, p)
 				}

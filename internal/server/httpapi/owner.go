@@ -25,18 +25,18 @@ import (
 
 // Draft is a record that is yet to be signed.
 type Draft struct {
-	Text        string    `json:"text" doc:"What to sign with Ed25519: the bytes of this text in UTF-8. It is the record without its signature, with the number and the hash of the record that it follows"`
-	Kind        string    `json:"kind" enum:"topup,renewal,release" doc:"What the record is"`
-	Follows     uint64    `json:"follows" doc:"The record that it follows: the last one by which an owner decided something, and for a release the last incident where that came later. What analysts ask meanwhile does not matter"`
-	Time        time.Time `json:"time" doc:"When it was drafted, which is the time of the record"`
-	Expires     time.Time `json:"expires" doc:"Until when it can be written, where nothing else is decided meanwhile"`
+	Text        string    `json:"text" doc:"The text to sign with Ed25519, as UTF-8 bytes. It is the record without its signature, with the number and the hash of the record that it follows"`
+	Kind        string    `json:"kind" enum:"topup,renewal,release" doc:"The kind of the record"`
+	Follows     uint64    `json:"follows" doc:"The record that it follows: the last one in which an owner decided something, or, for a release, the last incident if that came later. Questions that analysts ask meanwhile do not matter"`
+	Time        time.Time `json:"time" doc:"When it was drafted; this becomes the time of the record"`
+	Expires     time.Time `json:"expires" doc:"Until when it can be written, if nothing else is decided meanwhile"`
 	Fingerprint string    `json:"fingerprint" doc:"The fingerprint of the key whose signature counts, as 'discreet ledger key' prints it"`
 }
 
 // Signed is what comes back for a draft.
 type Signed struct {
 	Text      string `json:"text" minLength:"1" maxLength:"65536" doc:"The text of the draft"`
-	Signature string `json:"signature" pattern:"^[0-9a-f]{128}$" doc:"Its Ed25519 signature by the key of the ledger's owner, in hexadecimal"`
+	Signature string `json:"signature" pattern:"^[0-9a-f]{128}$" doc:"The Ed25519 signature of the text with the key of the ledger's owner, in hexadecimal"`
 }
 
 func (s Signed) signer() ledger.Deferred {
@@ -92,15 +92,15 @@ var signatureProblems = []int{http.StatusNotFound, http.StatusConflict}
 // draftOperation and writing make the two operations of a thing that the owner signs.
 func draftOperation(at, id, summary string) huma.Operation {
 	return operation(ownerOnly, http.MethodPost, at, id, summary,
-		"For the owner. Writes nothing: the answer has what to sign, and what would be. Send the same once more with text and signature, "+
-			"to the address without /draft.", signatureProblems...)
+		"For the owner. Writes nothing: the answer has the text to sign, and what would follow. Then send the same input with text and "+
+			"signature to the address without /draft.", signatureProblems...)
 }
 
 func writeOperation(at, id, summary, description string) huma.Operation {
 	o := operation(ownerOnly, http.MethodPost, at, id, summary,
-		description+" It takes the signature of the ledger's owner under a draft, which is stale (409) once an owner has decided "+
-			"something else, or, for a release, something else has failed: then draft it again. What was written "+
-			"already is told once more, and not written twice.", signatureProblems...)
+		description+" It needs a draft signed by the ledger's owner. A draft is stale (409) once an owner has decided something else, "+
+			"or, for a release, something else has failed: then draft it again. A record that was already written is returned again, and "+
+			"not written twice.", signatureProblems...)
 	o.DefaultStatus = http.StatusCreated
 	return o
 }
@@ -115,10 +115,10 @@ func (h *ownerHandler) owned(u users.User, name string) (string, error) {
 }
 
 type TopUp struct {
-	Analyst string  `json:"analyst,omitempty" maxLength:"64" doc:"Raises the quota of this analyst. Without analyst and group it is the dataset's own limit, and people in the data are promised less"`
+	Analyst string  `json:"analyst,omitempty" maxLength:"64" doc:"Raises the quota of this analyst. Without analyst or group it raises the dataset's own limit, and people in the data are promised less"`
 	Group   string  `json:"group,omitempty" maxLength:"64" doc:"Raises the quota of this group"`
-	Epsilon decimal `json:"epsilon,omitempty" doc:"How much more the limit is worth, at the same delta"`
-	Delta   decimal `json:"delta,omitempty" doc:"How much more there is for private keys"`
+	Epsilon decimal `json:"epsilon,omitempty" doc:"How much epsilon to add to the limit, at the same delta"`
+	Delta   decimal `json:"delta,omitempty" doc:"How much to add for private keys"`
 	Reason  string  `json:"reason" minLength:"1" maxLength:"1000" doc:"Why, for whoever reads the ledger later"`
 }
 
@@ -136,7 +136,7 @@ type TopUpDraft struct {
 
 type Raised struct {
 	api.Raised
-	Again bool `json:"again" doc:"It was written before, and is not written twice; then only the sequence is told"`
+	Again bool `json:"again" doc:"True if it was written before, and so not again; then only the sequence is returned"`
 }
 
 type topUpInput struct {
@@ -172,7 +172,7 @@ func (h *ownerHandler) registerTopUps(r *router) {
 			return bodyOf(TopUpDraft{draft, *raised}), nil
 		})
 	register(r, writeOperation("/v1/datasets/{name}/topups", "topup", "Give more budget",
-		"For the owner. Raises the limit of a dataset, a group or an analyst, for the current window where the budget is renewed."),
+		"For the owner. Raises the limit of a dataset, a group or an analyst; if the budget is renewed, for the current window."),
 		func(ctx context.Context, u users.User, in *signedTopUpInput) (*body[Raised], error) {
 			raised, err := h.topUp(ctx, u, in.Name, in.Body.TopUp, in.Body.signer())
 			if record, written := h.alreadyWritten(ctx, in.Body.Signed, err); written {
@@ -194,7 +194,7 @@ func (h *ownerHandler) topUp(ctx context.Context, u users.User, name string, in 
 	t := api.TopUp{Reason: in.Reason, Signer: signer}
 	switch {
 	case in.Analyst != "" && in.Group != "":
-		return nil, invalidInput("body.group", "name an analyst or a group, and not both")
+		return nil, invalidInput("body.group", "name an analyst or a group, not both")
 	case in.Analyst != "":
 		t.Account = in.Analyst
 	case in.Group != "":
@@ -244,7 +244,7 @@ type RenewalDraft struct {
 
 type Renewed struct {
 	api.Renewed
-	Again bool `json:"again" doc:"It was begun before, by the same record; then only the sequence is told"`
+	Again bool `json:"again" doc:"True if the same record began it before; then only the sequence is returned"`
 }
 
 type renewalInput struct {
@@ -268,8 +268,8 @@ func (h *ownerHandler) registerRenewals(r *router) {
 			return bodyOf(RenewalDraft{draft, renewed}), nil
 		})
 	register(r, writeOperation("/v1/datasets/{name}/renewals", "renew", "Begin the next window",
-		"For the owner. Ends the current window of a budget that is renewed, and begins the next one, where the policy has one more. "+
-			"Questions that run meanwhile are charged and not answered: do it when little is going on."),
+		"For the owner. Ends the current window of a renewed budget and begins the next one, if the policy has another. Questions that "+
+			"are running are charged and not answered: do it at a quiet time."),
 		func(ctx context.Context, u users.User, in *signedRenewalInput) (*body[Renewed], error) {
 			renewed, err := h.renew(ctx, u, in.Name, in.Body.Reason, in.Body.signer())
 			if record, written := h.alreadyWritten(ctx, in.Body.Signed, err); written {
@@ -294,27 +294,27 @@ func (h *ownerHandler) renew(ctx context.Context, u users.User, name, reason str
 type Incident struct {
 	Sequence uint64    `json:"sequence"`
 	Time     time.Time `json:"time"`
-	Analyst  string    `json:"analyst" doc:"Empty for a crash that may have been several analysts'"`
+	Analyst  string    `json:"analyst" doc:"Empty for a crash that could have been caused by several analysts"`
 	Failure  string    `json:"failure" doc:"error, memory, time, panic or crash"`
-	Charge   uint64    `json:"charge" doc:"The charge of the question; 0 where it is not known"`
-	Told     bool      `json:"told" doc:"The dataset was open to them, so that somebody was told of it. Only such ones count"`
-	Released uint64    `json:"released" doc:"The record of the release that took it back, or 0"`
+	Charge   uint64    `json:"charge" doc:"The charge of the question; 0 if it is not known"`
+	Told     bool      `json:"told" doc:"True if the dataset was open to them, so that they were told of it. Only these count"`
+	Released uint64    `json:"released" doc:"The record of the release that cleared it, or 0"`
 }
 
 // Incidents are those of a dataset, the newest first.
 type Incidents struct {
 	Dataset   string     `json:"dataset"`
-	Closed    bool       `json:"closed" doc:"The dataset gives nobody new answers"`
-	ShutOut   []string   `json:"shut_out" doc:"The analysts that it gives no new answers"`
-	Open      int        `json:"open" doc:"How many were told and are not released"`
+	Closed    bool       `json:"closed" doc:"True if the dataset gives nobody new answers"`
+	ShutOut   []string   `json:"shut_out" doc:"The analysts who get no new answers from it"`
+	Open      int        `json:"open" doc:"How many were told to an analyst and are not released"`
 	Incidents []Incident `json:"incidents"`
-	More      bool       `json:"more" doc:"There are more, which are older"`
+	More      bool       `json:"more" doc:"True if there are more, older ones"`
 }
 
 const maxIncidents = 1000
 
 type Release struct {
-	Analyst string `json:"analyst,omitempty" maxLength:"64" doc:"Only the incidents of this analyst; all of the dataset, where nobody is named"`
+	Analyst string `json:"analyst,omitempty" maxLength:"64" doc:"Only the incidents of this analyst; all of the dataset if you name nobody"`
 	Reason  string `json:"reason" minLength:"1" maxLength:"1000" doc:"Why, for whoever reads the ledger later"`
 }
 
@@ -327,14 +327,14 @@ type SignedRelease struct {
 // ReleaseDraft is a release that is yet to be signed.
 type ReleaseDraft struct {
 	Draft    Draft `json:"draft"`
-	Releases int   `json:"releases" doc:"How many incidents it takes back"`
+	Releases int   `json:"releases" doc:"How many incidents it would clear"`
 }
 
 type Released struct {
 	Sequence uint64 `json:"sequence"`
-	Released int    `json:"released" doc:"How many incidents it took back"`
-	Closed   bool   `json:"closed" doc:"It is still closed, because of incidents of others"`
-	Again    bool   `json:"again" doc:"It was written before, and is not written twice"`
+	Released int    `json:"released" doc:"How many incidents it cleared"`
+	Closed   bool   `json:"closed" doc:"True if it is still closed, because of other analysts' incidents"`
+	Again    bool   `json:"again" doc:"True if it was written before, and so not again"`
 }
 
 type releaseInput struct {
@@ -349,7 +349,7 @@ type signedReleaseInput struct {
 
 func (h *ownerHandler) registerReleases(r *router) {
 	register(r, operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/incidents", "incidents", "Questions that failed",
-		"For the owner: what failed after its charge, and who gets no new answers because of it.", http.StatusNotFound),
+		"For the owner: what failed after it was charged, and who gets no new answers because of that.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *datasetPath) (*body[Incidents], error) {
 			out, err := h.incidents(ctx, u, in.Name)
 			if err != nil {
@@ -367,8 +367,8 @@ func (h *ownerHandler) registerReleases(r *router) {
 			return bodyOf(ReleaseDraft{draft, released.Released}), nil
 		})
 	register(r, writeOperation("/v1/datasets/{name}/releases", "release", "Release incidents",
-		"For the owner. Takes back the incidents of an analyst, or of the whole dataset, so that there are new answers again. Each "+
-			"release lets as many failures be told as the policy bears."),
+		"For the owner. Clears the incidents of an analyst, or of the whole dataset, so that new answers are given again. Each release "+
+			"lets as many failures be told as the policy tolerates."),
 		func(ctx context.Context, u users.User, in *signedReleaseInput) (*body[Released], error) {
 			released, err := h.release(ctx, u, in.Name, in.Body.Release, in.Body.signer())
 			if record, written := h.alreadyWritten(ctx, in.Body.Signed, err); written {
@@ -436,8 +436,8 @@ func (h *ownerHandler) release(ctx context.Context, u users.User, name string, i
 	out := &Released{Released: len(openIncidents(cases, in.Analyst))}
 	// Of what was signed the ledger says whether it is stale, before anybody looks what is left.
 	if out.Released == 0 && signer.Text == "" {
-		return nil, api.Refuse("GET /v1/datasets/{name}/incidents lists what failed; a crash that names nobody is released with the whole "+
-			"dataset", "there is nothing to release: as a record it would say that somebody looked at what is not there")
+		return nil, api.Refuse("GET /v1/datasets/{name}/incidents lists what failed; release the whole dataset to clear a crash that "+
+			"names nobody", "there is nothing to release, so no record was written")
 	}
 	if out.Sequence, err = db.Release(ctx, dataset, in.Analyst, in.Reason, signer); err != nil {
 		return out, err

@@ -254,7 +254,7 @@ func TestIncident(t *testing.T) {
 		t.Skip("the questions take seconds")
 	}
 	w := slow(t)
-	if got := w.want(w.call("POST", "/v1/query", "ana", long(1)), 504); !strings.Contains(got.body, "the server's limit of time") ||
+	if got := w.want(w.call("POST", "/v1/query", "ana", long(1)), 504); !strings.Contains(got.body, "the server's time limit") ||
 		!strings.Contains(got.body, "no new answers until its owner has released it") {
 		t.Error(got.body)
 	}

@@ -18,19 +18,19 @@ import (
 // PolicyQuota is what an analyst or a group may spend of a budget.
 type PolicyQuota struct {
 	Name     string    `json:"name"`
-	Share    *float64  `json:"share,omitempty" doc:"The part of the budget, where the policy says it as one"`
-	Epsilon  dp.Amount `json:"epsilon,omitempty" doc:"The amount, where the policy says that"`
-	Limit    dp.Cost   `json:"limit" doc:"What that is in what the ledger counts, without top-ups"`
-	Expires  string    `json:"expires,omitempty" doc:"The first day, in UTC, on which they may not ask any more"`
-	Groups   []string  `json:"groups,omitempty" doc:"Of an analyst: whose quotas they share"`
-	Analysts []string  `json:"analysts,omitempty" doc:"Of a group: who is in it"`
+	Share    *float64  `json:"share,omitempty" doc:"The share of the budget, if the policy gives a share"`
+	Epsilon  dp.Amount `json:"epsilon,omitempty" doc:"The amount, if the policy gives an amount"`
+	Limit    dp.Cost   `json:"limit" doc:"The same in the units of the ledger, without top-ups"`
+	Expires  string    `json:"expires,omitempty" doc:"The first day, in UTC, on which they may no longer ask"`
+	Groups   []string  `json:"groups,omitempty" doc:"For an analyst: whose quotas they share"`
+	Analysts []string  `json:"analysts,omitempty" doc:"For a group: its members"`
 }
 
 type PolicyTable struct {
 	Name    string         `json:"name"`
 	Public  bool           `json:"public"`
 	Rows    string         `json:"rows" doc:"How many rows count, and for whom"`
-	Path    string         `json:"path" doc:"How one gets from a row to its person; - where there is no way to go"`
+	Path    string         `json:"path" doc:"How to get from a row to its person; - if there is nothing to follow"`
 	Columns []PolicyColumn `json:"columns"`
 }
 
@@ -40,8 +40,8 @@ type PolicyColumn struct {
 	Type   string `json:"type"`
 	Bounds string `json:"bounds"`
 	Keys   string `json:"keys"`
-	Sum    string `json:"sum" doc:"Whether it can be summed and averaged"`
-	Group  string `json:"group" doc:"Whether it can be grouped by"`
+	Sum    string `json:"sum" doc:"True if you can sum and average it"`
+	Group  string `json:"group" doc:"True if you can group by it"`
 }
 
 // PolicyDataset is a dataset of the policy, readably.
@@ -51,42 +51,42 @@ type PolicyDataset struct {
 	Neighbours string        `json:"neighbours"`
 	Budget     Budget        `json:"budget"`
 	InWords    string        `json:"budget_in_words"`
-	Promise    []string      `json:"promise" doc:"What the budget promises to every person in the data, with what top-ups added"`
-	Failures   string        `json:"failures" doc:"How many failures are borne, and what ends it"`
-	Release    string        `json:"release" doc:"When answers leave"`
+	Promise    []string      `json:"promise" doc:"What the budget promises to every person in the data, including top-ups"`
+	Failures   string        `json:"failures" doc:"How many failures are tolerated, and what ends that"`
+	Release    string        `json:"release" doc:"When answers are sent"`
 	Analysts   []PolicyQuota `json:"analysts"`
 	Groups     []PolicyQuota `json:"groups"`
 	Tables     []PolicyTable `json:"tables"`
 	Views      []View        `json:"views"`
 	Streams    []string      `json:"streams"`
 	Holdouts   []string      `json:"holdouts"`
-	Warnings   []string      `json:"warnings" doc:"What is allowed and hardly meant"`
+	Warnings   []string      `json:"warnings" doc:"Settings that are allowed but probably not intended"`
 }
 
 // Policy is what the server goes by.
 type Policy struct {
 	Datasets    []PolicyDataset `json:"datasets"`
-	Fingerprint string          `json:"fingerprint,omitempty" doc:"Of the key with which the ledger's owner signs; left out where there is none, and then nothing is signed over HTTP"`
+	Fingerprint string          `json:"fingerprint,omitempty" doc:"Of the key with which the ledger's owner signs; left out if there is none, and then nothing can be signed over HTTP"`
 }
 
 // CheckedDataset is what was found about a dataset.
 type CheckedDataset struct {
 	Name     string   `json:"name"`
-	Warnings []string `json:"warnings" doc:"What is allowed and hardly meant"`
+	Warnings []string `json:"warnings" doc:"Settings that are allowed but probably not intended"`
 }
 
 // PolicyCheck is what 'discreet check --no-data' finds.
 type PolicyCheck struct {
-	OK       bool             `json:"ok" doc:"There are no problems; there may be warnings"`
-	Problems []string         `json:"problems" doc:"Views that no question can use, and streams that nobody could ask"`
+	OK       bool             `json:"ok" doc:"True if there are no problems; there may be warnings"`
+	Problems []string         `json:"problems" doc:"Views that no question can use, and streams that nobody can ask"`
 	Datasets []CheckedDataset `json:"datasets"`
-	Data     string           `json:"data" doc:"What was not looked at, and how to"`
+	Data     string           `json:"data" doc:"What was not checked, and how to check it"`
 }
 
 // dataNotChecked is why the data is not looked at: what 'discreet check' finds there are exact
 // numbers about people's rows, and none of these ever leaves over HTTP, to nobody.
-const dataNotChecked = "what does not fit in the data itself is told by 'discreet check', on the machine of the data and nowhere else: " +
-	"it counts rows without noise"
+const dataNotChecked = "the data itself was not checked; run 'discreet check' on the machine with the data, and nowhere else: it counts " +
+	"rows without noise"
 
 // policyHandler tells the owner what the policy says.
 type policyHandler struct {
@@ -95,8 +95,8 @@ type policyHandler struct {
 }
 
 func (h *policyHandler) register(r *router) {
-	register(r, operation(ownerOnly, http.MethodGet, "/v1/policy", "policy", "The policy, readably",
-		"For the owner: the policy that the server goes by, with the promise in words. Nothing is read from the data."),
+	register(r, operation(ownerOnly, http.MethodGet, "/v1/policy", "policy", "The policy in readable form",
+		"For the owner: the policy that the server uses, with the promise in words. Nothing is read from the data."),
 		func(ctx context.Context, _ users.User, _ *empty) (*body[Policy], error) {
 			db, out := h.dispatcher.DB(), Policy{Datasets: []PolicyDataset{}}
 			for _, name := range db.Policy().Names() {
@@ -115,7 +115,7 @@ func (h *policyHandler) register(r *router) {
 			return bodyOf(out), err
 		})
 	register(r, operation(ownerOnly, http.MethodGet, "/v1/check", "check", "What is wrong with the policy",
-		"For the owner: what 'discreet check --no-data' finds. The data is not looked at."),
+		"For the owner: what 'discreet check --no-data' finds. The data is not read."),
 		func(context.Context, users.User, *empty) (*body[PolicyCheck], error) {
 			db := h.dispatcher.DB()
 			out := PolicyCheck{Problems: db.Problems(), Datasets: []CheckedDataset{}, Data: dataNotChecked}

@@ -20,19 +20,19 @@ type Problem struct {
 	Type     string `json:"type" doc:"urn:discreet:problem: and the kind"`
 	Title    string `json:"title" doc:"The words of the status code"`
 	Status   int    `json:"status"`
-	Detail   string `json:"detail" doc:"What is wrong, for people"`
-	Instance string `json:"instance" doc:"Names this very request: urn:discreet:request: and what X-Request-Id says"`
-	Kind     string `json:"kind" doc:"What kind of problem it is: refused, budget, price, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, running, origin, invalid, body, path, method, missing, unsupported, unexpected"`
+	Detail   string `json:"detail" doc:"What is wrong, in words"`
+	Instance string `json:"instance" doc:"Identifies this request: urn:discreet:request: followed by its X-Request-Id"`
+	Kind     string `json:"kind" doc:"The kind of problem: refused, budget, price, closed, limit, ending, ended, timeout, canceled, request, window, ledger, data, training, denied, locked, role, signature, stale, exists, revoked, running, origin, invalid, body, path, method, missing, unsupported, unexpected"`
 	Instead  string `json:"instead,omitempty" doc:"What to do instead"`
 	// Position is where in the text of the question.
-	Position *int `json:"position,omitempty" doc:"Where in the SQL, as a byte offset from 0"`
+	Position *int `json:"position,omitempty" doc:"The position in the SQL, as a byte offset from 0"`
 	// Spent says what became of the budget.
-	Spent *bool `json:"spent,omitempty" doc:"Whether something was charged; left out where it is not known, or where nothing could have been"`
+	Spent *bool `json:"spent,omitempty" doc:"Whether something was charged; left out if that is not known, or if nothing could have been"`
 	// Request names the question.
-	Request string `json:"request,omitempty" doc:"The Idempotency-Key of the question: sent again with it, it is not charged a second time"`
+	Request string `json:"request,omitempty" doc:"The Idempotency-Key of the question: sent again with this key, it is not charged twice"`
 	// Price is that of a question that was asked only where it is free.
-	Price  *api.Explanation `json:"price,omitempty" doc:"What it would cost, as POST /v1/explain says it"`
-	Errors []*Fault         `json:"errors,omitempty" doc:"What is wrong with the input, one by one"`
+	Price  *api.Explanation `json:"price,omitempty" doc:"What it would cost, as POST /v1/explain returns it"`
+	Errors []*Fault         `json:"errors,omitempty" doc:"Each thing that is wrong with the input"`
 
 	header http.Header
 }
@@ -139,7 +139,7 @@ type rendered struct {
 
 const (
 	canceledWord = "canceled"
-	ledgerAgain  = "tell the owner of the data to look after the disk, then ask again with the same Idempotency-Key"
+	ledgerAgain  = "tell the owner of the data to check the disk, then ask again with the same Idempotency-Key"
 )
 
 var renderings = map[problem.Kind]rendered{
@@ -147,7 +147,7 @@ var renderings = map[problem.Kind]rendered{
 	problem.Disputed: {status: http.StatusUnprocessableEntity, word: "refused"},
 	problem.Around:   {status: http.StatusUnprocessableEntity, word: "refused"},
 	problem.Priced: {status: http.StatusPaymentRequired, word: "price",
-		instead: "look at the price, and ask without free to pay it"},
+		instead: "look at the price; to pay it, ask without free"},
 	problem.NoSession:   {status: http.StatusNotFound, word: "missing"},
 	problem.NoModel:     {status: http.StatusNotFound, word: "missing"},
 	problem.Unsupported: {status: http.StatusNotImplemented, word: "unsupported", detail: "this server cannot do that"},
@@ -160,7 +160,7 @@ var renderings = map[problem.Kind]rendered{
 		instead: "use a new one for a new question"},
 	problem.Window: {status: http.StatusConflict, word: "window", detail: "the budget was renewed meanwhile", instead: "ask again"},
 	problem.Lapsed: {status: http.StatusConflict, word: "window", detail: "this question was charged in a window of the budget that " +
-		"ended before it had an answer, and what one window paid for is not answered in another",
+		"ended before the answer; what one window paid for is not answered in another",
 		instead: "ask with a new Idempotency-Key, which is charged in the current window"},
 	problem.Invalid:       {status: http.StatusUnprocessableEntity, word: "invalid"},
 	problem.LedgerFailed:  {status: http.StatusServiceUnavailable, word: "ledger", instead: ledgerAgain},
@@ -237,13 +237,13 @@ func usersProblem(err error) *Problem {
 	case errors.As(err, &held):
 		return memoryProblem(held)
 	case errors.As(err, &many):
-		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: many.Error(), Instead: "delete some, or change one of them",
+		return &Problem{Status: http.StatusConflict, Kind: "limit", Detail: many.Error(), Instead: "delete some, or change an existing one",
 			Spent: no}
 	case errors.Is(err, users.ErrUnknown):
 		return missing("user")
 	case errors.Is(err, users.ErrExists):
-		return &Problem{Status: http.StatusConflict, Kind: "exists", Detail: "there is a user of this name already",
-			Instead: "give them another password, or take another name"}
+		return &Problem{Status: http.StatusConflict, Kind: "exists", Detail: "a user with this name already exists",
+			Instead: "give them another password, or choose another name"}
 	case errors.Is(err, users.ErrRevoked):
 		return &Problem{Status: http.StatusConflict, Kind: "revoked", Detail: "this user was revoked",
 			Instead: "a new password lets them in again"}
@@ -254,8 +254,8 @@ func usersProblem(err error) *Problem {
 // errUnexpected is for everything that we did not think of, always the same.
 func errUnexpected() *Problem {
 	return &Problem{Status: http.StatusInternalServerError, Kind: "unexpected",
-		Detail: "this did not work. If a question was charged for, the charge stays, and asked again with the same Idempotency-Key it " +
-			"is not charged a second time",
+		Detail: "this did not work. If a question was charged, the charge stays; if you ask again with the same Idempotency-Key, it is " +
+			"not charged twice",
 		Instead: "ask again; if that does not help, ask the owner of the data to run 'discreet check'"}
 }
 

@@ -17,18 +17,18 @@ import (
 )
 
 type Question struct {
-	Dataset    string             `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
+	Dataset    string             `json:"dataset,omitempty" maxLength:"64" doc:"You can leave it out if you have only one"`
 	SQL        string             `json:"sql" minLength:"1" doc:"One SELECT"`
 	Parameters []parameter        `json:"parameters,omitempty" maxItems:"1000" doc:"The values of $1, $2, ... in the SQL"`
-	Settings   map[string]decimal `json:"settings,omitempty" maxProperties:"32" doc:"What can be chosen about the answer, such as dp.confidence"`
-	Epsilon    decimal            `json:"epsilon,omitempty" doc:"What to pay; the policy's default where it is left out"`
-	Free       bool               `json:"free,omitempty" doc:"Only where it costs nothing: answered where it was paid for on the same data, and else refused with its price, a problem of kind price, and nothing is charged"`
-	Parts      bool               `json:"parts,omitempty" doc:"Also say what the answer is made of, for who puts answers of several servers together: makeup in the price, parts in the answer, as JSON. It costs nothing"`
+	Settings   map[string]decimal `json:"settings,omitempty" maxProperties:"32" doc:"Options for the answer, such as dp.confidence"`
+	Epsilon    decimal            `json:"epsilon,omitempty" doc:"What to pay; the policy's default if you leave it out"`
+	Free       bool               `json:"free,omitempty" doc:"Ask only if it is free: a question that is already paid for on the same data is answered; any other is refused with its price, as a problem of kind price, and nothing is charged"`
+	Parts      bool               `json:"parts,omitempty" doc:"Also return what the answer is made from, so that you can combine answers of several servers: makeup in the price, parts in the answer, as JSON. It costs nothing"`
 	Request    string             `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 }
 
 type questionInput struct {
-	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,63}$" doc:"Names the question for retries: sent again with the same key, it is charged once. Keys of others are others"`
+	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,63}$" doc:"A key for retries: a question sent again with the same key is charged once. Another user's keys are separate"`
 	Body Question
 }
 
@@ -49,14 +49,14 @@ type questionHandler struct {
 func (h *questionHandler) register(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/query", "query", "Ask a question",
 		"The answer is noisy, has error bars and is paid for. Accept: application/x-ndjson sends it row by row: a line with meta, a line "+
-			"for each row, and a line with end; text/csv has a column of errors beside each noisy one.", questionProblems...)
+			"for each row, and a line with end; text/csv adds a column of errors next to each noisy one.", questionProblems...)
 	setContent(&o, http.StatusOK,
 		map[string]*huma.Schema{mediaJSON: schema[api.Answer](r), mediaNDJSON: schema[Line](r), mediaCSV: {Type: huma.TypeString}})
-	key := &huma.Param{Description: "The key that was sent, or one that was drawn", Schema: &huma.Schema{Type: huma.TypeString}}
+	key := &huma.Param{Description: "The key that you sent, or a random one", Schema: &huma.Schema{Type: huma.TypeString}}
 	o.Responses["200"].Headers = map[string]*huma.Param{"Idempotency-Key": key}
 	register(r, o, h.ask)
 	register(r, operation(anyUser, http.MethodPost, "/v1/explain", "explain", "Price a question",
-		"What it would cost, how exact the answer would be, and why. It is free.", questionProblems...),
+		"What the question would cost, how exact the answer would be, and why. It is free.", questionProblems...),
 		func(ctx context.Context, u users.User, in *questionInput) (*body[api.Explanation], error) {
 			q, _, err := h.read(u, in)
 			if err != nil {
@@ -189,11 +189,11 @@ func (p *parameter) readList(b []byte) error {
 			texts[i] = "NULL"
 			continue
 		case strings.HasSuffix(one.Kind, "[]"):
-			return errors.New("a parameter is a list of values, and not of lists")
+			return errors.New("a parameter can be a list of values, but not a list of lists")
 		case kind == "integer" && one.Kind == "decimal", kind == "":
 			kind = one.Kind
 		case kind != one.Kind && !(kind == "decimal" && one.Kind == "integer"):
-			return errors.New("the values of a list are of one kind")
+			return errors.New("all values of a list must be of one kind")
 		}
 		texts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(one.Text) + `"`
 	}
@@ -203,7 +203,7 @@ func (p *parameter) readList(b []byte) error {
 
 func (parameter) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "A value, or an object with its kind and its text",
+		Description: "A value, or an object with its kind and text",
 		AnyOf: []*huma.Schema{
 			{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean},
 			{Type: huma.TypeArray, Items: &huma.Schema{}},

@@ -33,28 +33,28 @@ type SavedQuestion struct {
 	Title    string             `json:"title" minLength:"1" maxLength:"200"`
 	SQL      string             `json:"sql" minLength:"1" maxLength:"65536" doc:"One SELECT"`
 	Settings map[string]decimal `json:"settings,omitempty" maxProperties:"32" doc:"As those of POST /v1/query"`
-	Chart    *Chart             `json:"chart,omitempty" doc:"How to show the answer; a table where it is left out"`
+	Chart    *Chart             `json:"chart,omitempty" doc:"How to show the answer; by default a table"`
 }
 
 // Chart is how an answer is drawn, in words of the page.
 type Chart struct {
-	Kind    string   `json:"kind" pattern:"^[a-z][a-z-]{0,31}$" doc:"What is drawn, such as table, dots or band"`
-	Columns []string `json:"columns,omitempty" maxItems:"64" doc:"Which columns of the answer, in the order of what is drawn of them"`
+	Kind    string   `json:"kind" pattern:"^[a-z][a-z-]{0,31}$" doc:"The kind of chart, such as table, dots or band"`
+	Columns []string `json:"columns,omitempty" maxItems:"64" doc:"The columns of the answer, in the order of their roles in the chart"`
 }
 
 type NewSaved struct {
 	SavedQuestion
-	Dataset string `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
-	Shared  bool   `json:"shared,omitempty" doc:"Whether all who may ask about the dataset see it"`
+	Dataset string `json:"dataset,omitempty" maxLength:"64" doc:"You can leave it out if you have only one"`
+	Shared  bool   `json:"shared,omitempty" doc:"True if everybody who may ask about the dataset can see it"`
 }
 
 // About is what is known of everything that is saved.
 type About struct {
-	ID      string    `json:"id" doc:"Nobody guesses it"`
+	ID      string    `json:"id" doc:"Random, so that nobody can guess it"`
 	Dataset string    `json:"dataset"`
-	Shared  bool      `json:"shared" doc:"Whether all who may ask about the dataset see it"`
-	Maker   string    `json:"maker" doc:"Who made it, and may change it"`
-	Mine    bool      `json:"mine" doc:"Whether that is you"`
+	Shared  bool      `json:"shared" doc:"True if everybody who may ask about the dataset can see it"`
+	Maker   string    `json:"maker" doc:"Who made it and may change it"`
+	Mine    bool      `json:"mine" doc:"True if that is you"`
 	Created time.Time `json:"created"`
 	Changed time.Time `json:"changed"`
 }
@@ -95,7 +95,8 @@ type savedHandler struct {
 
 func (h *savedHandler) register(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/saved", "save", "Save a question",
-		"For yourself, or for all who may ask about its dataset. It is not asked, and costs nothing.", http.StatusNotFound,
+		"For yourself, or for everybody who may ask about its dataset. The question is not asked, and saving it costs "+
+			"nothing.", http.StatusNotFound,
 		http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
 	register(r, o, func(ctx context.Context, u users.User, in *savedInput) (*body[Kept], error) {
@@ -110,13 +111,13 @@ func (h *savedHandler) register(r *router) {
 		return bodyOf(Kept{aboutOf(s, u), in.Body.SavedQuestion}), err
 	})
 	register(r, operation(anyUser, http.MethodGet, "/v1/saved", "saved", "Saved questions",
-		"Yours, and those that others share in datasets that you may ask about. An owner sees those that are shared."),
+		"Your own, and those that others share in datasets that you may ask about. An owner sees those that are shared."),
 		func(ctx context.Context, u users.User, _ *empty) (*body[SavedList], error) {
 			all, err := h.list(ctx, u, kindQuestion)
 			return bodyOf(SavedList{all}), err
 		})
 	register(r, operation(anyUser, http.MethodGet, "/v1/saved/{id}", "saved-question", "A saved question",
-		"There is no difference between one that you may not see and one that does not exist.", http.StatusNotFound),
+		"One that you may not see looks the same as one that does not exist.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedPath) (*body[Kept], error) {
 			s, err := h.find(ctx, u, kindQuestion, in.ID)
 			if err != nil {
@@ -126,7 +127,7 @@ func (h *savedHandler) register(r *router) {
 			return bodyOf(Kept{aboutOf(s, u), q}), err
 		})
 	register(r, operation(anyUser, http.MethodPut, "/v1/saved/{id}", "change-saved", "Change a saved question of yours",
-		"All of it: what is left out is gone.", http.StatusNotFound),
+		"Replaces all of it: anything you leave out is removed.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedChange) (*body[Kept], error) {
 			s, err := h.changedSaved(ctx, u, kindQuestion, in.ID, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.SavedQuestion)
 			if err != nil {
@@ -139,7 +140,7 @@ func (h *savedHandler) register(r *router) {
 			return bodyOf(Kept{aboutOf(s, u), in.Body.SavedQuestion}), missingIfUnsaved(err, kindQuestion)
 		})
 	register(r, operation(anyUser, http.MethodDelete, "/v1/saved/{id}", "delete-saved", "Delete a saved question of yours",
-		"An owner can delete what is shared.", http.StatusNotFound),
+		"An owner can delete shared ones.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedPath) (*empty, error) {
 			return nil, h.remove(ctx, u, kindQuestion, in.ID)
 		})
@@ -161,7 +162,7 @@ func (q SavedQuestion) check() error {
 // checkTitle refuses titles that cannot be shown: of nothing, or of what is not printed.
 func checkTitle(title string) error {
 	if strings.TrimSpace(title) == "" || strings.ContainsFunc(title, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return invalid("the title has nothing to show, or what cannot be shown", "give it a title in one line")
+		return invalid("the title is empty, or has characters that cannot be shown", "give it a title in one line")
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ func (h *savedHandler) newSaved(u users.User, kind, dataset string, shared bool,
 		return s, err
 	}
 	if len(text) > maxSavedBytes {
-		return s, invalid("this is longer than 256 KiB", "save less of it at once")
+		return s, invalid("this is longer than 256 KiB", "save less in one piece")
 	}
 	s.Kind, s.User, s.Shared, s.Title, s.Body = kind, u.Name, shared, title, string(text)
 	return s, nil
@@ -197,8 +198,8 @@ func (h *savedHandler) changedSaved(
 		return before, err
 	}
 	if before.User != u.Name {
-		return before, &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "somebody else made this, and shares it",
-			Instead: "save a copy of your own", Spent: no}
+		return before, &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "somebody else made this and shares it",
+			Instead: "save your own copy", Spent: no}
 	}
 	s, err := h.newSaved(u, kind, dataset, shared, title, inside)
 	s.ID, s.Created = before.ID, before.Created
@@ -268,7 +269,7 @@ func (h *savedHandler) remove(ctx context.Context, u users.User, kind, id string
 		return err
 	}
 	if s.User != u.Name && u.Role != users.Owner {
-		return &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "somebody else made this, and shares it", Spent: no}
+		return &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "somebody else made this and shares it", Spent: no}
 	}
 	return missingIfUnsaved(h.users.SavedItems().Remove(ctx, kind, id), kind)
 }
@@ -284,10 +285,10 @@ func decodeSaved[T any](s users.Saved) (v T, err error) {
 
 // Tile is a place on a dashboard, with a question that is saved elsewhere or with one of its own.
 type Tile struct {
-	Saved    string         `json:"saved,omitempty" maxLength:"64" doc:"The id of a saved question of the same dataset"`
-	Question *SavedQuestion `json:"question,omitempty" doc:"A question of its own. In answers it is there for saved ones too, as they are now; sent beside saved it is not looked at"`
-	Missing  bool           `json:"missing,omitempty" doc:"In answers: the saved question is gone, or not for your eyes"`
-	Place    Place          `json:"place,omitzero" doc:"Where it is"`
+	Saved    string         `json:"saved,omitempty" maxLength:"64" doc:"The id of a saved question about the same dataset"`
+	Question *SavedQuestion `json:"question,omitempty" doc:"A question of its own. Answers have it for saved questions too, as they are now; if you send saved, it is ignored"`
+	Missing  bool           `json:"missing,omitempty" doc:"In answers: true if the saved question is gone, or you may not see it"`
+	Place    Place          `json:"place,omitzero" doc:"Its position"`
 }
 
 // Place is where a tile is on a grid of 12 columns.
@@ -305,8 +306,8 @@ type Tiles struct {
 
 type NewDashboard struct {
 	Title   string `json:"title" minLength:"1" maxLength:"200"`
-	Dataset string `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
-	Shared  bool   `json:"shared,omitempty" doc:"Whether all who may ask about the dataset see it"`
+	Dataset string `json:"dataset,omitempty" maxLength:"64" doc:"You can leave it out if you have only one"`
+	Shared  bool   `json:"shared,omitempty" doc:"True if everybody who may ask about the dataset can see it"`
 	Tiles
 }
 
@@ -329,8 +330,8 @@ type dashboardChange struct {
 
 func (h *savedHandler) registerDashboards(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/dashboards", "make-dashboard", "Make a dashboard",
-		"A page of questions, for yourself or for all who may ask about its dataset. Nothing is asked, and it costs nothing: who opens it "+
-			"asks, with free, and is told what a refresh would cost.", http.StatusNotFound, http.StatusConflict)
+		"A page of questions, for yourself or for everybody who may ask about its dataset. Nothing is asked, and it costs nothing: the "+
+			"page asks with free when somebody opens it, and says what a refresh would cost.", http.StatusNotFound, http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
 	register(r, o, func(ctx context.Context, u users.User, in *dashboardInput) (*body[Dashboard], error) {
 		s, err := h.newSaved(u, kindDashboard, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.stored())
@@ -346,13 +347,13 @@ func (h *savedHandler) registerDashboards(r *router) {
 		return h.withQuestions(ctx, u, s)
 	})
 	register(r, operation(anyUser, http.MethodGet, "/v1/dashboards", "dashboards", "Dashboards",
-		"Yours, and those that others share in datasets that you may ask about. An owner sees those that are shared."),
+		"Your own, and those that others share in datasets that you may ask about. An owner sees those that are shared."),
 		func(ctx context.Context, u users.User, _ *empty) (*body[Dashboards], error) {
 			all, err := h.list(ctx, u, kindDashboard)
 			return bodyOf(Dashboards{all}), err
 		})
 	register(r, operation(anyUser, http.MethodGet, "/v1/dashboards/{id}", "dashboard", "A dashboard",
-		"With its questions as they are now. There is no difference between one that you may not see and one that does not exist.",
+		"With its questions as they are now. One that you may not see looks the same as one that does not exist.",
 		http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedPath) (*body[Dashboard], error) {
 			s, err := h.find(ctx, u, kindDashboard, in.ID)
@@ -362,7 +363,7 @@ func (h *savedHandler) registerDashboards(r *router) {
 			return h.withQuestions(ctx, u, s)
 		})
 	register(r, operation(anyUser, http.MethodPut, "/v1/dashboards/{id}", "change-dashboard", "Change a dashboard of yours",
-		"All of it: what is left out is gone.", http.StatusNotFound),
+		"Replaces all of it: anything you leave out is removed.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *dashboardChange) (*body[Dashboard], error) {
 			s, err := h.changedSaved(ctx, u, kindDashboard, in.ID, in.Body.Dataset, in.Body.Shared, in.Body.Title, in.Body.stored())
 			if err != nil {
@@ -377,7 +378,7 @@ func (h *savedHandler) registerDashboards(r *router) {
 			return h.withQuestions(ctx, u, s)
 		})
 	register(r, operation(anyUser, http.MethodDelete, "/v1/dashboards/{id}", "delete-dashboard", "Delete a dashboard of yours",
-		"Its saved questions stay. An owner can delete what is shared.", http.StatusNotFound),
+		"Its saved questions stay. An owner can delete shared ones.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedPath) (*empty, error) {
 			return nil, h.remove(ctx, u, kindDashboard, in.ID)
 		})
@@ -405,7 +406,7 @@ func (h *savedHandler) checkTiles(ctx context.Context, u users.User, s users.Sav
 	for _, t := range n.Tiles.Tiles {
 		if t.Saved == "" {
 			if t.Question == nil {
-				return invalid("a tile has neither the id of a saved question nor a question of its own", "send saved or question")
+				return invalid("a tile needs the id of a saved question or a question of its own", "send saved or question")
 			}
 			if err := t.Question.check(); err != nil {
 				return err
@@ -417,10 +418,10 @@ func (h *savedHandler) checkTiles(ctx context.Context, u users.User, s users.Sav
 		case err != nil:
 			return err
 		case q.Dataset != s.Dataset:
-			return invalid("a saved question is about another dataset than the dashboard", "put it on a dashboard of that dataset")
+			return invalid("a saved question is about a different dataset from the dashboard", "put it on a dashboard of that dataset")
 		case s.Shared && !q.Shared:
-			return invalid("the dashboard is shared, and a saved question on it is not",
-				"share the question too, or put a copy of it into the tile")
+			return invalid("the dashboard is shared, but a saved question on it is not",
+				"share the question too, or put a copy of it in the tile")
 		}
 	}
 	return nil

@@ -16,18 +16,18 @@ import (
 
 // NewSession opens a session. Each kind has fields of its own.
 type NewSession struct {
-	Kind    string  `json:"kind" enum:"sparse,stream,holdout" doc:"sparse: up to 10,000 questions whether a number is at or above a threshold, at one price, until so many were above. stream: any number of counting questions, of which only those cost something that cannot be predicted from the others. holdout: scores that stay honest however often one tries"`
-	Dataset string  `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
-	Epsilon decimal `json:"epsilon,omitempty" doc:"sparse: what the whole session costs, which is charged at once; the policy's default where it is left out"`
+	Kind    string  `json:"kind" enum:"sparse,stream,holdout" doc:"sparse: up to 10,000 questions whether a number is at or above a threshold, at one price, until a set number were above. stream: any number of counting questions; only those that cannot be predicted from the others cost anything. holdout: scores that stay honest however often you try"`
+	Dataset string  `json:"dataset,omitempty" maxLength:"64" doc:"You can leave it out if you have only one"`
+	Epsilon decimal `json:"epsilon,omitempty" doc:"sparse: the price of the whole session, charged at once; the policy's default if you leave it out"`
 	Request string  `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 	// Of stream and holdout.
-	Name string `json:"name,omitempty" maxLength:"64" doc:"stream, holdout: which of those that the policy gives to the dataset; may be left out where there is one"`
+	Name string `json:"name,omitempty" maxLength:"64" doc:"stream, holdout: the name of one of the dataset's; you can leave it out if there is only one"`
 	// Of sparse.
-	Above       int     `json:"above,omitempty" minimum:"1" maximum:"10000" doc:"sparse: how many questions may be answered above before the session ends; 1 where it is left out"`
-	Values      bool    `json:"values,omitempty" doc:"sparse: a noisy value comes with every above, which half of the epsilon is for"`
-	Step        decimal `json:"step,omitempty" doc:"sparse: the lattice of the answers, in units: 1 where it is left out, 0.01 for sums of cents"`
-	Signed      bool    `json:"signed,omitempty" doc:"sparse: sums may be of values that can be negative, at the price of more noise"`
-	Sensitivity int64   `json:"sensitivity,omitempty" minimum:"1" doc:"sparse: how far one person may move a question, in units of its answer; 1, which is for counts of people, where it is left out"`
+	Above       int     `json:"above,omitempty" minimum:"1" maximum:"10000" doc:"sparse: how many questions can be answered above before the session ends; by default 1"`
+	Values      bool    `json:"values,omitempty" doc:"sparse: return a noisy value with every above; half of the epsilon pays for that"`
+	Step        decimal `json:"step,omitempty" doc:"sparse: the step between possible answers, in units; by default 1; use 0.01 for sums of cents"`
+	Signed      bool    `json:"signed,omitempty" doc:"sparse: allow sums of values that can be negative, at the price of more noise"`
+	Sensitivity int64   `json:"sensitivity,omitempty" minimum:"1" doc:"sparse: how far one person can change the answer to a question, in its units; by default 1, which is right for counts of people"`
 }
 
 // Session is an interactive mechanism that is open.
@@ -35,11 +35,11 @@ type Session struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind" enum:"sparse,stream,holdout"`
 	Dataset string    `json:"dataset"`
-	Name    string    `json:"name,omitempty" doc:"stream, holdout: which one of the dataset's"`
+	Name    string    `json:"name,omitempty" doc:"stream, holdout: the name of one of the dataset's"`
 	Opened  time.Time `json:"opened"`
-	Cost    dp.Cost   `json:"cost" doc:"What it cost. sparse: all of it when it was opened. stream, holdout: what the answers of this session charged so far"`
+	Cost    dp.Cost   `json:"cost" doc:"What it cost. sparse: the full price, charged when it was opened. stream, holdout: the charges of this session's answers up to now"`
 	Receipt *uint64   `json:"receipt,omitempty" doc:"sparse: the charge in the ledger, for GET /v1/receipts"`
-	Left    *int      `json:"left,omitempty" doc:"sparse: how many more can be above. holdout: how many more can come from the holdout, as far as this session was told: it is shared with others"`
+	Left    *int      `json:"left,omitempty" doc:"sparse: how many more answers can be above. holdout: how many more can come from the holdout, as far as this session knows: the holdout is shared with others"`
 }
 
 type Sessions struct {
@@ -47,7 +47,7 @@ type Sessions struct {
 }
 
 type newSessionInput struct {
-	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,63}$" doc:"Names the charge for retries: with the same key it is charged once"`
+	Key  string `header:"Idempotency-Key" pattern:"^[!-~]{1,63}$" doc:"A key for retries: with the same key the session is charged once"`
 	Body NewSession
 }
 
@@ -103,9 +103,9 @@ type sessionHandler struct {
 
 func (h *sessionHandler) register(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/sessions", "open-session", "Open a session",
-		"An interactive mechanism. sparse is charged for in full at once, and ends with the server; what it cost stays. Opening a stream "+
-			"or a holdout charges nothing. What these know is kept: opened again, also after the server was restarted, they go on "+
-			"where they were.", questionProblems...)
+		"An interactive mechanism. A sparse session is charged in full at once, and ends with the server; the charge stays. Opening a "+
+			"stream or a holdout charges nothing. What they know is kept: open them again, even after the server was restarted, and they "+
+			"continue where they were.", questionProblems...)
 	o.DefaultStatus = http.StatusCreated
 	register(r, o, func(ctx context.Context, u users.User, in *newSessionInput) (*body[Session], error) {
 		q, key, err := h.questions.read(u,
@@ -120,7 +120,7 @@ func (h *sessionHandler) register(r *router) {
 		}
 		return bodyOf(sessionOf(s)), nil
 	})
-	register(r, operation(anyUser, http.MethodGet, "/v1/sessions", "sessions", "Your sessions", "Those that are open."),
+	register(r, operation(anyUser, http.MethodGet, "/v1/sessions", "sessions", "Your sessions", "Your open sessions."),
 		func(_ context.Context, u users.User, _ *empty) (*body[Sessions], error) {
 			out := Sessions{[]Session{}}
 			for _, s := range h.dispatcher.Sessions().List(u.Name) {
@@ -129,7 +129,7 @@ func (h *sessionHandler) register(r *router) {
 			return bodyOf(out), nil
 		})
 	register(r, operation(anyUser, http.MethodGet, "/v1/sessions/{id}", "session", "A session of yours",
-		"There is no difference between another's and one that does not exist.", http.StatusNotFound),
+		"Somebody else's looks the same as one that does not exist.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*body[Session], error) {
 			s, err := h.dispatcher.Sessions().Find(u.Name, in.ID)
 			if err != nil {
@@ -139,7 +139,7 @@ func (h *sessionHandler) register(r *router) {
 		})
 	h.registerQuestions(r)
 	register(r, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours",
-		"It gives nothing back.", http.StatusNotFound),
+		"This refunds nothing.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*empty, error) {
 			return nil, h.dispatcher.Sessions().Close(u.Name, in.ID)
 		})
@@ -160,14 +160,14 @@ func sessionOf(s *admission.Session) Session {
 type SessionQuestion struct {
 	SQL string `json:"sql,omitempty" doc:"sparse: one SELECT with one number. stream: a condition, such as sex = 'F' AND age >= 30, or a SELECT COUNT(*) with it. holdout: an expression with values from 0 to 1"`
 	// Of sparse.
-	Threshold decimal `json:"threshold,omitempty" doc:"sparse: whether the number is at or above this"`
+	Threshold decimal `json:"threshold,omitempty" doc:"sparse: asks whether the number is at or above this"`
 	// Of stream.
-	Where map[string][]string `json:"where,omitempty" maxProperties:"64" doc:"stream, instead of sql: for each attribute the values to count, as GET /v1/datasets/{name}/streams lists them; attributes that are left out may have any"`
+	Where map[string][]string `json:"where,omitempty" maxProperties:"64" doc:"stream, instead of sql: for each attribute, the values to count, as GET /v1/datasets/{name}/streams lists them; an attribute that you leave out can have any value"`
 	// Of holdout.
 	Predictions []label `json:"predictions,omitempty" doc:"holdout with labels, instead of sql: one prediction for each label, in the order of the labels"`
-	IDs         []label `json:"ids,omitempty" doc:"holdout whose labels have ids: whom each prediction is about; then the order does not matter"`
-	Training    decimal `json:"training,omitempty" doc:"holdout: the score on the training side, from 0 to 1; computed where it is left out and the policy has the data for it"`
-	Name        string  `json:"name,omitempty" maxLength:"64" doc:"holdout: what to call it on the board"`
+	IDs         []label `json:"ids,omitempty" doc:"holdout whose labels have ids: the id that each prediction is for; then the order does not matter"`
+	Training    decimal `json:"training,omitempty" doc:"holdout: the score on the training side, from 0 to 1; computed if you leave it out and the policy has the data for it"`
+	Name        string  `json:"name,omitempty" maxLength:"64" doc:"holdout: its name on the leaderboard"`
 }
 
 // label is a prediction: a text, a number or a truth, as it was written.
@@ -214,7 +214,7 @@ func askSparse(ctx context.Context, at *admission.Sessions, q sessionInquiry) (a
 	case q.Where != nil || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
 		return nil, invalid("this session is sparse", "send sql and threshold only")
 	case q.SQL == "" || q.Threshold == "":
-		return nil, invalid("a question of a sparse session has sql and threshold", "send both of them")
+		return nil, invalid("a question of a sparse session needs sql and threshold", "send both")
 	}
 	return at.AskSparse(ctx, q.analyst, q.id, q.SQL, string(q.Threshold))
 }
@@ -226,7 +226,7 @@ func (q sessionInquiry) stream() (api.StreamQuestion, error) {
 		return api.StreamQuestion{}, invalid("this session is on a stream", "send sql or where only")
 	case (q.SQL == "") == (q.Where == nil):
 		return api.StreamQuestion{},
-			invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
+			invalid("a question of a stream has either sql or where", "send one of them; an empty where counts everybody")
 	}
 	return api.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
 }
@@ -244,7 +244,7 @@ func askHoldout(ctx context.Context, at *admission.Sessions, q sessionInquiry) (
 	case q.Threshold != "" || q.Where != nil:
 		return nil, invalid("this session is on a holdout", "send predictions or sql, training and name only")
 	case (q.SQL == "") == (q.Predictions == nil):
-		return nil, invalid("what a holdout scores is either predictions or sql", "send one of them")
+		return nil, invalid("a holdout scores either predictions or sql", "send one of them")
 	}
 	asked := api.HoldoutQuestion{SQL: q.SQL, Predictions: labelTexts(q.Predictions), IDs: labelTexts(q.IDs),
 		Training: string(q.Training), Name: q.Name}
@@ -253,9 +253,9 @@ func askHoldout(ctx context.Context, at *admission.Sessions, q sessionInquiry) (
 
 func (h *sessionHandler) registerQuestions(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/sessions/{id}/ask", "ask-session", "Ask a session",
-		"sparse answers with one bit. A stream answers with a count, which is free where it could be predicted. A holdout answers with a "+
-			"score. What a stream or a holdout was asked before has the same answer again, free, so a question can be sent again without "+
-			"an Idempotency-Key.", append(slices.Clone(questionProblems), http.StatusGone)...)
+		"A sparse session answers with one bit. A stream answers with a count, which is free if it could be predicted. A holdout answers "+
+			"with a score. A stream or a holdout repeats earlier answers free, so you can send a question again without an "+
+			"Idempotency-Key.", append(slices.Clone(questionProblems), http.StatusGone)...)
 	setContent(&o, http.StatusOK,
 		map[string]*huma.Schema{mediaJSON: {AnyOf: []*huma.Schema{schema[api.SparseVerdict](r), schema[api.StreamAnswer](r),
 			schema[api.HoldoutAnswer](r)}}})
@@ -271,7 +271,7 @@ func (h *sessionHandler) registerQuestions(r *router) {
 		return &streamedBody{func(c huma.Context) { writeJSON(c, a) }}, nil
 	})
 	register(r, operation(anyUser, http.MethodPost, "/v1/sessions/{id}/explain", "explain-session", "Price a question of a stream",
-		"How it would be answered now and the most that it can cost. It is free, and the data is not looked at.", questionProblems...),
+		"How it would be answered now, and the most it can cost. It is free, and the data is not read.", questionProblems...),
 		func(ctx context.Context, u users.User, in *inquiryInput) (*body[api.StreamQuote], error) {
 			s, err := h.sessionFor(u, in)
 			if err != nil {
@@ -279,9 +279,9 @@ func (h *sessionHandler) registerQuestions(r *router) {
 			}
 			if s.Kind != "stream" {
 				return nil,
-					invalid("questions of a session have a price of their own on streams only",
-						"a new score of a holdout costs at most one round, which GET /v1/datasets/{name}/holdouts prices; that of a "+
-							"sparse session was paid for when it was opened")
+					invalid("only questions of a stream have a price of their own",
+						"a new score of a holdout costs at most one round, which GET /v1/datasets/{name}/holdouts prices; the questions "+
+							"of a sparse session were paid for when it was opened")
 			}
 			q, err := sessionInquiry{u.Name, in.ID, in.Body}.stream()
 			if err != nil {
@@ -298,7 +298,7 @@ func (h *sessionHandler) registerQuestions(r *router) {
 // sessionFor finds the session of a question that asks something.
 func (h *sessionHandler) sessionFor(u users.User, in *inquiryInput) (*admission.Session, error) {
 	if b := in.Body; b.SQL == "" && b.Where == nil && b.Predictions == nil {
-		return nil, invalid("nothing is asked", "send sql; for a stream, sql or where; for a holdout, sql or predictions")
+		return nil, invalid("the question is empty", "send sql; for a stream, sql or where; for a holdout, sql or predictions")
 	}
 	return h.dispatcher.Sessions().Find(u.Name, in.ID)
 }

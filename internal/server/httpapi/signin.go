@@ -16,15 +16,15 @@ import (
 )
 
 type Ways struct {
-	Password bool    `json:"password" doc:"By POST /v1/signin with name and password"`
-	OpenID   *OpenID `json:"openid,omitempty" doc:"By sending the browser to /v1/signin/openid; left out where there is no provider"`
-	Demo     bool    `json:"demo" doc:"The data is made up, and the server ends with the terminal that it was started in"`
-	Me       *Me     `json:"me,omitempty" doc:"Whom the cookie of this browser names; missing where nobody is signed in"`
+	Password bool    `json:"password" doc:"True if you can sign in by POST /v1/signin with name and password"`
+	OpenID   *OpenID `json:"openid,omitempty" doc:"Sign in by sending the browser to /v1/signin/openid; left out if there is no provider"`
+	Demo     bool    `json:"demo" doc:"True if the data is made up, and the server ends with the terminal that started it"`
+	Me       *Me     `json:"me,omitempty" doc:"The user of this browser's cookie; missing if nobody is signed in"`
 }
 
 // OpenID is a provider that says who somebody is.
 type OpenID struct {
-	Name string `json:"name" doc:"What to call it"`
+	Name string `json:"name" doc:"Its name for people"`
 }
 
 type signInInput struct {
@@ -63,19 +63,19 @@ type signInHandler struct {
 func (h *signInHandler) register(r *router) {
 	h.registerMe(r)
 	huma.Register(r.api, operation(everybody, http.MethodGet, "/v1/signin", "ways", "How to sign in",
-		"The ways that this server has, for a page that asks somebody who they are."),
+		"The ways to sign in to this server, for a sign-in page."),
 		func(ctx context.Context, _ *empty) (*body[Ways], error) {
 			return bodyOf(h.ways(infoOf(ctx).request)), nil
 		})
 	o := operation(everybody, http.MethodPost, "/v1/signin", "sign-in", "Sign in with a browser",
-		"The answer sets a cookie, which says who you are from then on: it ends after some time without requests, after some hours "+
-			"whatever there was, when you sign out, and with your password. It counts only for requests that a page of this server sends; "+
-			"those that change something need Sec-Fetch-Site: same-origin, or an Origin that is this host. Programs send Authorization.",
+		"The answer sets a cookie, which identifies you from then on. It ends after some time without requests, in any case after some "+
+			"hours, when you sign out, and when your password changes. It counts only in requests from a page of this server; requests "+
+			"that change something need Sec-Fetch-Site: same-origin, or an Origin that is this host. Programs send Authorization.",
 		append(bodyProblems, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 			http.StatusUnprocessableEntity)...)
 	huma.Register(r.api, o, h.signIn)
 	o = operation(anyUser, http.MethodPost, "/v1/signout", "sign-out", "Sign out",
-		"Ends the session of the cookie at once, at all servers, with its questions that still wait.")
+		"Ends the session of the cookie at once, on all servers, with its waiting questions.")
 	o.DefaultStatus = http.StatusNoContent
 	register(r, o, h.signOut)
 }
@@ -124,7 +124,7 @@ func (h *signInHandler) signOut(ctx context.Context, u users.User, in *signOutIn
 type Me struct {
 	Name     string   `json:"name"`
 	Role     string   `json:"role" enum:"owner,analyst"`
-	Datasets []string `json:"datasets" doc:"The datasets that you may ask questions about"`
+	Datasets []string `json:"datasets" doc:"The datasets that you may ask about"`
 }
 
 func (h *signInHandler) registerMe(r *router) {
@@ -182,10 +182,10 @@ func (h *openIDHandler) register(r *router) {
 		do                           func(context.Context, *callbackInput) (*redirect, error)
 	}{
 		{"/v1/signin/openid", "openid", "Sign in with OpenID Connect",
-			"Sends the browser to the provider, where there is one.", h.sendToProvider},
+			"Sends the browser to the provider, if there is one.", h.sendToProvider},
 		{"/v1/signin/openid/callback", "openid-callback", "Come back from the provider",
-			"Where the provider sends the browser. It sets the cookie and sends the browser to the page; where it does not, " +
-				"to /signin?failed=openid.", h.returnFromProvider},
+			"The provider sends the browser here. This sets the cookie and sends the browser to the page; if signing in failed, to " +
+				"/signin?failed=openid.", h.returnFromProvider},
 	} {
 		op := operation(everybody, http.MethodGet, o.at, o.id, o.summary, o.description, http.StatusUnprocessableEntity,
 			http.StatusNotFound)

@@ -19,8 +19,8 @@ type Person struct {
 	Name    string     `json:"name"`
 	Role    string     `json:"role" enum:"owner,analyst"`
 	Created time.Time  `json:"created"`
-	Revoked *time.Time `json:"revoked" doc:"Null while they may come in"`
-	Access  []Access   `json:"access" doc:"What the policy lets them ask"`
+	Revoked *time.Time `json:"revoked" doc:"Null unless they were revoked"`
+	Access  []Access   `json:"access" doc:"What the policy lets them ask about"`
 }
 
 type People struct {
@@ -42,7 +42,7 @@ type Logins struct {
 
 type loginsInput struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	User  string `query:"user" maxLength:"64" doc:"Only theirs. Analysts see their own, whatever stands here"`
+	User  string `query:"user" maxLength:"64" doc:"Only those of this analyst. An analyst sees only their own, whatever this says"`
 }
 
 // userHandler serves users, their tokens and their logins.
@@ -70,7 +70,7 @@ func (h *userHandler) registerPeople(r *router) {
 			}
 			return bodyOf(out), err
 		})
-	register(r, operation(anyUser, http.MethodGet, "/v1/logins", "logins", "Who came in, and who tried",
+	register(r, operation(anyUser, http.MethodGet, "/v1/logins", "logins", "Logins and attempts to log in",
 		"Your own attempts; an owner sees everybody's."),
 		func(ctx context.Context, u users.User, in *loginsInput) (*body[Logins], error) {
 			name := u.Name
@@ -95,7 +95,7 @@ func (h *userHandler) registerPeople(r *router) {
 type Access struct {
 	Dataset string   `json:"dataset"`
 	Groups  []string `json:"groups" doc:"The groups whose quotas they share"`
-	Expires string   `json:"expires,omitempty" doc:"The first day, in UTC, on which they may not ask any more"`
+	Expires string   `json:"expires,omitempty" doc:"The first day, in UTC, on which they may no longer ask"`
 }
 
 // accessOf is what the policy says about a name, by dataset.
@@ -111,14 +111,14 @@ func accessOf(p *policy.Policy, name string) []Access {
 }
 
 type NewUser struct {
-	Name string `json:"name" minLength:"1" maxLength:"64" doc:"That of the analyst in the policy: one whom it does not list can come in, and ask nothing"`
+	Name string `json:"name" minLength:"1" maxLength:"64" doc:"The name of the analyst in the policy: an analyst whom it does not list can log in, but ask nothing"`
 }
 
 // Password is what somebody comes in with, which is shown once.
 type Password struct {
 	Name     string   `json:"name"`
-	Password string   `json:"password" doc:"It was drawn, and is stored nowhere: only what can check it is"`
-	Access   []Access `json:"access" doc:"What the policy lets them ask; nothing, where no dataset lists them"`
+	Password string   `json:"password" doc:"A random password. It is not stored; only what can check it is"`
+	Access   []Access `json:"access" doc:"What the policy lets them ask about; nothing if no dataset lists them"`
 }
 
 type newUserInput struct{ Body NewUser }
@@ -130,15 +130,15 @@ type userPath struct {
 type userTokenInput struct {
 	Name string `path:"name" maxLength:"256"`
 	Body struct {
-		Label   string    `json:"label" minLength:"1" maxLength:"100" doc:"What it is for"`
-		Expires time.Time `json:"expires,omitzero" doc:"When it stops to count; never where it is left out"`
+		Label   string    `json:"label" minLength:"1" maxLength:"100" doc:"What the token is for"`
+		Expires time.Time `json:"expires,omitzero" doc:"When it expires; never if you leave it out"`
 	}
 }
 
 func (h *userHandler) registerChanges(r *router) {
-	o := operation(ownerOnly, http.MethodPost, "/v1/users", "add-user", "Let an analyst in",
-		"For the owner. Draws a password and shows it this once. What they may ask is what the policy lets the analyst of this name ask. "+
-			"Owners are added with 'discreet user add', on the machine.", http.StatusConflict)
+	o := operation(ownerOnly, http.MethodPost, "/v1/users", "add-user", "Add an analyst",
+		"For the owner. Makes a random password and shows it only now. The policy says what an analyst of this name may ask. Add owners "+
+			"with 'discreet user add', on the server's machine.", http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
 	register(r, o, func(ctx context.Context, u users.User, in *newUserInput) (*body[Password], error) {
 		drawn, err := h.users.Add(ctx, in.Body.Name, users.Analyst, "")
@@ -149,8 +149,8 @@ func (h *userHandler) registerChanges(r *router) {
 		return bodyOf(Password{in.Body.Name, drawn, accessOf(h.dispatcher.DB().Policy(), in.Body.Name)}), nil
 	})
 	o = operation(ownerOnly, http.MethodPost, "/v1/users/{name}/password", "new-password", "Give an analyst a new password",
-		"For the owner. Draws it and shows it this once. Who is in with the old one is out, and who was revoked may come in again; tokens "+
-			"that were revoked stay so.", http.StatusNotFound)
+		"For the owner. Makes a random password and shows it only now. Anybody logged in with the old one is logged out, and a revoked "+
+			"analyst can log in again; revoked tokens stay revoked.", http.StatusNotFound)
 	o.DefaultStatus = http.StatusCreated
 	register(r, o, func(ctx context.Context, u users.User, in *userPath) (*body[Password], error) {
 		if err := h.checkAnalyst(ctx, in.Name); err != nil {
@@ -163,9 +163,9 @@ func (h *userHandler) registerChanges(r *router) {
 		h.logChange(ctx, u, "password", in.Name)
 		return bodyOf(Password{in.Name, drawn, accessOf(h.dispatcher.DB().Policy(), in.Name)}), nil
 	})
-	register(r, operation(ownerOnly, http.MethodDelete, "/v1/users/{name}", "revoke-user", "Keep an analyst out",
-		"For the owner. At once, with open connections and all tokens. What they asked and paid stays in the ledger, and a new password "+
-			"lets them in again.", http.StatusNotFound),
+	register(r, operation(ownerOnly, http.MethodDelete, "/v1/users/{name}", "revoke-user", "Revoke an analyst",
+		"For the owner. Takes effect at once, on open connections and all tokens too. What they asked and paid stays in the ledger, and "+
+			"a new password lets them in again.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *userPath) (*empty, error) {
 			if err := h.checkAnalyst(ctx, in.Name); err != nil {
 				return nil, err
@@ -180,7 +180,7 @@ func (h *userHandler) registerChanges(r *router) {
 			return nil, err
 		})
 	o = operation(ownerOnly, http.MethodPost, "/v1/users/{name}/tokens", "make-user-token", "Make a token for an analyst",
-		"For the owner. The answer has the secret, which nobody can see again.", http.StatusNotFound, http.StatusConflict)
+		"For the owner. The answer shows the secret, which nobody can see again.", http.StatusNotFound, http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
 	register(r, o, func(ctx context.Context, u users.User, in *userTokenInput) (*newTokenAnswer, error) {
 		if err := h.checkAnalyst(ctx, in.Name); err != nil {
@@ -207,7 +207,7 @@ func (h *userHandler) checkAnalyst(ctx context.Context, name string) error {
 	}
 	if all[i].Role != users.Analyst {
 		return &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "this user is an owner",
-			Instead: "'discreet user' changes owners, on the machine of the server"}
+			Instead: "change owners with 'discreet user', on the server's machine"}
 	}
 	return nil
 }
@@ -224,8 +224,8 @@ type Token struct {
 	User    string     `json:"user"`
 	Label   string     `json:"label"`
 	Created time.Time  `json:"created"`
-	Expires *time.Time `json:"expires" doc:"Null where it never does"`
-	Revoked *time.Time `json:"revoked" doc:"Null while it counts"`
+	Expires *time.Time `json:"expires" doc:"Null if it never does"`
+	Revoked *time.Time `json:"revoked" doc:"Null unless it was revoked"`
 	Used    *time.Time `json:"used" doc:"About when it was last used"`
 }
 
@@ -235,7 +235,7 @@ func tokenOf(t users.Token) Token {
 
 // NewToken is a token with its secret, which is shown once.
 type NewToken struct {
-	Secret string `json:"secret" doc:"What to send as Authorization: Bearer. It is stored nowhere"`
+	Secret string `json:"secret" doc:"What to send as Authorization: Bearer. It is not stored"`
 	Token  Token  `json:"token"`
 }
 
@@ -245,15 +245,15 @@ type Tokens struct {
 
 type tokenInput struct {
 	Body struct {
-		Label   string    `json:"label" minLength:"1" maxLength:"100" doc:"What it is for"`
-		Expires time.Time `json:"expires,omitzero" doc:"When it stops to count; never where it is left out"`
+		Label   string    `json:"label" minLength:"1" maxLength:"100" doc:"What the token is for"`
+		Expires time.Time `json:"expires,omitzero" doc:"When it expires; never if you leave it out"`
 	}
 }
 
 type newTokenAnswer struct{ Body NewToken }
 
 type tokensInput struct {
-	User string `query:"user" maxLength:"64" doc:"Only theirs. Analysts see their own, whatever stands here"`
+	User string `query:"user" maxLength:"64" doc:"Only those of this analyst. An analyst sees only their own, whatever this says"`
 }
 
 type tokenPath struct {
@@ -262,7 +262,7 @@ type tokenPath struct {
 
 func (h *userHandler) registerTokens(r *router) {
 	o := operation(anyUser, http.MethodPost, "/v1/tokens", "make-token", "Make a token for yourself",
-		"The answer has the secret, which nobody can see again.", http.StatusConflict)
+		"The answer shows the secret, which nobody can see again.", http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
 	register(r, o, func(ctx context.Context, u users.User, in *tokenInput) (*newTokenAnswer, error) {
 		return h.newToken(ctx, u.Name, in.Body.Label, in.Body.Expires)
@@ -280,7 +280,7 @@ func (h *userHandler) registerTokens(r *router) {
 			return bodyOf(out), err
 		})
 	register(r, operation(anyUser, http.MethodDelete, "/v1/tokens/{id}", "revoke-token", "Revoke a token of yours",
-		"It stops to count at once. An owner can revoke everybody's.", http.StatusNotFound),
+		"It stops working at once. An owner can revoke everybody's.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *tokenPath) (*empty, error) {
 			all, err := h.users.Tokens(ctx, nameFilter(u))
 			if err != nil {
@@ -304,8 +304,8 @@ func (h *userHandler) newToken(ctx context.Context, name, label string, expires 
 	if hasMaxTokens(all, time.Now()) {
 		return nil,
 			&Problem{Status: http.StatusConflict, Kind: "limit",
-				Detail:  fmt.Sprintf("there are %d tokens that count or are of today", maxTokens),
-				Instead: "use one of them, or revoke some and wait for a day", Spent: no}
+				Detail:  fmt.Sprintf("there are %d tokens that are valid or were made today", maxTokens),
+				Instead: "use one of them, or revoke some and wait a day", Spent: no}
 	}
 	secret, t, err := h.users.NewToken(ctx, name, label, expires)
 	return &newTokenAnswer{NewToken{secret, tokenOf(t)}}, err

@@ -17,15 +17,15 @@ import (
 // with a hole that is known begins by asking.
 type Version struct {
 	Version string   `json:"version" doc:"The release of this server"`
-	Commit  string   `json:"commit,omitempty" doc:"For the owner: what it was built from, where that is known"`
+	Commit  string   `json:"commit,omitempty" doc:"For the owner: what it was built from, if that is known"`
 	Go      string   `json:"go,omitempty" doc:"For the owner: the version of Go that it was built with"`
-	Engines []Engine `json:"engines" doc:"What runs the questions about the datasets that you may see, by name"`
+	Engines []Engine `json:"engines" doc:"The engines that run the questions about the datasets that you may see, by name"`
 }
 
 // Engine is an engine as the policy names it. No engine is asked which version it has.
 type Engine struct {
 	Name     string   `json:"name" doc:"As in the policy: duckdb or trino"`
-	Datasets []string `json:"datasets" doc:"Those of your datasets that it runs"`
+	Datasets []string `json:"datasets" doc:"Your datasets that it runs"`
 }
 
 // versionHandler tells which program answers.
@@ -36,7 +36,7 @@ type versionHandler struct {
 
 func (h *versionHandler) register(r *router) {
 	register(r, operation(anyUser, http.MethodGet, "/v1/version", "version", "Which version this is",
-		"The release of the server, and the engines of the datasets that you may see, as the policy names them; for the owner also what "+
+		"The release of the server, and the engines of the datasets that you may see, as the policy names them; for the owner, also what "+
 			"it was built from and with. Nothing is read from the data."),
 		func(_ context.Context, u users.User, _ *empty) (*body[Version], error) {
 			out := Version{Version: h.version, Engines: enginesFor(h.dispatcher.DB().Policy(), u)}

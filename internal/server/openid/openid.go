@@ -39,11 +39,12 @@ func (c *Config) Check() error {
 	u, err := url.Parse(c.Issuer)
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("the issuer %q is no address such as https://login.example.org", c.Issuer)
+		return fmt.Errorf("the issuer %q is not an address; write one such as https://login.example.org", c.Issuer)
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return fmt.Errorf("the issuer %s is not reached over https, so that anybody in between could say who somebody is", c.Issuer)
+		return fmt.Errorf("the issuer %s does not use https, so anybody in between could claim to be any user; use its https "+
+			"address", c.Issuer)
 	case c.Client == "":
-		return errors.New("the client's id at the OpenID provider is missing")
+		return errors.New("the client id at the OpenID provider is missing")
 	}
 	if c.Claim == "" {
 		c.Claim = "email"
@@ -101,7 +102,7 @@ func (p *Provider) find() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 	if p.provider == nil {
 		found, err := oidc.NewProvider(oidc.ClientContext(context.Background(), p.client), p.config.Issuer)
 		if err != nil {
-			p.failed, p.retryAt = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.config.Issuer, err), p.now().Add(5*time.Second)
+			p.failed, p.retryAt = fmt.Errorf("asking the OpenID provider %s failed: %w", p.config.Issuer, err), p.now().Add(5*time.Second)
 			return nil, nil, p.failed
 		}
 		p.provider = found
@@ -153,7 +154,7 @@ func (p *Provider) Finish(ctx context.Context, redirect, keep, state, issuer, co
 		return "", ErrState
 	}
 	if issuer != "" && issuer != p.config.Issuer { // RFC 9207
-		return "", errors.New("another issuer sent the browser back")
+		return "", errors.New("a different issuer sent the browser back")
 	}
 	if code == "" {
 		return "", errors.New("the provider gave no code")
@@ -171,7 +172,7 @@ func (p *Provider) Finish(ctx context.Context, redirect, keep, state, issuer, co
 	ctx = oidc.ClientContext(ctx, p.client)
 	tokens, err := p.oauth(found, redirect).Exchange(ctx, code, oauth2.VerifierOption(parts[2]))
 	if err != nil {
-		return "", errors.New("the provider did not take the code") // its words may hold anything
+		return "", errors.New("the provider did not accept the code") // its words may hold anything
 	}
 	raw, ok := tokens.Extra("id_token").(string)
 	if !ok {
@@ -179,10 +180,10 @@ func (p *Provider) Finish(ctx context.Context, redirect, keep, state, issuer, co
 	}
 	token, err := verifier.Verify(ctx, raw)
 	if err != nil {
-		return "", fmt.Errorf("the ID token does not count: %w", err)
+		return "", fmt.Errorf("the ID token is not valid: %w", err)
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(parts[1])) != 1 {
-		return "", errors.New("the nonce of the ID token is another's")
+		return "", errors.New("the nonce of the ID token is not the one that was sent")
 	}
 	claims := map[string]any{}
 	if err := token.Claims(&claims); err != nil {
@@ -236,7 +237,7 @@ func (c Config) name(claims map[string]any) (string, error) {
 	// Letters that fold to those of ASCII and are others, as the sign for Kelvin does, have more
 	// bytes.
 	if !ok || local == "" || len(domain) != len(c.Domain) || !strings.EqualFold(domain, c.Domain) {
-		return "", fmt.Errorf("the claim %s is not of the domain %s", c.Claim, c.Domain)
+		return "", fmt.Errorf("the claim %s is not in the domain %s", c.Claim, c.Domain)
 	}
 	return local, nil
 }

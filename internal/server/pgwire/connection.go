@@ -62,7 +62,7 @@ func (c *connection) serve() {
 	defer func() { c.packets.raw.Close() }()
 	defer func() {
 		if recover() != nil {
-			c.server.options.Log.Error("a session ended by a fault", "door", "wire")
+			c.server.options.Log.Error("a session ended because of a fault", "door", "wire")
 			c.sendLast(fatal(internalError, internalFailure().message))
 		}
 	}()
@@ -72,8 +72,7 @@ func (c *connection) serve() {
 	c.open()
 	if err := c.admit(); err != nil {
 		if c.wasEvicted() {
-			err = fatal(tooManyConnections, "there are many connections that nobody has logged in on, and this one had to make room; "+
-				"try again")
+			err = fatal(tooManyConnections, "many connections are waiting for a login, and this one had to make room; try again")
 		}
 		// or strangers could fill the disk; the trail has them
 		c.server.options.Log.Debug("not let in", "door", "wire", "address", c.address)
@@ -99,8 +98,8 @@ func (c *connection) admit() error {
 		return err
 	}
 	if proxied, ok := c.tcp.(interface{ HasHeader() bool }); ok && !proxied.HasHeader() {
-		return fatal(protocolViolation, "connections from this address are a proxy's, and have to begin with a header of the PROXY "+
-			"protocol").withHint("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
+		return fatal(protocolViolation, "connections from this address come from a proxy, and must begin with a PROXY protocol "+
+			"header").withHint("let the proxy send it (send-proxy-v2, proxy_protocol on), or take the address out of --trust-proxy")
 	}
 	if err := refuseWithoutSlot(c.slot); err != nil {
 		return err
@@ -122,7 +121,7 @@ func (c *connection) admit() error {
 		return errSilent // somebody else was given this slot meanwhile
 	}
 	if !c.server.connections.addUser(c.user.Name) {
-		return fatal(tooManyConnections, fmt.Sprintf("you have %d connections, which is as many as a user can have; close some",
+		return fatal(tooManyConnections, fmt.Sprintf("you have %d connections, the most that a user can have; close some",
 			c.server.options.PerUser))
 	}
 	if err := c.beginProtocol(wanted); err != nil {
@@ -169,12 +168,12 @@ func (c *connection) handleMessages() error {
 			case errors.Is(err, errServerEnds):
 				return fatal(adminShutdown, "the server is shutting down; connect again when it is back")
 			case errors.Is(err, errPacketTooLong):
-				return fatal(protocolViolation, fmt.Sprintf("the message is longer than %d bytes, which is as much as the server takes",
+				return fatal(protocolViolation, fmt.Sprintf("the message is longer than %d bytes, the most that the server accepts",
 					c.server.options.MessageSize))
 			case errors.Is(err, errPacketLength):
 				return fatal(protocolViolation, "the message has an impossible length")
 			case errors.As(err, &late) && late.Timeout():
-				return fatal(adminShutdown, "the session was idle, or half a message came, for longer than the server waits")
+				return fatal(adminShutdown, "the session was idle, or a message was incomplete, for longer than the server waits")
 			}
 			return errSilent
 		}
@@ -340,7 +339,7 @@ func (e *execution) checkUser() error {
 	defer done()
 	err := e.users.CheckAgain(ctx, e.user)
 	if users.Denied(err) {
-		return fatal(adminShutdown, "your account was revoked, or has another password; ask the owner of the data")
+		return fatal(adminShutdown, "your account was revoked, or its password was changed; ask the owner of the data")
 	}
 	if err != nil {
 		return toWireError(ctx, admission.ErrUnchecked) // who cannot be checked is not let on

@@ -153,7 +153,7 @@ func (c *copyOptions) set(name string, arg *pg.Node) error {
 		case "UTF8", "UNICODE":
 			return nil
 		}
-		return failure(notSupported, "answers are sent in UTF8, and in no other encoding").withHint("leave ENCODING out")
+		return failure(notSupported, "answers are sent in UTF8 only").withHint("leave ENCODING out")
 	case "delimiter", "quote", "escape":
 		if name != "delimiter" && c.format != csvCopy {
 			return failure(notSupported, "COPY %s requires CSV mode", upper)

@@ -71,7 +71,7 @@ func catalogueValue(kind, text string) datum.Value {
 }
 
 func malformedParameter(n int, oid uint32, code string) error {
-	return failure(code, "parameter $%d is no value of its type, %s", n, typeName(oid))
+	return failure(code, "parameter $%d is not a value of its type, %s", n, typeName(oid))
 }
 
 func typeName(oid uint32) string {
@@ -211,9 +211,9 @@ var decimalPattern = regexp.MustCompile(`^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE](
 func decodeDecimal(n int, oid uint32, text string) (string, error) {
 	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
 	case "nan":
-		return "", failure(invalidText, "parameter $%d is no number", n).withHint("NaN is not a value that can be asked about")
+		return "", failure(invalidText, "parameter $%d is not a number", n).withHint("you cannot ask about NaN")
 	case "inf", "infinity":
-		return "", failure(outOfRange, "parameter $%d is infinite", n).withHint("leave the bound out, or take a large number")
+		return "", failure(outOfRange, "parameter $%d is infinite", n).withHint("leave the bound out, or use a large number")
 	}
 	if len(text) > maxNumberDigits {
 		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxNumberDigits)
@@ -305,7 +305,7 @@ func decodeBinary(types *pgtype.Map, n int, oid uint32, data []byte) (string, er
 		}
 		return formatDecimal(n, v.Int, int(v.Exp))
 	case pgtype.InfinityModifier:
-		return "", failure(outOfRange, "parameter $%d is infinite", n).withHint("leave the bound out, or take a day that is far away")
+		return "", failure(outOfRange, "parameter $%d is infinite", n).withHint("leave the bound out, or use a distant date")
 	case time.Time:
 		if v = v.UTC(); v.Year() < 1 || v.Year() > 9999 {
 			return "", malformedParameter(n, oid, outOfRange)
@@ -388,7 +388,7 @@ func decodeElements(types *pgtype.Map, n int, of uint32, format int16, data []by
 		texts, ok = syntax.Elements(string(data), maxArrayElements)
 	}
 	if !ok {
-		return nil, failure(invalidText, "parameter $%d is no array of %s, in one dimension and with at most %d elements", n, typeName(of),
+		return nil, failure(invalidText, "parameter $%d is not an array of %s in one dimension with at most %d elements", n, typeName(of),
 			maxArrayElements)
 	}
 	read := func(text string) (string, error) { return decodeText(n, of, text) }

@@ -112,7 +112,7 @@ func (d *describer) findPrepared(n *pg.ExecuteStmt) (*statement, []argument, err
 		return nil, nil, failure(invalidStatement, "prepared statement %q does not exist", shorten(n.Name))
 	}
 	if st.kind != questionStatement && st.kind != catalogueStatement && st.kind != explainStatement {
-		return nil, nil, failure(notSupported, "EXECUTE runs what was prepared with PREPARE ... AS SELECT")
+		return nil, nil, failure(notSupported, "EXECUTE runs a statement that was prepared with PREPARE ... AS SELECT")
 	}
 	if err := d.describe(st); err != nil {
 		return nil, nil, dropPosition(err)
@@ -129,7 +129,7 @@ func (d *describer) findPrepared(n *pg.ExecuteStmt) (*statement, []argument, err
 	for i, p := range n.Params {
 		text, null, ok := parameterText(p)
 		if !ok {
-			return nil, nil, failure(notSupported, "the values of an EXECUTE are constants").
+			return nil, nil, failure(notSupported, "the values of an EXECUTE must be constants").
 				withHint("write numbers, quoted texts, true, false, NULL, or ARRAY[...] of these")
 		}
 		var data []byte

@@ -212,14 +212,14 @@ func formatBinary(types *pgtype.Map, oid uint32, text string) ([]byte, error) {
 	case textOID, varcharOID, bpcharOID, nameOID, unknownOID, jsonOID:
 		return []byte(text), nil
 	}
-	none := failure(notSupported, "a column has a type without a binary form here").withHint("ask for the text format")
+	none := failure(notSupported, "a column has a type that has no binary form here").withHint("ask for the text format")
 	t, ok := types.TypeForOID(oid)
 	if !ok {
 		return nil, none
 	}
 	value, err := t.Codec.DecodeValue(types, oid, pgtype.TextFormatCode, []byte(text))
 	if err != nil {
-		return nil, failure(outOfRange, "a value does not fit into its type's binary form").withHint("ask for the text format")
+		return nil, failure(outOfRange, "a value does not fit the binary form of its type").withHint("ask for the text format")
 	}
 	out, err := types.Encode(oid, pgtype.BinaryFormatCode, value, make([]byte, 0, 16))
 	if err != nil || out == nil {

@@ -91,11 +91,11 @@ var (
 	errCanceled   = errors.New("canceled by the user")
 	errTimeout    = errors.New("statement_timeout")
 	errClientGone = errors.New("the client went away")
-	errServerEnds = errors.New("the server ends")
+	errServerEnds = errors.New("the server is shutting down")
 )
 
-const chargeStays = "What was charged stays charged; where the answer is kept the same question gets it free, and with the " +
-	"same dp.request it is never charged twice"
+const chargeStays = "What was charged stays charged; if the answer was kept, the same question gets it free, and with the same " +
+	"dp.request it is never charged twice"
 
 // internalFailure is what is said about everything that was not expected. Its own words could hold
 // data.
@@ -109,7 +109,7 @@ type rendered struct{ code, message, hint string }
 
 const (
 	askOwner  = "tell the owner of the data"
-	sameNames = "name questions with dp.request, and ask again with the same name: it is not charged twice"
+	sameNames = "name questions with dp.request; if you ask again with the same name, you are not charged twice"
 )
 
 // renderings has the kinds that statements can end with; all others are internal errors here.
@@ -123,8 +123,8 @@ var renderings = map[problem.Kind]rendered{
 		"price of its own"},
 	problem.Closed:  {code: lockoutClosed, hint: "EXPLAIN is free, and says whether it is open again"},
 	problem.Request: {code: invalidParameter, hint: "nothing was spent; SET dp.request to another name"},
-	problem.Invalid: {code: invalidParameter, message: "the ledger does not take this request",
-		hint: "a dp.request is a short text without control characters"},
+	problem.Invalid: {code: invalidParameter, message: "the ledger does not accept this request",
+		hint: "dp.request must be a short text without control characters"},
 	problem.Window:        {code: notInState},
 	problem.Lapsed:        {code: notInState, hint: "SET dp.request to another name"},
 	problem.LedgerFailed:  {code: ioError, message: "the ledger could not be written; nothing may be released", hint: askOwner},

@@ -49,7 +49,7 @@ func (r *router) readExplain(st *statement, n *pg.ExplainStmt) (explainTarget, e
 	}
 	if e.execute = n.Query.GetExecuteStmt(); e.execute != nil {
 		if st.to-st.from > maxCommandBytes {
-			return e, failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommandBytes)
+			return e, failure(tooComplex, "a statement that is not a SELECT can have at most %d bytes", maxCommandBytes)
 		}
 		return e, nil
 	}

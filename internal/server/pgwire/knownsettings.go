@@ -76,9 +76,9 @@ var knownSettings = []setting{
 // does no harm: the setting stays at its default, and the client goes on. Drivers and machines set
 // them unasked.
 var fallbackNotices = map[string]string{
-	"client_encoding": "texts are in UTF8 here, whatever client_encoding says; it stays UTF8",
-	"DateStyle":       "dates are written as ISO 8601 has them, whatever DateStyle says; it stays ISO",
-	"TimeZone":        "columns have no time zone here, so none changes an answer; TimeZone stays UTC",
+	"client_encoding": "text is in UTF8 here, whatever client_encoding says; it stays UTF8",
+	"DateStyle":       "dates are written in ISO 8601, whatever DateStyle says; it stays ISO",
+	"TimeZone":        "columns have no time zone here, so a time zone changes no answer; TimeZone stays UTC",
 }
 
 // reportedSettings are told to the client at the start, and whenever they change.
@@ -108,7 +108,7 @@ func acceptOneOf(words ...string) func(string) (string, error) {
 				return on, nil
 			}
 		}
-		return "", fmt.Errorf("it can be %s", joinNames(words))
+		return "", fmt.Errorf("it can only be %s", joinNames(words))
 	}
 }
 
@@ -120,14 +120,14 @@ func acceptSwitch(text string) (string, error) {
 	case "off", "false", "no", "0", "f", "n":
 		return "off", nil
 	}
-	return "", fmt.Errorf("it can be on and off")
+	return "", fmt.Errorf("it must be on or off")
 }
 
 func acceptNumber(lo, hi int) func(string) (string, error) {
 	return func(text string) (string, error) {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < lo || n > hi {
-			return "", fmt.Errorf("it is a whole number from %d to %d", lo, hi)
+			return "", fmt.Errorf("it must be a whole number from %d to %d", lo, hi)
 		}
 		return strconv.Itoa(n), nil
 	}
@@ -138,7 +138,7 @@ func acceptUTF8(text string) (string, error) {
 	case "utf8", "unicode", "default", "auto":
 		return "UTF8", nil
 	}
-	return "", fmt.Errorf("texts are in UTF8 only")
+	return "", fmt.Errorf("text is in UTF8 only")
 }
 
 func acceptISO(text string) (string, error) {
@@ -153,7 +153,7 @@ func acceptISO(text string) (string, error) {
 		case "EURO", "EUROPEAN":
 			order = "DMY"
 		default:
-			return "", fmt.Errorf("dates are written as ISO 8601 has them; it can be ISO")
+			return "", fmt.Errorf("dates are written in ISO 8601; it can only be ISO")
 		}
 	}
 	return "ISO, " + order, nil
@@ -180,7 +180,7 @@ func acceptDuration(text string) (string, error) {
 	unit, ok := map[string]time.Duration{"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second,
 		"min": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.TrimSpace(digits)]
 	if err != nil || !ok || time.Duration(n) > (1<<31-1)*time.Millisecond/unit {
-		return "", fmt.Errorf("it is a time, such as 500ms, 30s or 5min; 0 means none")
+		return "", fmt.Errorf("it must be a time, such as 500ms, 30s or 5min; 0 means none")
 	}
 	ms := (time.Duration(n)*unit + time.Millisecond - 1) / time.Millisecond
 	return strconv.FormatInt(int64(ms), 10), nil

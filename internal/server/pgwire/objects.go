@@ -42,7 +42,7 @@ type objectStore struct {
 // there is room for that too.
 func (o *objectStore) keepStatement(st *statement) error {
 	if len(o.statements) >= maxPreparedStatements {
-		return failure(outOfMemory, "the session keeps as many prepared statements as it can").withHint("DEALLOCATE some, or all")
+		return failure(outOfMemory, "the session has as many prepared statements as it can hold").withHint("DEALLOCATE some, or all")
 	}
 	if o.latest != nil {
 		o.dropTree(o.latest)
@@ -90,7 +90,7 @@ func (o *objectStore) keepPortal(p *portal) error {
 		bytes += len(p.cursor.request)
 	}
 	if len(o.portals) >= maxPortals {
-		return failure(outOfMemory, "the session has as many portals as it can").withHint("close some, or end the transaction")
+		return failure(outOfMemory, "the session has as many portals as it can hold").withHint("close some, or end the transaction")
 	}
 	if err := o.memory.keep(bytes); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (m *heldMemory) giveBack(n int) {
 // temporary views.
 func (m *heldMemory) keep(more int) error {
 	if more > 0 && m.kept+more > m.most {
-		return failure(outOfMemory, "the session keeps as much as it can").
+		return failure(outOfMemory, "the session holds as much data as it can").
 			withHint("DEALLOCATE statements, close cursors, or end the transaction")
 	}
 	if err := m.share.Take(more); err != nil {
@@ -298,8 +298,8 @@ func fullError(err error) error {
 	}
 	hint := "read or close what your other sessions and requests have open"
 	if e.Others {
-		hint = "others have to read their answers first"
+		hint = "others must read their answers first"
 	}
-	return failure(outOfMemory, "%s", e.Error()).withHint(fmt.Sprintf("%s, or try again in %d seconds, when what nobody reads is dropped; "+
+	return failure(outOfMemory, "%s", e.Error()).withHint(fmt.Sprintf("%s, or try again in %d seconds, when unread answers are dropped; "+
 		"what was paid for is free", hint, int(e.Wait.Seconds())))
 }

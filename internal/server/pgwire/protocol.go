@@ -205,7 +205,7 @@ func (pr *protocol) sync() error {
 
 func checkName(name string) error {
 	if len(name) > maxNameBytes || !utf8.ValidString(name) {
-		return failure(invalidParameter, "the name of a statement or a portal has at most %d bytes, of UTF-8", maxNameBytes)
+		return failure(invalidParameter, "the name of a statement or a portal can have at most %d bytes of UTF-8", maxNameBytes)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (pr *protocol) parse(m *pgproto3.Parse) (offset int, err error) {
 		return 0, failure(duplicateStatement, "prepared statement %q already exists", shorten(m.Name))
 	}
 	if len(m.ParameterOIDs) > maxParameters {
-		return 0, failure(tooComplex, "a statement has at most %d parameters", maxParameters)
+		return 0, failure(tooComplex, "a statement can have at most %d parameters", maxParameters)
 	}
 	all, err := pr.asker.read(m.Query)
 	if err != nil {
@@ -331,7 +331,7 @@ func (pr *protocol) describe(m *pgproto3.Describe) (text string, offset int, err
 		}
 		st, codes = p.st, p.codes
 	default:
-		return "", 0, failure(protocolViolation, "statements and portals can be described, and nothing else")
+		return "", 0, failure(protocolViolation, "only statements and portals can be described")
 	}
 	if err := pr.transactions.refuseInFailedBlock(st); err != nil && st.kind != transactionStatement {
 		return st.text, st.from, err
@@ -427,7 +427,7 @@ func (pr *protocol) closeObject(m *pgproto3.Close) error {
 	case 'P':
 		pr.objects.closePortal(m.Name)
 	default:
-		return failure(protocolViolation, "statements and portals can be closed, and nothing else")
+		return failure(protocolViolation, "only statements and portals can be closed")
 	}
 	pr.packets.send(&pgproto3.CloseComplete{})
 	return nil

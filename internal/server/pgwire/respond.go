@@ -188,7 +188,7 @@ func (w *clientWriter) sendRemarks(a *api.Answer) {
 		w.say(text)
 	}
 	if a.Cut {
-		w.say(fmt.Sprintf("one person counts with at most %s in each of at most %s; what that leaves out is not in the error",
+		w.say(fmt.Sprintf("one person counts with at most %s in each of at most %s; the error leaves out the bias of this limit",
 			render.Count(a.MaxRows, "row"), render.Count(a.MaxGroups, "group")))
 	}
 	for _, n := range a.Notes {

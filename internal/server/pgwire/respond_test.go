@@ -211,7 +211,7 @@ func TestAroundIsTold(t *testing.T) {
 		_, err := conn.Exec(background, around)
 		var told *pgconn.PgError
 		if !errors.As(err, &told) || told.Code != tooComplex || !strings.Contains(told.Message, want) ||
-			!strings.Contains(told.Message, "paid for, and stay free") {
+			!strings.Contains(told.Message, "paid for and stay free") {
 			t.Errorf("%s: %v", around, err)
 		}
 	}

@@ -106,7 +106,7 @@ func (r *runner) runPortal(p *portal) error {
 // get their values from EXECUTE.
 func (r *router) routePrepare(st *statement, n *pg.PrepareStmt) error {
 	if len(n.Argtypes) > maxParameters {
-		return failure(tooComplex, "a statement has at most %d parameters", maxParameters)
+		return failure(tooComplex, "a statement can have at most %d parameters", maxParameters)
 	}
 	var given []uint32
 	for _, a := range n.Argtypes {
@@ -257,8 +257,8 @@ func (r *runner) runDrop(n *pg.DropStmt) (*result, error) {
 
 func (r *router) refuseView(n *pg.SelectStmt) error {
 	if name := r.catalog.ReadsTemporary(n); name != "" {
-		return failure(notSupported, "the temporary view %q is there to be looked at, and not to be asked", shorten(name)).
-			withHint("write its SELECT in FROM, or in WITH")
+		return failure(notSupported, "you can look at the temporary view %q, but not ask about it", shorten(name)).
+			withHint("write its SELECT in FROM or in WITH")
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func (r *runner) runClose(n *pg.ClosePortalStmt) (*result, error) {
 func (r *runner) runListen(n *pg.Node) *result {
 	switch {
 	case n.GetListenStmt() != nil:
-		r.settings.say("sessions tell one another nothing here, so nothing will be heard")
+		r.settings.say("sessions cannot notify one another here, so you will hear nothing")
 		return &result{tag: "LISTEN"}
 	case n.GetUnlistenStmt() != nil:
 		return &result{tag: "UNLISTEN"}

@@ -266,9 +266,9 @@ func newConnectionCounts(o Options) *connectionCounts {
 func refuseWithoutSlot(p *clientlimits.Slot) error {
 	switch p.Full() {
 	case clientlimits.ServerFull:
-		return fatal(tooManyConnections, "the server has as many connections as it takes; try again later")
+		return fatal(tooManyConnections, "the server has as many connections as it accepts; try again later")
 	case clientlimits.AddressFull:
-		return fatal(tooManyConnections, "there are as many connections from this address as the server takes; close some")
+		return fatal(tooManyConnections, "this address has as many connections as the server accepts; close some")
 	}
 	return nil
 }

@@ -66,10 +66,10 @@ func checkStartup(wanted map[string]string) error {
 		}
 	}
 	if wanted["user"] == "" {
-		return fatal(invalidAuthorization, "the name of a user is missing")
+		return fatal(invalidAuthorization, "the user name is missing")
 	}
 	if on, err := acceptSwitch(wanted["replication"]); wanted["replication"] != "" && (err != nil || on == "on") {
-		return fatal(notSupported, "there is no replication")
+		return fatal(notSupported, "replication is not supported")
 	}
 	return nil
 }
@@ -129,11 +129,11 @@ func parseOptions(text string) (pairs [][2]string, err error) {
 		case strings.HasPrefix(w, "-c") && len(w) > 2:
 			w = w[2:]
 		default:
-			return nil, fatal(syntaxError, "options can be -c name=value, and nothing else")
+			return nil, fatal(syntaxError, "options can only be -c name=value")
 		}
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return nil, fatal(syntaxError, "options can be -c name=value, and nothing else")
+			return nil, fatal(syntaxError, "options can only be -c name=value")
 		}
 		pairs = append(pairs, [2]string{strings.ReplaceAll(name, "-", "_"), value})
 	}
@@ -142,7 +142,7 @@ func parseOptions(text string) (pairs [][2]string, err error) {
 
 func (s *settings) set(name, value string, local bool) error {
 	if len(value) > maxSettingBytes || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
-		return failure(invalidParameter, "the value of %s is too long, or no text", shorten(name))
+		return failure(invalidParameter, "the value of %s is too long, or is not text", shorten(name))
 	}
 	if isOwn(name) {
 		return s.setOwn(strings.ToLower(name), value, local)
@@ -169,7 +169,7 @@ func (s *settings) set(name, value string, local bool) error {
 func (s *settings) setOwn(name, value string, local bool) error {
 	switch name {
 	case budgetSetting:
-		return failure(cannotChange, "dp.budget can be shown, and only the owner of the data can change it")
+		return failure(cannotChange, "you can show dp.budget, but only the owner of the data can change it")
 	case requestSetting:
 		s.requestName = value
 		return nil
@@ -358,15 +358,15 @@ func (r *router) checkShow(name string) error {
 }
 
 var ownDescriptions = map[string]string{
-	"dp.epsilon":    "what a question pays",
-	"dp.delta":      "how much of delta private keys may cost",
-	"dp.error":      "the error that counts and sums should have, at the least price",
+	"dp.epsilon":    "the price of a question",
+	"dp.delta":      "how much delta private keys may cost",
+	"dp.error":      "the error that counts and sums should have, at the lowest price",
 	"dp.confidence": "how often the exact number lies within the error",
 	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
-	"dp.max_groups": "in how many groups one person counts at most",
-	"dp.max_sum":    "what one person adds to a sum in one group at most",
+	"dp.max_groups": "the most groups that one person counts in",
+	"dp.max_sum":    "the most that one person adds to a sum in one group",
 	"dp.errors":     "whether answers have columns of error bars: off, columns or interval",
-	"dp.counts":     "whether counts below 0 are shown as they are: noisy, or as 0: nonnegative",
+	"dp.counts":     "whether negative counts are shown as they are (noisy) or as 0 (nonnegative)",
 	"dp.stream":     "whether counts go through a stream of the policy: auto, on or off",
 	requestSetting:  "names the next question, so that it can be asked again without a second charge",
 }
@@ -424,7 +424,7 @@ func (r *runner) showBudget(out *result) error {
 			}
 		}
 		if two {
-			r.out.say("this budget is kept by the sum of epsilon or by that of rho, whichever lasts longer")
+			r.out.say("this budget adds up epsilon or rho, whichever lasts longer")
 		}
 		if !r.analyst {
 			return nil

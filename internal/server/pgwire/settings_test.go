@@ -144,8 +144,8 @@ func TestUnaskedSettings(t *testing.T) {
 	for _, c := range []struct{ name, value, is, says string }{
 		{"client_encoding", "'utf-8'", "UTF8", ""},
 		{"client_encoding", `"UTF8"`, "UTF8", ""},
-		{"client_encoding", "WIN1252", "UTF8", "texts are in UTF8"},
-		{"client_encoding", "nonsense", "UTF8", "texts are in UTF8"},
+		{"client_encoding", "WIN1252", "UTF8", "text is in UTF8"},
+		{"client_encoding", "nonsense", "UTF8", "text is in UTF8"},
 		{"TimeZone", "Europe/Berlin", "UTC", "no time zone"},
 		{"TimeZone", "'America/St_Johns'", "UTC", "no time zone"},
 		{"TimeZone", "Etc/UTC", "UTC", ""},
@@ -283,7 +283,7 @@ func TestShowBudgetOfTwoWays(t *testing.T) {
 		}
 		return strings.Join(all, ", "), strings.Join(said.take(), "\n")
 	}
-	const either = "by the sum of epsilon or by that of rho"
+	const either = "adds up epsilon or rho"
 	for _, user := range []string{"ana", "olga"} {
 		if claims, heard := show(user); !strings.HasPrefix(claims, "epsilon 0, rho 0") || !strings.Contains(heard, either) {
 			t.Errorf("%s: %s, %s", user, claims, heard)

@@ -20,7 +20,7 @@ import (
 )
 
 // errSilent ends a connection without a word: there is nobody to tell, or nothing to say.
-var errSilent = errors.New("the connection ends")
+var errSilent = errors.New("the connection is closing")
 
 // readStartup reads packets until there is one that begins a session, and answers the others: who
 // wants TLS, and who cancels.
@@ -30,10 +30,10 @@ func (c *connection) readStartup() (*pgproto3.StartupMessage, error) {
 		code, err := c.packets.expectStartup()
 		switch {
 		case errors.Is(err, errProxyHeader):
-			return nil, fatal(protocolViolation, "this is a header of the PROXY protocol, which counts only from a proxy that is trusted, "+
-				"and once").withHint("the owner lists proxies with --trust-proxy")
+			return nil, fatal(protocolViolation, "a PROXY protocol header counts only once, and only from a trusted "+
+				"proxy").withHint("the owner lists trusted proxies with --trust-proxy")
 		case errors.Is(err, errPacketTooLong), errors.Is(err, errPacketLength):
-			return nil, fatal(protocolViolation, "this is not the startup of a PostgreSQL client, or it is longer than 8 KiB")
+			return nil, fatal(protocolViolation, "this is not the startup packet of a PostgreSQL client, or it is longer than 8 KiB")
 		case err != nil:
 			return nil, errSilent
 		}
@@ -155,11 +155,11 @@ func (c *connection) authenticate(ctx context.Context, name string) error {
 	}
 	m, ok := first.(*pgproto3.SASLInitialResponse)
 	if !ok || !slices.Contains(offered, m.AuthMechanism) {
-		return fatal(protocolViolation, "the way to log in is "+joinNames(offered))
+		return fatal(protocolViolation, "log in with "+joinNames(offered))
 	}
 	text := string(m.Data)
 	if (m.AuthMechanism == boundScram) != strings.HasPrefix(text, "p=") {
-		return fatal(protocolViolation, "the login says one thing of channel binding and does another")
+		return fatal(protocolViolation, "the login announces one kind of channel binding and uses another")
 	}
 	for range 4 { // two are needed
 		reply, done, err := exchange.Step(ctx, text)
@@ -185,7 +185,7 @@ func (c *connection) authenticate(ctx context.Context, name string) error {
 		}
 		text = string(r.Data)
 	}
-	return fatal(protocolViolation, "the login does not end")
+	return fatal(protocolViolation, "the login takes too many steps")
 }
 
 // loginError is the same for every reason but one: who is locked out learns that waiting helps.
@@ -221,13 +221,13 @@ func (c *connection) readResponse() (pgproto3.FrontendMessage, error) {
 	kind, err := c.packets.expectMessage(maxStartupBytes)
 	switch {
 	case errors.Is(err, errPacketTooLong), errors.Is(err, errPacketLength):
-		return nil, fatal(protocolViolation, "before login a message has at most 8 KiB")
+		return nil, fatal(protocolViolation, "before login a message can have at most 8 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fatal(invalidAuthorization, "the login took too long")
 	case err != nil:
 		return nil, errSilent
 	case kind != 'p':
-		return nil, fatal(protocolViolation, "a password was expected, and something else came")
+		return nil, fatal(protocolViolation, "a password was expected, but something else came")
 	}
 	m, err := c.backend.Receive()
 	if err != nil || c.packets.unread > 0 {
@@ -254,7 +254,7 @@ func (c *connection) chooseDataset(name string) error {
 			}
 		}
 		slices.Sort(may)
-		e := fatal(noDatabase, "there is no database of this name for you: databases are the datasets of the policy")
+		e := fatal(noDatabase, "you have no database of this name: databases are the datasets of the policy")
 		if len(may) > 0 {
 			e.hint = "yours are " + joinNames(may)
 		}

@@ -85,7 +85,7 @@ func splitStatements(text string) ([]*statement, error) {
 			return nil, internalFailure()
 		}
 		if st.parameterCount = highestParameter(parsed.Words(st.from, st.to), st.sql()); st.parameterCount > maxParameters {
-			return nil, failure(tooComplex, "a statement has at most %d parameters", maxParameters)
+			return nil, failure(tooComplex, "a statement can have at most %d parameters", maxParameters)
 		}
 		all = append(all, st)
 	}
@@ -208,7 +208,7 @@ func (r *router) route(st *statement) error {
 	}
 	// Of everything else the tree is kept, which is far larger than its text.
 	if st.to-st.from > maxCommandBytes {
-		return failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommandBytes)
+		return failure(tooComplex, "a statement that is not a SELECT can have at most %d bytes", maxCommandBytes)
 	}
 	switch n := node.GetNode().(type) {
 	case *pg.Node_VariableSetStmt:
@@ -245,7 +245,7 @@ func (r *router) route(st *statement) error {
 func (r *router) refuseNonAnalyst(k statementKind) error {
 	if k == questionStatement && !r.analyst {
 		return failure(notPermitted,
-			"the policy does not list you as an analyst of this dataset, so you can look at the catalogue and ask nothing")
+			"the policy does not list you as an analyst of this dataset, so you can look at the catalogue but cannot ask")
 	}
 	return nil
 }
@@ -263,15 +263,16 @@ func refuseStatement(node *pg.Node) error {
 		return failure(readOnly, "nothing can be written here").withHint(ask)
 	case *pg.Node_GrantStmt, *pg.Node_GrantRoleStmt, *pg.Node_CreateRoleStmt, *pg.Node_AlterRoleStmt, *pg.Node_AlterRoleSetStmt,
 		*pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
-		return failure(notPermitted, "users and what they may do are for the owner of the data").withHint("the owner uses 'discreet " +
-			"user', and the policy")
+		return failure(notPermitted, "only the owner of the data manages users and their rights").withHint("the owner uses 'discreet " +
+			"user' and the policy")
 	case *pg.Node_NotifyStmt:
-		return failure(notPermitted, "sessions tell one another nothing here")
+		return failure(notPermitted, "sessions cannot notify one another here")
 	case *pg.Node_VacuumStmt:
-		return failure(notPermitted, "nothing is written here, and no statistics of the data are gathered: they would tell about people").
+		return failure(notPermitted, "nothing is written here, and no statistics of the data are gathered: they would reveal things "+
+			"about people").
 			withHint(ask)
 	case *pg.Node_LockStmt:
-		return failure(notSupported, "there is nothing to lock: nobody writes")
+		return failure(notSupported, "there is nothing to lock, because nobody writes")
 	}
 	return failure(notSupported, "this statement is not supported").withHint(ask)
 }
@@ -281,7 +282,7 @@ func refuseStatement(node *pg.Node) error {
 // is run: there is no second way to the data.
 func (r *router) enclose(st *statement, inside *pg.Node, behind pg.Token) error {
 	if inside.GetSelectStmt() == nil {
-		return failure(notSupported, "this statement takes a SELECT, and nothing else").withHint("nothing is written here")
+		return failure(notSupported, "this statement takes only a SELECT").withHint("nothing is written here")
 	}
 	from, to := findInside(st.parsed.Words(st.from, st.to), behind, st.to-st.from)
 	st.inner = &statement{text: st.text, from: st.from + from, to: st.from + to, parsed: st.parsed, node: inside,

@@ -94,7 +94,7 @@ func (t *transactions) run(n *pg.TransactionStmt) (string, error) {
 			return "", failure(noTransaction, "SAVEPOINT can only be used in transaction blocks")
 		}
 		if len(b.savepoints) >= maxSavepoints {
-			return "", failure(limitExceeded, "there are %d savepoints, and no more can be", maxSavepoints)
+			return "", failure(limitExceeded, "there are %d savepoints, which is the maximum", maxSavepoints)
 		}
 		b.savepoints = append(b.savepoints,
 			savepoint{n.SavepointName, t.settings.current.clone(), t.settings.committed.clone(), t.objects.declared})
@@ -216,7 +216,7 @@ func (r *runner) runSet(n *pg.VariableSetStmt) (*result, error) {
 		}
 		switch n.Name {
 		case "session_authorization":
-			return nil, failure(notPermitted, "nobody becomes somebody else here").withHint("log in as that user")
+			return nil, failure(notPermitted, "you cannot become another user here").withHint("log in as that user")
 		case "role":
 			if value != "none" && value != r.user.Name {
 				return nil, failure(notPermitted, "there are no roles to change to").withHint("log in as that user")

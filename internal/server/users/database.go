@@ -67,7 +67,7 @@ type database struct{ *pgdial.Database }
 func openDatabase(address string, create bool) (*backend, error) {
 	p, err := pgdial.Parse(address)
 	if err != nil {
-		return nil, &InvalidError{"the address of the users' database", err.Error()}
+		return nil, &InvalidError{"the address of the user database", err.Error()}
 	}
 	p.Config.RuntimeParams["application_name"] = "discreet users"
 	p.Statement = 2 * busyTimeout // people wait for their login
@@ -130,8 +130,8 @@ func (d database) claim(create bool) error {
 	case err == nil || verdict != nil:
 		return verdict
 	case format == 1:
-		return fmt.Errorf("the users in %s were made by an older program, and this one needs two more tables, which it could not make: "+
-			"run 'discreet user list' once as the role that owns the others (%w)", d.Name, d.Said(err))
+		return fmt.Errorf("an older program made the users in %s, and this one could not create two more tables that it needs: run "+
+			"'discreet user list' once as the role that owns the others (%w)", d.Name, d.Said(err))
 	}
 	return fmt.Errorf("the users cannot be created in %s: %w", d.Name, d.Said(err))
 }
@@ -182,7 +182,7 @@ WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins', 'v
 	case err != nil:
 		return 0, d.words(err)
 	case encoding != "UTF8":
-		return 0, fmt.Errorf("the database of %s has the encoding %s, in which not every name can be written: make it with UTF8",
+		return 0, fmt.Errorf("the database of %s has the encoding %s, which cannot store every name: create it with UTF8",
 			d.Name, encoding)
 	case names == 0:
 		return 0, nil
@@ -201,8 +201,9 @@ WHERE n.nspname = $1 AND k.relname IN ('secret', 'users', 'tokens', 'logins', 'v
 	case names != map[int]int{1: 4, 2: 6}[format]:
 		return 0, d.foreign()
 	case open:
-		return 0, fmt.Errorf("everybody in the database of %s can read or change who may come in. Revoke what PUBLIC may do with the "+
-			"tables secret, users, tokens, logins, visits and saved; if somebody may have read them, give everybody a new password", d.Name)
+		return 0, fmt.Errorf("everybody in the database of %s can read or change who may log in. Revoke what PUBLIC may do with the "+
+			"tables secret, users, tokens, logins, visits and saved; if somebody could have read them, give everybody a new "+
+			"password", d.Name)
 	}
 	return format, nil
 }
@@ -232,7 +233,7 @@ func (d database) comment() string {
 }
 
 func (d database) foreign() error {
-	return fmt.Errorf("the schema of %s has tables of these names that are not of users of Discreet, and was left as it is; name another "+
+	return fmt.Errorf("the schema of %s has tables with these names that do not hold users of Discreet, and was not changed; name another "+
 		"with schema=", d.Name)
 }
 

@@ -213,19 +213,19 @@ func TestDatabasesRefused(t *testing.T) {
 	require(t, err)
 	defer c.Close(ctx)
 	for name, test := range map[string]struct{ prepare, says string }{
-		"another's": {"CREATE SCHEMA X; CREATE TABLE X.users (name text)", "left as it is"},
+		"another's": {"CREATE SCHEMA X; CREATE TABLE X.users (name text)", "was not changed"},
 		"same names": {"CREATE SCHEMA X; CREATE TABLE X.users(); CREATE TABLE X.secret(); CREATE TABLE X.tokens(); " +
-			"CREATE TABLE X.logins()", "left as it is"},
-		"views":       {"MAKE; ALTER TABLE X.users RENAME TO u; CREATE VIEW X.users AS SELECT * FROM X.u", "left as it is"},
-		"some":        {"MAKE; DROP TABLE X.logins", "left as it is"},
-		"rows hidden": {"MAKE; ALTER TABLE X.users ENABLE ROW LEVEL SECURITY", "left as it is"},
+			"CREATE TABLE X.logins()", "was not changed"},
+		"views":       {"MAKE; ALTER TABLE X.users RENAME TO u; CREATE VIEW X.users AS SELECT * FROM X.u", "was not changed"},
+		"some":        {"MAKE; DROP TABLE X.logins", "was not changed"},
+		"rows hidden": {"MAKE; ALTER TABLE X.users ENABLE ROW LEVEL SECURITY", "was not changed"},
 		"newer":       {"MAKE; UPDATE X.secret SET format = 3", "has the format 3, as Discreet development writes it. This is"},
 		"of 0.9.1": {"MAKE; UPDATE X.secret SET format = 4; COMMENT ON TABLE X.secret IS 'users of Discreet 0.9.1'",
 			"has the format 4, as Discreet 0.9.1 writes it. This is Discreet development, which reads the format 2, and brings 1"},
-		"no secret": {"MAKE; DELETE FROM X.secret", "left as it is"},
+		"no secret": {"MAKE; DELETE FROM X.secret", "was not changed"},
 		"short":     {"MAKE; UPDATE X.secret SET secret = 'abc'", "damaged"},
-		"half new":  {"MAKE; UPDATE X.secret SET format = 1", "left as it is"},
-		"lost":      {"MAKE; DROP TABLE X.visits", "left as it is"},
+		"half new":  {"MAKE; UPDATE X.secret SET format = 1", "was not changed"},
+		"lost":      {"MAKE; DROP TABLE X.visits", "was not changed"},
 		"readable":  {"MAKE; GRANT SELECT ON X.users TO PUBLIC", "give everybody a new password"},
 		"a column":  {"MAKE; GRANT UPDATE (argon2) ON X.users TO PUBLIC", "give everybody a new password"},
 	} {

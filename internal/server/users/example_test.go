@@ -47,10 +47,10 @@ func Example() {
 	// Output:
 	// 39 <nil>
 	// ana analyst <nil>
-	// the name, the password or the token is wrong, or no longer counts
+	// the name, the password or the token is wrong, or no longer valid
 	// dsc_ <nil>
 	// <nil>
-	// the name, the password or the token is wrong, or no longer counts
+	// the name, the password or the token is wrong, or no longer valid
 	// ana 192.0.2.1 revoked
 	// ana 192.0.2.1 denied
 	// ana 192.0.2.1 in

@@ -79,7 +79,7 @@ const busyTimeout = 5 * time.Second
 // prepare finds the file or makes an empty one that nobody else can read.
 func prepare(path string) (string, error) {
 	if path == "" {
-		return "", &InvalidError{"the path of the users", "is missing"}
+		return "", &InvalidError{"the path of the user file", "is missing"}
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -98,8 +98,8 @@ func prepare(path string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("the users cannot be read: %s is not a regular file", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("%s has mode %04o: others on this machine can read or change who may come in. Run chmod 600 on it; "+
-			"if somebody may have read it, give everybody a new password", path, info.Mode().Perm())
+		return "", fmt.Errorf("%s has mode %04o: others on this machine can read or change who may log in. Run chmod 600 on it; if "+
+			"somebody could have read it, give everybody a new password", path, info.Mode().Perm())
 	}
 	if ours, err := hasOurHeader(path); err != nil {
 		return "", fmt.Errorf("the users cannot be read: %w", err)
@@ -131,7 +131,7 @@ func hasOurHeader(path string) (bool, error) {
 }
 
 func foreign(path string) error {
-	return fmt.Errorf("%s is not a file of users, and was left as it is; name another file", path)
+	return fmt.Errorf("%s is not a user file; it was not changed; name another file", path)
 }
 
 // openFile opens the file, and makes its tables where it is empty.
@@ -222,7 +222,7 @@ func claim(db *sql.DB, path string) error {
 		case err == nil && mode == "wal":
 			return nil
 		case i == 50 && err == nil:
-			return fmt.Errorf("the users in %s cannot be shared between processes: this folder has no write-ahead log "+
+			return fmt.Errorf("the users in %s cannot be shared between processes: this folder does not support a write-ahead log "+
 				"(journal_mode is %s)", path, mode)
 		case i == 50 || err != nil && !busy(err):
 			return unreadable(path, err)

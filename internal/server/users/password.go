@@ -54,8 +54,8 @@ func drawPassword() string {
 }
 
 // PasswordRule says what a password of one's own must be.
-const PasswordRule = "a password has 12 to 256 characters, at least 5 different ones, is not the name, and has only characters that all " +
-	"programs write alike"
+const PasswordRule = "a password must have 12 to 256 characters, at least 5 of them different, must not be the name, and can only have " +
+	"characters that all programs encode alike"
 
 // checkPassword keeps out what is guessed first. Passwords that SASLprep (RFC 4013) would change
 // are kept out too: not every driver applies it, and then the same password works in one program
@@ -75,11 +75,11 @@ func checkPassword(name, password string) error {
 	case len(password) > maxPasswordBytes:
 		problem = fmt.Sprintf("is longer than %d bytes", maxPasswordBytes)
 	case strings.EqualFold(password, name):
-		problem = "is the name"
+		problem = "is the same as the name"
 	case len(different) < 5:
 		problem = "has fewer than 5 different characters"
 	case err != nil || prepared != password:
-		problem = "has a character that some programs would write differently"
+		problem = "has a character that some programs would encode differently"
 	default:
 		return nil
 	}
@@ -252,7 +252,7 @@ func (k keyMaker) salt(name string) []byte { return k.derive("salt", name)[:16] 
 func (k keyMaker) scramKeys(name, password string) (string, error) {
 	client, err := scram.SHA256.NewClient("", password, "")
 	if err != nil {
-		return "", &InvalidError{"the password", "cannot be written as SCRAM needs it; " + PasswordRule}
+		return "", &InvalidError{"the password", "cannot be encoded as SCRAM needs it; " + PasswordRule}
 	}
 	salt := k.salt(name)
 	keys, err := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: string(salt), Iters: scramRounds})

@@ -22,13 +22,13 @@ type Saved struct {
 	Changed time.Time
 }
 
-var ErrNoSaved = errors.New("there is no such thing saved")
+var ErrNoSaved = errors.New("there is no such saved item")
 
 // FullError: a user has saved as many as may be.
 type FullError struct{ Most int }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("you have saved %d of them, which is the most", e.Most)
+	return fmt.Sprintf("you have saved %d of them, which is the maximum", e.Most)
 }
 
 // maxShared is how many of a dataset are listed, those that were changed last.

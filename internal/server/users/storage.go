@@ -73,7 +73,7 @@ func (t *storage) change(ctx context.Context, f func(tx *sql.Tx) error) error {
 		return t.explain(ctx, err)
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("%w; whether the change was made is not certain: look with 'discreet user list'", t.explain(ctx, err))
+		return fmt.Errorf("%w; it is not certain whether the change was made: check with 'discreet user list'", t.explain(ctx, err))
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func Beside(ledger string) string {
 }
 
 // ErrOccupied: users are copied to where there are none.
-var ErrOccupied = errors.New("there are users or a trail of logins already, and nothing is replaced")
+var ErrOccupied = errors.New("there are already users or a record of logins, and nothing is replaced")
 
 type Copied struct {
 	Users  int `json:"users"`
@@ -196,7 +196,7 @@ func Copy(ctx context.Context, from, to string) (n Copied, err error) {
 		return n, err
 	}
 	if !reflect.DeepEqual(all, there) {
-		return n, fmt.Errorf("the copy in %s is not the same: remove it, and copy again", to)
+		return n, fmt.Errorf("the copy in %s differs from the original: remove it, and copy again", to)
 	}
 	return Copied{len(all[0]), len(all[1]), len(all[2]), len(all[3])}, nil
 }

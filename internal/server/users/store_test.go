@@ -70,14 +70,14 @@ func TestPasswordsRefused(t *testing.T) {
 		"short":                      "fewer than 12 characters",
 		"elevenchars":                "fewer than 12 characters",
 		"ääääääääääü":                "fewer than 12 characters",
-		"somebody.with.a.name":       "is the name",
-		"Somebody.With.A.Name":       "is the name",
+		"somebody.with.a.name":       "is the same as the name",
+		"Somebody.With.A.Name":       "is the same as the name",
 		"aaaaaaaaaaaaaaaa":           "5 different",
 		strings.Repeat("ab", 129):    "longer than 256",
-		"correct horse\x00battery":   "write differently",
-		"correct\u00a0horse battery": "write differently",
-		"ﬁve correct horses":         "write differently",
-		"cafe\u0301 correct horse":   "write differently",
+		"correct horse\x00battery":   "encode differently",
+		"correct\u00a0horse battery": "encode differently",
+		"ﬁve correct horses":         "encode differently",
+		"cafe\u0301 correct horse":   "encode differently",
 		"correct horse \xff\xfe\xfd": "not UTF-8",
 	} {
 		var invalid *InvalidError
@@ -295,11 +295,11 @@ func TestFilesRefused(t *testing.T) {
 		{"", "is missing"},
 		{dir, "not a regular file"},
 		{filepath.Join(dir, "nowhere", "x.users"), "cannot be created"},
-		{file("text", "datasets:\n", 0o600), "is not a file of users"},
-		{file("short", "SQLite", 0o600), "is not a file of users"},
-		{file("garbage", "SQLite format 3\x00"+strings.Repeat("x", 5000), 0o600), "is not a file of users"},
-		{database("ledger", "CREATE TABLE records (x)", "PRAGMA application_id = 5"), "is not a file of users"},
-		{database("tables", "CREATE TABLE users (x)"), "is not a file of users"},
+		{file("text", "datasets:\n", 0o600), "is not a user file"},
+		{file("short", "SQLite", 0o600), "is not a user file"},
+		{file("garbage", "SQLite format 3\x00"+strings.Repeat("x", 5000), 0o600), "is not a user file"},
+		{database("ledger", "CREATE TABLE records (x)", "PRAGMA application_id = 5"), "is not a user file"},
+		{database("tables", "CREATE TABLE users (x)"), "is not a user file"},
 		{database("newer", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 3"), "has the format 3."},
 		{database("named", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 4",
 			"CREATE TABLE program (version TEXT)", "INSERT INTO program VALUES ('0.9.1')"),
@@ -332,7 +332,7 @@ func TestFilesRefused(t *testing.T) {
 	must(t, db.Close())
 	dead := file("dead", string(body), 0o600)
 	file("dead-wal", string(log), 0o600)
-	if _, err := Open(dead); err == nil || !strings.Contains(err.Error(), "is not a file of users") {
+	if _, err := Open(dead); err == nil || !strings.Contains(err.Error(), "is not a user file") {
 		t.Error(err)
 	}
 	if after, err := os.ReadFile(dead + "-wal"); err != nil || len(log) == 0 || string(after) != string(log) {

@@ -55,10 +55,10 @@ func readToken(secret string) (id string, ok bool) {
 func (s *Store) NewToken(ctx context.Context, name, label string, expires time.Time) (secret string, t Token, err error) {
 	now := s.now()
 	if !utf8.ValidString(label) || printable(label, 100) != label {
-		return "", Token{}, &InvalidError{"the label", "must be at most 100 characters that can be printed"}
+		return "", Token{}, &InvalidError{"the label", "must be at most 100 printable characters"}
 	}
 	if !expires.IsZero() && !expires.After(now) {
-		return "", Token{}, &InvalidError{"the token", "would have expired already; give it a day that is to come"}
+		return "", Token{}, &InvalidError{"the token", "would already have expired; give it a future date"}
 	}
 	id, secret := drawToken()
 	hash := sha256.Sum256([]byte(secret))

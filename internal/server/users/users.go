@@ -36,7 +36,7 @@ func (s *Store) Familiar(address string) bool {
 // What an attempt can get but a user. Any other error is trouble with the file or with the context;
 // its words are for the owner's log and not for whoever tries to come in.
 var (
-	ErrDenied  = errors.New("the name, the password or the token is wrong, or no longer counts")
+	ErrDenied  = errors.New("the name, the password or the token is wrong, or no longer valid")
 	ErrUnknown = errors.New("there is no such user")
 )
 
@@ -45,8 +45,8 @@ var (
 func Denied(err error) bool { return errors.Is(err, ErrDenied) || errors.Is(err, ErrUnknown) }
 
 var (
-	ErrExists  = errors.New("there is a user of this name already; give them another password, or take another name")
-	ErrRevoked = errors.New("this was revoked already")
+	ErrExists  = errors.New("a user with this name already exists; give them another password, or choose another name")
+	ErrRevoked = errors.New("this was already revoked")
 	ErrNoToken = errors.New("there is no such token")
 )
 

@@ -71,7 +71,7 @@ func again(t *testing.T, w *world) {
 	if second := tb.last(); second.Cost.Epsilon != 0 || !second.Receipt.Free || fmt.Sprint(second.Rows) != fmt.Sprint(first.Rows) {
 		t.Errorf("the second time %+v", second)
 	}
-	tb.reads("Free: it had been paid for before")
+	tb.reads("Free: already paid for")
 	if n := len(tb.exchanges("POST", "/v1/query")); n != 2 {
 		t.Errorf("%d questions were asked", n)
 	}

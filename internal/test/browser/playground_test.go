@@ -52,7 +52,7 @@ func (tb *tab) address(want string) {
 // knobs: an address has every slider, the keyboard moves them, and the address follows.
 func knobs(_ *testing.T, tb *tab) {
 	tb.open("/playground/composition?epsilon=0.1&questions=100")
-	tb.reads(`100 questions of ε 0\.1 are together worth at most ε 4\.775, and not 10`)
+	tb.reads(`100 questions of ε 0\.1 together are worth at most ε 4\.775, and not 10`)
 	for _, row := range []string{"simple.*10", `advanced.*6\.308`, `zero-concentrated.*5\.219`, `Rényi.*5\.073`, `optimal.*4\.775`} {
 		tb.element("tr", strings.ReplaceAll(row, ".*", `[^]*`))
 	}

@@ -42,7 +42,7 @@ var views = []view{
 		tb.reads("Name or password is wrong")
 	}},
 	{alike: true, name: "nothing", path: "/owner", who: "ana", do: func(tb *tab) { tb.reads("There is nothing at this address") }},
-	{alike: true, name: "ask-none", path: "/ask", who: "cara", do: func(tb *tab) { tb.reads("No dataset is open to you") }},
+	{alike: true, name: "ask-none", path: "/ask", who: "cara", do: func(tb *tab) { tb.reads("You may not ask about any dataset") }},
 	{name: "ask", path: "/ask?dataset=hospital", who: "ana"},
 	{name: "ask-chart", path: "/ask?dataset=hospital", who: "ana", do: func(tb *tab) {
 		tb.ask("SELECT diagnosis, COUNT(*) AS n FROM patients GROUP BY diagnosis")
@@ -72,9 +72,9 @@ var views = []view{
 	}},
 	{name: "ask-spent", path: "/ask?dataset=spent", who: "ana", do: func(tb *tab) {
 		tb.ask("SELECT COUNT(*) AS n FROM patients")
-		tb.reads("Your budget is spent")
+		tb.reads("Your budget is used up")
 		tb.write("SELECT COUNT(*) AS n FROM visits")
-		tb.reads("more than what is left")
+		tb.reads("more than you have left")
 	}},
 	{name: "ask-1000-groups", path: "/ask?dataset=wide", who: "ana", do: func(tb *tab) {
 		tb.ask(`SELECT ` + long + `, COUNT(*) AS n FROM people GROUP BY ` + long)

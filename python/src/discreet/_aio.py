@@ -58,7 +58,7 @@ class AsyncDatabase:
         return self  # for clones of estimators: it closes with the last of them
 
     async def aclose(self) -> None:
-        """Closes the connection. A policy on this machine is closed too."""
+        """Closes the connection, and with it a policy on this machine."""
         await self._transport.aclose()
         self._closing()
 
@@ -105,7 +105,7 @@ class AsyncDatabase:
             if len(all_of_them) != 1:
                 raise NotFoundError(
                     f"you may ask about {len(all_of_them)} datasets",
-                    suggestion="say which of them: connect(..., dataset=...)",
+                    suggestion="name one of them: connect(..., dataset=...)",
                     kind="missing",
                 )
             self.dataset = all_of_them[0]
@@ -172,24 +172,24 @@ class AsyncDatabase:
         return Quote.of(json.loads((await self._post("/v1/explain", body)).body))
 
     async def me(self) -> dict[str, Any]:
-        """Who asks: name, role and datasets."""
+        """Who you are: name, role and datasets."""
         found: dict[str, Any] = await self._get("/v1/me")
         return found
 
     async def datasets(self) -> list[str]:
-        """The datasets that can be asked about."""
+        """The datasets that you may ask about."""
         return list((await self._get("/v1/datasets"))["datasets"])
 
     async def budget(self) -> Budget:
-        """What is spent and what is left."""
+        """What is spent, and what is left."""
         return Budget.of(await self._get(await self._path("budget")))
 
     async def tables(self) -> list[Table]:
-        """The tables, with columns, bounds and keys, as the policy has them."""
+        """The tables, with columns, bounds and keys, from the policy."""
         return [Table.of(t) for t in (await self._get(await self._path()))["tables"]]
 
     async def receipts(self, limit: int = 100) -> list[dict[str, Any]]:
-        """One's own charges, the newest first."""
+        """Your own charges, newest first."""
         found = (await self._get(f"/v1/receipts?newest=true&limit={limit}"))["receipts"]
         return [{**r, "price": Price.of(r.get("cost") or {})} for r in found]
 
@@ -200,7 +200,7 @@ class AsyncDatabase:
 
     @property
     def holdouts(self) -> AsyncHoldouts:
-        """Holdouts by name: test sets that can be asked again and again."""
+        """Holdouts by name: test sets that you can ask again and again."""
         return AsyncHoldouts(self)
 
     async def sparse(
@@ -259,7 +259,7 @@ class AsyncDatabase:
 
 
 class AsyncSession:
-    """A way to a stream or a holdout, opened when it is first needed and again when it has ended."""
+    """A session on a stream or a holdout, opened when it is first needed, and again after it has ended."""
 
     def __init__(self, db: AsyncDatabase, kind: str, name: str) -> None:
         self._db = db
@@ -296,14 +296,14 @@ class AsyncStreams:
 
 
 class AsyncStream(AsyncSession):
-    """A stream: most counts follow from what was answered before, and are free."""
+    """A stream: most counts follow from earlier answers, and are free."""
 
     async def ask(self, sql: str | None = None, **where: Sequence[str] | str) -> Count:
         """Counts people: by a condition, or by the labels of columns, as in ``ask(sex="F")``."""
         return Count.of(await self._send("ask", _condition(sql, where)))
 
     async def quote(self, sql: str | None = None, **where: Sequence[str] | str) -> dict[str, Any]:
-        """How it would be answered, and the most that it could cost. It is free."""
+        """How it would be answered, and the most it could cost. It is free."""
         found: dict[str, Any] = await self._send("explain", _condition(sql, where))
         return found
 
@@ -315,7 +315,7 @@ class AsyncStream(AsyncSession):
 
 def _condition(sql: str | None, where: Mapping[str, Sequence[str] | str]) -> dict[str, Any]:
     if sql is not None and where:
-        raise ValueError("a question of a stream is a condition, or labels of columns, and not both")
+        raise ValueError("a question of a stream is either a condition or labels of columns, not both")
     return {"sql": sql} if sql is not None else {"where": {k: [v] if isinstance(v, str) else list(v) for k, v in where.items()}}
 
 
@@ -359,7 +359,7 @@ class AsyncHoldout(AsyncSession):
         return Score.of(await self._send("ask", body))
 
     async def board(self) -> list[dict[str, Any]]:
-        """Released scores, the best first. It is free."""
+        """Released scores, best first. It is free."""
         return list((await self._db._get(await self._db._path("holdouts", self.name, "board")))["lines"])
 
 
@@ -380,14 +380,14 @@ class AsyncSparse:
         await self.aclose()
 
     async def ask(self, sql: str, threshold: Number) -> Verdict:
-        """Whether a number is at or above a threshold. It is sent once: an answer that is lost is lost."""
+        """Whether a number is at or above a threshold. It is sent only once, so a lost answer stays lost."""
         body = {"sql": sql, "threshold": exactly(threshold)}
         verdict = Verdict.of(json.loads((await self._db._post(f"/v1/sessions/{self.id}/ask", body, again=False)).body))
         self.left = verdict.left
         return verdict
 
     async def aclose(self) -> None:
-        """Closes it, which gives nothing back."""
+        """Closes it. This refunds nothing."""
         try:
             await self._db._transport.send("DELETE", f"/v1/sessions/{self.id}")
         except NotFoundError:

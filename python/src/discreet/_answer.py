@@ -56,14 +56,14 @@ class Noisy:
 
     @property
     def value(self) -> Any:
-        """The one value of an answer that has one."""
+        """The single value of an answer that has only one."""
         if len(self.rows) != 1 or len(self.columns) != 1:
-            raise ValueError(f"the answer has {len(self.rows)} rows and {len(self.columns)} columns, and not one value")
+            raise ValueError(f"the answer has {len(self.rows)} rows and {len(self.columns)} columns, not a single value")
         return self.rows[0][0]
 
     @property
     def error(self) -> float | None:
-        """The error of the one value of an answer that has one."""
+        """The error of the single value of an answer that has only one."""
         self.value
         return self.errors[0][0] if self.errors else None
 
@@ -86,11 +86,11 @@ class Noisy:
     @overload
     def __getitem__(self, which: str) -> list[Any]: ...
     def __getitem__(self, which: int | slice | str) -> Any:
-        """A row by its place, or the values of a column by its name; ``x_error`` are the errors of ``x``."""
+        """A row by its position, or the values of a column by its name; ``x_error`` holds the errors of ``x``."""
         if isinstance(which, str):
             columns = self.to_dict()
             if which not in columns:
-                raise KeyError(f"there is no column {which}; there are {', '.join(columns)}")
+                raise KeyError(f"there is no column {which}; the columns are {', '.join(columns)}")
             return columns[which]
         return self.rows[which]
 
@@ -117,15 +117,15 @@ class Noisy:
         return "\n".join([*out, *map(clean, self._words())])
 
     def _words(self) -> list[str]:
-        """What stands below the rows."""
+        """The lines below the rows."""
         return [f"note: {n}" for n in self.notes]
 
     def _receipts(self) -> str:
-        """Where the charges stand."""
+        """The charges in the ledger."""
         return ""
 
     def _attributes(self) -> dict[Any, Any]:
-        """What a frame of pandas is told beside its columns."""
+        """What a pandas frame carries with its columns."""
         return {"confidence": self.confidence}
 
     def error_at(self, row: int, column: int) -> float | None:
@@ -139,7 +139,7 @@ class Noisy:
         return [i for i, c in enumerate(self.columns) if c.noisy and any(row[i] is not None for row in self.errors)]
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Columns by name, with a column ``x_error`` behind each noisy column ``x``."""
+        """Columns by name, with a column ``x_error`` after each noisy column ``x``."""
         out: dict[str, list[Any]] = {}
         bars = self._bars()
         names = self.names
@@ -157,12 +157,12 @@ class Noisy:
         return out
 
     def _typed(self) -> Iterator[tuple[str, list[Any], str]]:
-        """The columns of :meth:`to_dict` and their kinds, with whole numbers as floats where a column has others too."""
+        """The columns of :meth:`to_dict` and their kinds, with whole numbers as floats if a column has other numbers too."""
         for (name, values), kind in zip(self.to_dict().items(), self._kinds(), strict=True):
             yield name, [None if v is None else float(v) for v in values] if kind in ("decimal", "real") else values, kind
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A frame of pandas, with a column ``x_error`` behind each noisy column ``x``."""
+        """A pandas frame, with a column ``x_error`` after each noisy column ``x``."""
         import numpy
         import pandas
 
@@ -181,7 +181,7 @@ class Noisy:
         return frame
 
     def to_arrow(self) -> pyarrow.Table:
-        """A table of Arrow, with a column ``x_error`` behind each noisy column ``x``."""
+        """An Arrow table, with a column ``x_error`` after each noisy column ``x``."""
         import pyarrow as pa
 
         types = {
@@ -200,7 +200,7 @@ class Noisy:
         return pa.table(columns)
 
     def to_polars(self) -> polars.DataFrame:
-        """A frame of Polars, with a column ``x_error`` behind each noisy column ``x``."""
+        """A Polars frame, with a column ``x_error`` after each noisy column ``x``."""
         import polars as pl
 
         types: dict[str, Any] = {
@@ -236,13 +236,13 @@ class Noisy:
         return [{name: of(r, i) for i, name in enumerate(self.names)} for r in range(len(self.rows))]
 
     def _groups(self) -> tuple[list[int], list[int]]:
-        """The columns that are keys, and those that a chart can show; empty where there is nothing to draw."""
+        """The key columns, and those that a chart can show; empty if there is nothing to draw."""
         keys = [i for i, c in enumerate(self.columns) if not c.noisy]
         shown = [i for i, c in enumerate(self.columns) if c.noisy and c.kind in _NUMBERS]
         return (keys, shown) if keys and shown and len(self.rows) > 1 else ([], [])
 
     def label(self, row: int) -> str:
-        """What a row is about: its keys."""
+        """The keys that a row is about."""
         keys = [i for i, c in enumerate(self.columns) if not c.noisy]
         return ", ".join(show(self.rows[row][i]) for i in keys)
 
@@ -255,7 +255,7 @@ class Noisy:
             raise ValueError("the answer has no groups to draw; GROUP BY something")
         names = [self.names[k] for k in shown]
         if column is not None and column not in names:
-            raise ValueError(f"{column} is nothing to draw; there is {', '.join(names)}")
+            raise ValueError(f"{column} cannot be drawn; choose from {', '.join(names)}")
         i = shown[names.index(column) if column is not None else 0]
         ax = ax if ax is not None else plt.subplots(figsize=(6, 0.9 + 0.32 * len(self.rows)), layout="constrained")[1]
         known = [r for r in range(len(self.rows)) if self.rows[r][i] is not None]
@@ -279,7 +279,7 @@ class Noisy:
 
 @dataclass(repr=False, kw_only=True)
 class Answer(Noisy):
-    """What was asked for, and what it cost."""
+    """The question, and what it cost."""
 
     price: Price
     remaining: Remaining
@@ -289,7 +289,7 @@ class Answer(Noisy):
 
     @property
     def free(self) -> bool:
-        """Whether it cost nothing."""
+        """True if it cost nothing."""
         return not self.price
 
     def _words(self) -> list[str]:
@@ -303,7 +303,7 @@ class Answer(Noisy):
 
 
 def unique(name: str, taken: dict[str, Any]) -> str:
-    """A name that no other column has: SQL may name two alike."""
+    """A name that no other column has: SQL allows two of the same name."""
     out, n = name, 2
     while out in taken:
         out, n = f"{name}_{n}", n + 1
@@ -311,7 +311,7 @@ def unique(name: str, taken: dict[str, Any]) -> str:
 
 
 def pair(value: Any, error: float | None, kind: str = "real") -> tuple[str, str]:
-    """A value and its error for people: where it need not be whole, two digits of the error, and as many of the value."""
+    """A value and its error for people: unless it must be whole, two digits of the error, and as many of the value."""
     if kind not in ("decimal", "real") or not isinstance(value, (int, float)) or error is None or not 1e-9 < error < 1e5 or abs(value) > 1e15:
         return show(value), show(error)
     digits = max(0, 1 - math.floor(math.log10(error)))
@@ -346,7 +346,7 @@ def read(body: bytes, request: str) -> Answer:
         return _read(body)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise Error(
-            "what came is no answer, or only a part of one",
+            "what arrived is not an answer, or only a part of one",
             kind="connection",
             suggestion=f"ask again with request={request!r}, which is not charged twice",
             request=request,
@@ -373,10 +373,10 @@ def _read(body: bytes) -> Answer:
 
 
 def table(columns: list[dict[str, Any]], rows: list[list[Any]], errors: list[list[float | None]] | None) -> dict[str, Any]:
-    """Columns, rows and errors as Python has them."""
+    """Columns, rows and errors as Python values."""
     named = [Column(c["name"], c["kind"], c["noisy"], c["approximate"]) for c in columns]
     if not all(e is None or isinstance(e, (int, float)) for line in errors or [] for e in line):
-        raise TypeError("an error bar is a number")
+        raise TypeError("an error bar must be a number")
     return {
         "columns": named,
         "rows": [tuple(_native(v, c.kind) for v, c in zip(row, named, strict=True)) for row in rows],

@@ -15,7 +15,7 @@ _MOST_AT_ONCE = 64
 
 
 class AsyncTransport:
-    """Sends requests without keeping the loop from its work."""
+    """Sends requests without blocking the loop."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -29,7 +29,7 @@ class AsyncTransport:
 
     @property
     def name(self) -> str:
-        """What it is connected to."""
+        """The server that it is connected to."""
         return self._transport.name
 
     async def send(
@@ -51,6 +51,6 @@ class AsyncTransport:
         return type(self), (self._transport,)
 
     async def aclose(self) -> None:
-        """Closes what is open."""
+        """Closes all connections."""
         self._transport.close()
         self._threads().shutdown(wait=False)

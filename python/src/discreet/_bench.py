@@ -16,7 +16,7 @@ _benches: dict[int, Transport] = {}
 
 
 def _transport() -> Transport:
-    """The one of this process, started when it is first needed; a fork starts its own."""
+    """The one of this process, started when first needed; a fork starts its own."""
     found = _benches.get(os.getpid())
     return found or _benches.setdefault(os.getpid(), Transport(Attached([]).endpoint, name="workbench"))
 
@@ -30,7 +30,7 @@ def _json(value: Any) -> Any:
 def call(
     path: str, line: Mapping[str, Any], numbers: bytes | memoryview = b"", *, sql: str | None = None, request: str | None = None
 ) -> tuple[dict[str, Any], memoryview]:
-    """Sends a line and numbers behind it, and returns a line and numbers."""
+    """Sends a line followed by numbers, and returns a line and numbers."""
     body = json.dumps(line, allow_nan=False, default=_json).encode() + b"\n" + numbers
     answer = _transport().send("POST", path, body, {"Content-Type": "application/octet-stream"}, sql=sql, request=request)
     end = answer.body.index(b"\n") + 1
@@ -39,7 +39,7 @@ def call(
 
 
 def numpy() -> Any:
-    """numpy, or None where it is not installed."""
+    """numpy, or None if it is not installed."""
     try:
         import numpy
     except ImportError:
@@ -48,7 +48,7 @@ def numpy() -> Any:
 
 
 def integers(numbers: memoryview) -> Any:
-    """Whole numbers as an array of numpy, or of the standard library where that is not installed."""
+    """Whole numbers as a numpy array, or one of the standard library if numpy is not installed."""
     np = numpy()
     if np is not None:
         return np.frombuffer(numbers, dtype="<i8").astype(np.int64)
@@ -76,7 +76,7 @@ def from_integers(values: Sequence[int] | Any) -> tuple[bytes, int, tuple[int, .
         if given.dtype.kind == "O" and all(isinstance(v, int) for v in given.flat):
             given = np.array(_saturated(given.ravel().tolist()), dtype=np.int64).reshape(given.shape)
         if given.size and given.dtype.kind not in "iu":
-            raise TypeError("noise is added to whole numbers: round to steps of your own, and count the sensitivity in these")
+            raise TypeError("noise is added to whole numbers: round to steps that you choose, and count the sensitivity in the same steps")
         exact = (np.minimum(given.astype(np.uint64), _MOST) if given.dtype.kind == "u" else given).astype("<i8")
         return exact.tobytes(), int(exact.size), tuple(exact.shape)
     out = array.array("q", _saturated([values] if isinstance(values, int) else values))

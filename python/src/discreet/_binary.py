@@ -12,7 +12,7 @@ from ._errors import BinaryError
 
 
 def find() -> Path:
-    """The path of the binary: DISCREET_BINARY, else the one that pip installed, else the PATH's."""
+    """The path of the binary: DISCREET_BINARY, otherwise the one that pip installed, otherwise the one on the PATH."""
     name = "discreet.exe" if sys.platform == "win32" else "discreet"
     given = os.environ.get("DISCREET_BINARY")
     if given:

@@ -20,7 +20,7 @@ _TRUTHS = {"true": "1", "false": "0"}
 
 
 def number(value: Any) -> float:
-    """A number, whatever is there: what is none is missing, and what is too large infinite."""
+    """A number, whatever is there: anything else counts as missing, and a number that is too large as infinite."""
     if not isinstance(value, (numbers.Number, np.number, np.bool_, str, bytes)):
         return math.nan
     try:
@@ -46,7 +46,7 @@ def _day(value: Any) -> float:
 
 
 def text(value: Any) -> str:
-    """How a value is written as one of a category or class: a date alone, and true and false as SQL has them."""
+    """How a value is written as one of a category or class: a date without a time, and true and false as in SQL."""
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
     if isinstance(value, bytes):
@@ -59,7 +59,7 @@ def text(value: Any) -> str:
 
 
 def _loose(written: str) -> str:
-    """One text for all that a value is written as beside others: 1 and 1.0, true and True and 1."""
+    """One text for all the ways that a value can be written: 1 and 1.0, true and True and 1."""
     written = _TRUTHS.get(written.lower(), written)
     try:
         found = float(written)
@@ -73,7 +73,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def places(values: Sequence[str], cells: Any) -> Any:
-    """Which of the values each cell is: -1 where it is none of them, and not a number where it is missing."""
+    """Which of the values each cell is: -1 if it is none of them, and NaN if it is missing."""
     exact = {v: float(i) for i, v in enumerate(values)}
     loose: dict[str, float] = {}
     for v, i in exact.items():
@@ -96,7 +96,7 @@ def places(values: Sequence[str], cells: Any) -> Any:
 
 
 def present(cells: Any) -> list[Any]:
-    """The cells that are not missing, whole numbers as such: beside a missing one they are floats."""
+    """The cells that are not missing, with whole numbers as such: next to a missing one they are floats."""
 
     def is_present(value: Any) -> bool:
         try:
@@ -143,12 +143,12 @@ def column(declared: Mapping[str, Any], cells: Any) -> Any:
 
 
 def is_list(X: Any) -> bool:
-    """Whether rows stand in a list, which has no width of its own."""
+    """Whether rows are in a list, which has no width of its own."""
     return isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind == "O")
 
 
 def listed(X: Any, width: int) -> Any:
-    """A list of rows as an array. In a row of another width all is missing."""
+    """A list of rows as an array. In a row of another width everything is missing."""
     out = np.full((len(X), width), None, dtype=object)
     for i, row in enumerate(X):
         try:
@@ -164,11 +164,11 @@ def listed(X: Any, width: int) -> Any:
 def array(X: Any) -> Any:
     """Rows as an array of two dimensions."""
     if hasattr(X, "toarray"):
-        raise TypeError("X is sparse, and has to be a frame or an array: write X.toarray()")
+        raise TypeError("X is sparse, but must be a frame or an array: write X.toarray()")
     given = np.asarray(X)
     if given.ndim != 2:
         raise ValueError(
-            "X has to be an array of two dimensions, rows and features. Reshape your data: X.reshape(-1, 1) is one feature, and "
+            "X must be an array of two dimensions, rows and features. Reshape your data: X.reshape(-1, 1) is one feature, and "
             "X.reshape(1, -1) one row"
         )
     return given

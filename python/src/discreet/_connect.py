@@ -1,4 +1,4 @@
-"""The ways in."""
+"""Connecting to a server or a policy."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ._transport import Endpoint, Transport
 
 
 def _address(text: str) -> str:
-    """The address of a server to which a token can be sent: by TLS, or not beyond this machine."""
+    """The address of a server that a token can be sent to: over TLS, or on this machine."""
     url = urlsplit(text)
     if not url.hostname or url.username is not None or url.query or url.fragment:
         raise BinaryError(
-            "this is no address such as https://db.example:8432", suggestion="a token goes into token=, or DISCREET_TOKEN", kind="binary"
+            "this is not an address; write one such as https://db.example:8432", suggestion="give a token in token= or DISCREET_TOKEN", kind="binary"
         )
     if url.scheme == "http" and not _here(url.hostname):
         raise AuthenticationError(
-            f"{text} is without TLS, which is for this machine alone: everybody on the way could read the token",
-            suggestion="connect to https://; ca= names the certificate of a server that others do not know",
+            f"{text} does not use TLS, so anybody on the way could read the token",
+            suggestion="connect to https://, or to a server on this machine; ca= names a certificate that no public authority signed",
             kind="denied",
             spent=False,
         )
@@ -55,20 +55,20 @@ def _open(
         if not token:
             raise AuthenticationError(
                 "there is no token",
-                suggestion="connect(url, token=...), or put it into DISCREET_TOKEN; 'discreet user token' makes one",
+                suggestion="use connect(url, token=...), or put it in DISCREET_TOKEN; 'discreet user token' makes one",
                 kind="denied",
                 spent=False,
             )
         if not (token.isascii() and token.isprintable()):  # http.client would say it in its error
-            raise AuthenticationError("a token is one line of text", kind="denied", spent=False)
+            raise AuthenticationError("a token must be a single line of text", kind="denied", spent=False)
         endpoint = Endpoint(_address(text), token)
         if ca is not None and not Path(ca).is_file():
-            raise BinaryError(f"there is no file {os.fspath(ca)} with a certificate", kind="binary", spent=False)
+            raise BinaryError(f"there is no certificate file {os.fspath(ca)}", kind="binary", spent=False)
         trusted = None if ca is None else os.fspath(ca)
         return Transport(lambda: endpoint, name=endpoint.address, patience=patience, timeout=timeout, ca=trusted), None
     if "://" in text:
         raise BinaryError(
-            f"{text.split('://')[0]}:// is no address of the HTTP interface",
+            f"{text.split('://')[0]}:// is not an address of the HTTP interface",
             suggestion="connect to http:// or https://, or to a policy file; PostgreSQL's drivers take postgresql://",
             kind="binary",
         )
@@ -80,8 +80,8 @@ def _open(
         )
     if Path(text).suffix.lower() in (".csv", ".parquet", ".duckdb"):
         raise BinaryError(
-            f"{text} is data, and what is opened is a policy for it",
-            suggestion=f"'discreet init {text} --unit TABLE.COLUMN -o policy.yaml' drafts one, where the column says whose a row is",
+            f"{text} is data; open a policy for it instead",
+            suggestion=f"'discreet init {text} --unit TABLE.COLUMN -o policy.yaml' drafts one, where TABLE.COLUMN identifies the person",
             kind="binary",
         )
     arguments: list[str] = []
@@ -136,7 +136,7 @@ def connect_async(
     memory: str | None = None,
     threads: int | None = None,
 ) -> AsyncDatabase:
-    """The same for asyncio: all methods are awaited, and it is closed by ``aclose`` or ``async with``."""
+    """The same for asyncio: await all methods, and close it with ``aclose`` or ``async with``."""
     transport, held = _open(where, token, analyst, patience, timeout, ca, memory, threads)
     return AsyncDatabase(AsyncTransport(transport), dataset, held.close if held else _nothing)
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions."""
+"""The exceptions."""
 
 from __future__ import annotations
 
@@ -69,27 +69,27 @@ class RefusedError(Error):
 
 
 class InvalidError(Error, ValueError):
-    """What was sent is not as it has to be; nothing was charged."""
+    """The input is not valid; nothing was charged."""
 
 
 class BudgetError(Error):
-    """The budget does not admit it; nothing was charged."""
+    """The budget cannot pay for it; nothing was charged."""
 
 
 class PriceError(Error):
-    """It was asked only where it is free, and it is not; nothing was charged."""
+    """You asked for a free answer only, and it is not free; nothing was charged."""
 
 
 class AuthenticationError(Error, PermissionError):
-    """The token is wrong or no longer counts, or there were too many wrong ones."""
+    """The token is wrong or no longer valid, or there were too many wrong ones."""
 
 
 class ForbiddenError(Error, PermissionError):
-    """This is for somebody else."""
+    """You may not do this."""
 
 
 class NotFoundError(Error, LookupError):
-    """There is no such thing, or it is not yours."""
+    """It does not exist, or it is not yours."""
 
 
 class ConflictError(Error):
@@ -97,7 +97,7 @@ class ConflictError(Error):
 
 
 class ClosedError(Error):
-    """Questions failed after their charge: no new answers until the owner has released it."""
+    """Questions failed after they were charged: no new answers until the owner has released them."""
 
 
 class LimitError(Error):
@@ -113,7 +113,7 @@ class CanceledError(Error):
 
 
 class UnavailableError(Error):
-    """The server cannot answer now: it opens or ends, or its ledger cannot be written."""
+    """The server cannot answer now: it is starting or stopping, or its ledger cannot be written."""
 
 
 class TrainingError(Error):
@@ -177,7 +177,7 @@ for _kind in {Error, BinaryError, ConnectionLostError, *_KINDS.values()}:
     _kind.__module__ = "discreet"
 
 # What servers suggest to those who write headers.
-_INSTEAD = {"denied": "look at token=, or DISCREET_TOKEN; 'discreet user token' makes one"}
+_INSTEAD = {"denied": "check token= or DISCREET_TOKEN; 'discreet user token' makes one"}
 
 
 def error_of(status: int, problem: dict[str, Any], sql: str | None = None, request: str | None = None) -> Error:

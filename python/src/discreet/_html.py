@@ -1,4 +1,4 @@
-"""Answers in a notebook: a table with intervals, and a chart where there are groups."""
+"""Answers in a notebook: a table with intervals, and a chart if there are groups."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _interval(value: object, error: float | None, kind: str) -> str:
 
 
 def _near(value: object) -> bool:
-    """Whether it is a number that can be drawn, and computed with."""
+    """Whether it is a number that can be drawn and computed with."""
     return isinstance(value, (int, float)) and abs(value) < _FURTHEST
 
 
@@ -75,7 +75,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def chart(a: Noisy) -> str:
-    """The first noisy column by groups, as dots with intervals; nothing where there are no groups."""
+    """The first noisy column by groups, as dots with intervals; nothing if there are no groups."""
     _, shown = a._groups()
     if not shown or len(a.rows) > _MOST_BARS:
         return ""

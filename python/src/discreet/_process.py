@@ -1,4 +1,4 @@
-"""The binary as a part of this process: started when it is needed, and gone with us."""
+"""The binary as a part of this process: started when needed, and ended with us."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Attached:
         self.analyst = ""
 
     def endpoint(self) -> Endpoint:
-        """Where it listens, after it was started if it has to be."""
+        """Where it listens; starts it first if necessary."""
         if self._owner != os.getpid():  # a fork, where a thread that held the lock is gone, or it was closed
             return self._opened()
         with self._lock:
@@ -52,7 +52,7 @@ class Attached:
         return self._owner == -1
 
     def refresh(self) -> None:
-        """Lets it end where the policy was changed since it was started: it is started anew with the next request."""
+        """Lets it end if the policy has changed since it was started: the next request starts it again."""
         with self._lock:
             if self._process is not None and self._stamp != _stamp(self._policy):
                 self._finish()
@@ -107,7 +107,7 @@ class Attached:
         self._process = self._endpoint = None
 
     def close(self) -> None:
-        """Lets it finish what runs, and end."""
+        """Lets it finish what is running, and end."""
         if self._owner == os.getpid():
             with self._lock:
                 self._finish()
@@ -118,7 +118,7 @@ _started: weakref.WeakSet[subprocess.Popen[str]] = weakref.WeakSet()
 
 
 def _forked() -> None:
-    """A fork holds nothing open whose end is to end the binary: it would go on, and keep the ledger, when we have ended."""
+    """A fork keeps nothing open that would keep the binary running, and holding the ledger, after we have ended."""
     for process in list(_started):
         if process.stdin is not None:
             process.stdin.close()
@@ -150,7 +150,7 @@ class Lease:
         return self._attached.endpoint()
 
     def close(self) -> None:
-        """Gives it back."""
+        """Returns it."""
         self._end()
 
 
@@ -159,7 +159,7 @@ _leasing = threading.RLock()  # what is collected meanwhile leaves in the same t
 
 
 def lease(policy: str, arguments: list[str]) -> Lease:
-    """Opens a policy, or joins those in this process who have opened it in the same way."""
+    """Opens a policy, or joins others in this process who opened it the same way."""
     key = (str(os.getpid()), policy, *arguments)
     with _leasing:
         found = _policies.get(key)
@@ -184,7 +184,7 @@ def _leave(attached: Attached) -> None:
 
 
 def _stamp(policy: str | None) -> object:
-    """What changes with a file."""
+    """Values that change with a file."""
     try:
         found = os.stat(policy or "")
     except OSError:
@@ -220,7 +220,7 @@ def _refusal(said: IO[str]) -> BinaryError:
 
 # What a command line says in its own terms.
 _SUGGESTIONS = {
-    "the ledger is open already": "close it there: db.close() in the other notebook, or end its kernel; where several ask at the same time, "
+    "the ledger is open already": "close it there: db.close() in the other notebook, or end its kernel; if several people ask at the same time, "
     "start a server, 'discreet serve --policy ...', and connect to it",
     "several analysts": "connect(..., analyst=...)",
     "lists no analyst": "connect(..., analyst=...)",

@@ -57,7 +57,7 @@ class Database:
         return self  # for clones of estimators: it closes with the last of them
 
     def close(self) -> None:
-        """Closes the connection. A policy on this machine is closed too."""
+        """Closes the connection, and with it a policy on this machine."""
         self._transport.close()
         self._closing()
 
@@ -104,7 +104,7 @@ class Database:
             if len(all_of_them) != 1:
                 raise NotFoundError(
                     f"you may ask about {len(all_of_them)} datasets",
-                    suggestion="say which of them: connect(..., dataset=...)",
+                    suggestion="name one of them: connect(..., dataset=...)",
                     kind="missing",
                 )
             self.dataset = all_of_them[0]
@@ -171,24 +171,24 @@ class Database:
         return Quote.of(json.loads((self._post("/v1/explain", body)).body))
 
     def me(self) -> dict[str, Any]:
-        """Who asks: name, role and datasets."""
+        """Who you are: name, role and datasets."""
         found: dict[str, Any] = self._get("/v1/me")
         return found
 
     def datasets(self) -> list[str]:
-        """The datasets that can be asked about."""
+        """The datasets that you may ask about."""
         return list((self._get("/v1/datasets"))["datasets"])
 
     def budget(self) -> Budget:
-        """What is spent and what is left."""
+        """What is spent, and what is left."""
         return Budget.of(self._get(self._path("budget")))
 
     def tables(self) -> list[Table]:
-        """The tables, with columns, bounds and keys, as the policy has them."""
+        """The tables, with columns, bounds and keys, from the policy."""
         return [Table.of(t) for t in (self._get(self._path()))["tables"]]
 
     def receipts(self, limit: int = 100) -> list[dict[str, Any]]:
-        """One's own charges, the newest first."""
+        """Your own charges, newest first."""
         found = (self._get(f"/v1/receipts?newest=true&limit={limit}"))["receipts"]
         return [{**r, "price": Price.of(r.get("cost") or {})} for r in found]
 
@@ -199,7 +199,7 @@ class Database:
 
     @property
     def holdouts(self) -> Holdouts:
-        """Holdouts by name: test sets that can be asked again and again."""
+        """Holdouts by name: test sets that you can ask again and again."""
         return Holdouts(self)
 
     def sparse(
@@ -258,7 +258,7 @@ class Database:
 
 
 class Session:
-    """A way to a stream or a holdout, opened when it is first needed and again when it has ended."""
+    """A session on a stream or a holdout, opened when it is first needed, and again after it has ended."""
 
     def __init__(self, db: Database, kind: str, name: str) -> None:
         self._db = db
@@ -295,14 +295,14 @@ class Streams:
 
 
 class Stream(Session):
-    """A stream: most counts follow from what was answered before, and are free."""
+    """A stream: most counts follow from earlier answers, and are free."""
 
     def ask(self, sql: str | None = None, **where: Sequence[str] | str) -> Count:
         """Counts people: by a condition, or by the labels of columns, as in ``ask(sex="F")``."""
         return Count.of(self._send("ask", _condition(sql, where)))
 
     def quote(self, sql: str | None = None, **where: Sequence[str] | str) -> dict[str, Any]:
-        """How it would be answered, and the most that it could cost. It is free."""
+        """How it would be answered, and the most it could cost. It is free."""
         found: dict[str, Any] = self._send("explain", _condition(sql, where))
         return found
 
@@ -314,7 +314,7 @@ class Stream(Session):
 
 def _condition(sql: str | None, where: Mapping[str, Sequence[str] | str]) -> dict[str, Any]:
     if sql is not None and where:
-        raise ValueError("a question of a stream is a condition, or labels of columns, and not both")
+        raise ValueError("a question of a stream is either a condition or labels of columns, not both")
     return {"sql": sql} if sql is not None else {"where": {k: [v] if isinstance(v, str) else list(v) for k, v in where.items()}}
 
 
@@ -358,7 +358,7 @@ class Holdout(Session):
         return Score.of(self._send("ask", body))
 
     def board(self) -> list[dict[str, Any]]:
-        """Released scores, the best first. It is free."""
+        """Released scores, best first. It is free."""
         return list((self._db._get(self._db._path("holdouts", self.name, "board")))["lines"])
 
 
@@ -379,14 +379,14 @@ class Sparse:
         self.close()
 
     def ask(self, sql: str, threshold: Number) -> Verdict:
-        """Whether a number is at or above a threshold. It is sent once: an answer that is lost is lost."""
+        """Whether a number is at or above a threshold. It is sent only once, so a lost answer stays lost."""
         body = {"sql": sql, "threshold": exactly(threshold)}
         verdict = Verdict.of(json.loads((self._db._post(f"/v1/sessions/{self.id}/ask", body, again=False)).body))
         self.left = verdict.left
         return verdict
 
     def close(self) -> None:
-        """Closes it, which gives nothing back."""
+        """Closes it. This refunds nothing."""
         try:
             self._db._transport.send("DELETE", f"/v1/sessions/{self.id}")
         except NotFoundError:

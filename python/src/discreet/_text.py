@@ -1,4 +1,4 @@
-"""Texts of others on a terminal."""
+"""Other people's texts on a terminal."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _TURNS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u061c\\u200e\\u200f\
 
 
 def clean(text: str) -> str:
-    """One line with ? for what would move the cursor, end it, or turn its direction: keys can be what people wrote."""
+    """One line, with ? for anything that would move the cursor, end the line or turn its direction: people may have written keys."""
     return _TURNS.sub("?", text)

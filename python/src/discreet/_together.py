@@ -1,4 +1,4 @@
-"""Several databases, asked as if they were one: what `discreet ask` does, by the same code in the binary."""
+"""Several databases, asked as if they were one: what `discreet ask` does, with the same code in the binary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._values import Number, Price, Quote, Receipt, Remaining, question
 
 @dataclass(frozen=True)
 class Share:
-    """What one of the databases has answered and charged."""
+    """What one of the databases answered and charged."""
 
     price: Price
     remaining: Remaining
@@ -82,13 +82,13 @@ class TotalQuote:
             known = "known with the answer" if error is None else f"±{error:.5g} with probability {self.confidence:g}"
             lines.append(f"error of {name}: {known}")
         for name, q in self.quotes.items():
-            price = "free, already paid for" if q.free else str(q.price) if q.affordable else f"{q.price}, which the budget does not admit"
+            price = "free, already paid for" if q.free else str(q.price) if q.affordable else f"{q.price}, which the budget cannot pay"
             lines.append(f"{name}: {price}; left: {q.remaining}")
         return "\n".join(lines)
 
 
 class Group:
-    """Databases that are asked together: see :func:`together`."""
+    """Databases that you ask together: see :func:`together`."""
 
     def __init__(self, databases: Mapping[str, Database]) -> None:
         self._databases = dict(databases)

@@ -21,7 +21,7 @@ from ._errors import ConnectionLostError, Error, error_of
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address (http://, https:// or unix:) and the token to come in with."""
+    """An address (http://, https:// or unix:) and the token for it."""
 
     address: str
     token: str = field(repr=False)
@@ -37,7 +37,7 @@ class Response:
     body: bytes
 
     def problem(self) -> dict[str, Any]:
-        """What is wrong, where the status says that something is."""
+        """What is wrong, if the status says that something is."""
         try:
             found = json.loads(self.body)
         except ValueError:
@@ -67,7 +67,7 @@ def _connect(endpoint: Endpoint, timeout: float | None, ca: str | None) -> http.
 
 
 def _stale(connection: http.client.HTTPConnection) -> bool:
-    """Whether the other side has closed a connection that nobody uses, so that nothing was sent in vain."""
+    """Whether the other side has closed an unused connection, so that nothing is sent in vain."""
     if connection.sock is None:
         return True
     try:
@@ -112,11 +112,11 @@ class Transport:
 
     @property
     def ca(self) -> str | None:
-        """A file with the certificate of a server that others do not know."""
+        """A file with the server's certificate, if no public authority signed it."""
         return self._ca
 
     def _idle(self) -> deque[tuple[Endpoint, http.client.HTTPConnection]]:
-        """Connections of this process that nobody uses."""
+        """Unused connections of this process."""
         return self._open.setdefault(os.getpid(), deque())
 
     def _take(self, endpoint: Endpoint) -> http.client.HTTPConnection:
@@ -187,7 +187,11 @@ class Transport:
             if answer.status < 300:
                 return answer
             if answer.status < 400:  # the token is for this server, and goes nowhere else
-                raise Error("the server sends us elsewhere, and is not followed", suggestion="connect to where it is", status=answer.status)
+                raise Error(
+                    "the server redirects to another address, and redirects are not followed",
+                    suggestion="connect to that address directly",
+                    status=answer.status,
+                )
             problem = answer.problem()
             wait = max(answer.retry_after, pause)
             if str(problem.get("kind")) in _LATER and time.monotonic() + wait < given_up:
@@ -199,7 +203,7 @@ class Transport:
         return _again, (self._where(), self.name, self._patience, self._timeout, self._ca)
 
     def close(self) -> None:
-        """Closes what is open."""
+        """Closes all connections."""
         idle = self._idle()
         while idle:
             idle.pop()[1].close()
@@ -210,17 +214,17 @@ def _again(endpoint: Endpoint, name: str, patience: float, timeout: float | None
 
 
 def _misdirected(error: BaseException) -> ConnectionLostError | None:
-    """What no patience helps with, because nothing that is meant for us listens there; nothing was read there, and so charged."""
+    """Errors that waiting does not cure, because no Discreet server listens there; nothing was read there, so nothing was charged."""
     reason, suggestion = "", ""
     if isinstance(error, ssl.SSLCertVerificationError):
-        reason = f"the certificate of the server does not count: {error}"
-        suggestion = "ca= names the file with the certificate of a server that others do not know"
+        reason = f"the certificate of the server is not valid: {error}"
+        suggestion = "ca= names the file with a certificate that no public authority signed"
     elif isinstance(error, ssl.SSLError) and error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
-        reason, suggestion = "what listens there speaks no TLS", "look at the port, 8432 unless the server has another; on this machine http:// may do"
+        reason, suggestion = "the server at this address does not use TLS", "check the port, by default 8432; on this machine http:// may work"
     elif isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME:
-        reason, suggestion = "there is no host of this name", "look at the address"
+        reason, suggestion = "there is no host with this name", "check the address"
     elif isinstance(error, http.client.BadStatusLine) and str(error).startswith("E\0\0"):
-        reason, suggestion = "this is PostgreSQL's door", "take the port of HTTP, 8432 unless the server has another"
+        reason, suggestion = "this is the port for PostgreSQL clients", "use the HTTP port, by default 8432"
     return ConnectionLostError(reason, suggestion=suggestion, kind="connection", spent=False) if reason else None
 
 

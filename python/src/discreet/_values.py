@@ -1,4 +1,4 @@
-"""What there is beside answers, as small values."""
+"""Small values other than answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def amount(value: float | None) -> str:
 
 @dataclass(frozen=True)
 class Price:
-    """An amount of privacy. ``epsilon`` is the price tag; under a budget with a delta, ``rho`` is what adds up."""
+    """An amount of privacy. ``epsilon`` is the price; under a budget with a delta, ``rho`` is what adds up."""
 
     epsilon: float | None
     rho: float | None
@@ -52,7 +52,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Remaining:
-    """What can still be spent: the least of what is left in all accounts that a question is charged to."""
+    """What you can still spend: the smallest amount left in any account that a question is charged to."""
 
     epsilon: float | None
     rho: float | None
@@ -75,7 +75,7 @@ class Remaining:
 
 @dataclass(frozen=True)
 class Receipt:
-    """Where the charge stands in the ledger."""
+    """The charge in the ledger."""
 
     sequence: int
     hash: str
@@ -122,11 +122,11 @@ class Quote:
     def __str__(self) -> str:
         lines = [f"price: {'free, already paid for' if self.free else self.price}"]
         for name, error in self.errors.items():
-            known = "nobody can know it beforehand" if error is None else f"±{error:.5g} with probability {self.confidence:g}"
+            known = "cannot be known beforehand" if error is None else f"±{error:.5g} with probability {self.confidence:g}"
             lines.append(f"error of {name}: {known}")
-        lines.append(f"left: {self.remaining}; after it: {self.after}")
+        lines.append(f"left: {self.remaining}; afterwards: {self.after}")
         if not self.affordable:
-            lines.append("the budget does not admit it")
+            lines.append("the budget cannot pay for it")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -139,7 +139,7 @@ class Quote:
 
 @dataclass(frozen=True, repr=False)
 class Budget:
-    """What is spent and what is left."""
+    """What is spent, and what is left."""
 
     dataset: str
     remaining: Remaining | None
@@ -163,7 +163,7 @@ class Budget:
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """A table that can be asked about: its columns, as the policy has them."""
+    """A table that you can ask about: its columns, from the policy."""
 
     name: str
     public: bool
@@ -265,7 +265,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sparse session's answer: whether a number is at or above a threshold, or rather looks so."""
+    """A sparse session's answer: whether a number is at or above a threshold, judged with noise."""
 
     above: bool
     value: float | None
@@ -297,12 +297,12 @@ class Training:
 
 
 def plain(value: Any) -> Any:
-    """A number of Python for one of numpy, which would be printed with its type, and is cut off where its bits end."""
+    """A Python number for a numpy one, which would be printed with its type, and is cut off where its bits end."""
     return value.item() if hasattr(value, "item") else value
 
 
 def exactly(value: Number) -> str:
-    """A number as it is written, with all of its digits; of a fraction, which need not end, those of a float."""
+    """A number as text, with all of its digits; for a fraction, which may not end, those of a float."""
     value = plain(value)
     if isinstance(value, (float, fractions.Fraction)):
         return repr(float(value))
@@ -343,14 +343,14 @@ def question(
 ) -> dict[str, Any]:
     """A question on the wire."""
     if not isinstance(sql, str) or not sql.strip():
-        raise ValueError("a question is a text of SQL, as in SELECT COUNT(*) FROM patients")
+        raise ValueError("a question must be SQL text, as in SELECT COUNT(*) FROM patients")
     if isinstance(parameters, (str, bytes, Mapping, int, float)):
-        raise TypeError("parameters is a list, with a value for each of $1, $2, ... in the SQL; a price is epsilon=")
+        raise TypeError("parameters must be a list, with a value for each of $1, $2, ... in the SQL; give a price as epsilon=")
     values = [parameter(p) for p in parameters] if parameters is not None else []
     if values and "$" not in sql:
-        raise ValueError("parameters stand in the SQL as $1, $2, ..., as in WHERE age > $1")
+        raise ValueError("write parameters in the SQL as $1, $2, ..., as in WHERE age > $1")
     if epsilon is not None and error is not None:
-        raise ValueError("say epsilon, or error, which takes the smallest price that has it")
+        raise ValueError("give epsilon, or error, which finds the lowest price for it, not both")
     named = {"dp." + name: exactly(value) for name, value in settings.items() if value is not None}
     if error is not None:
         named["dp.error"] = exactly(error)

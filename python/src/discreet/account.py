@@ -52,7 +52,7 @@ class Calibrated:
 def _listed(mechanisms: str | Sequence[str], times: int) -> list[str]:
     if not isinstance(mechanisms, str):
         if times != 1:
-            raise ValueError("write times= into each of several mechanisms, as in laplace:epsilon=0.1,times=100")
+            raise ValueError("with several mechanisms, write times= in each one, as in laplace:epsilon=0.1,times=100")
         return list(mechanisms)
     return [mechanisms + ("" if times == 1 else ("," if ":" in mechanisms else ":") + f"times={times}")]
 
@@ -67,7 +67,7 @@ def compose(
 ) -> Composed:
     """What mechanisms cost together: the epsilon at a ``delta``, or the delta at an ``epsilon``."""
     if (delta is None) == (epsilon is None):
-        raise ValueError("say delta to be told epsilon, or epsilon to be told delta")
+        raise ValueError("give delta to compute epsilon, or epsilon to compute delta")
     asked = {"mechanisms": _listed(mechanisms, times), "delta": delta, "epsilon": epsilon, "direction": direction}
     said, _ = _bench.call("/compose", asked)
     results = {r["method"]: (r["lower"], r["upper"]) for r in said["results"]}
@@ -79,7 +79,7 @@ def compose(
 def calibrate(
     mechanisms: str | Sequence[str], times: int = 1, *, epsilon: float, delta: float, direction: str = "both"
 ) -> Calibrated:
-    """The least noise, common to all mechanisms that leave theirs open, with which all keep a budget."""
+    """The least noise, the same for all mechanisms that leave theirs open, with which together they keep a budget."""
     asked = {"mechanisms": _listed(mechanisms, times), "delta": delta, "epsilon": epsilon, "direction": direction}
     said, _ = _bench.call("/calibrate", asked)
     return Calibrated(said["parameter"], said["value"], said.get("error95"), said)

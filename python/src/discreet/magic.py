@@ -1,4 +1,4 @@
-"""%discreet and %%discreet: in a notebook, the price first, and then the answer."""
+"""%discreet and %%discreet: in a notebook, first the price, then the answer."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ._sync import Database
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Says what is wrong, where argparse would end the program."""
+        """Raises an error where argparse would end the program."""
         raise Error(message, suggestion=self.format_usage().strip(), kind="invalid", spent=False)
 
 
 def _arguments(name: str) -> argparse.ArgumentParser:
     parser = _Parser(prog=name, add_help=False, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-h", "--help", action="store_true", help="this")
-    parser.add_argument("--db", metavar="NAME", help="a variable that is connected; what %%discreet has opened, or db, unless given")
+    parser.add_argument("--db", metavar="NAME", help="a variable with a connection; by default the one that %%discreet opened, or db")
     if name == "%discreet":
-        parser.description = "Connects; with SELECT ... in the place of a file it asks, as %%discreet does."
+        parser.description = "Connects; with SELECT ... instead of a file it asks, as %%discreet does."
         parser.add_argument("where", nargs="?", metavar="FILE|ADDRESS", help="a policy, or a server with the token in DISCREET_TOKEN")
         return parser
     parser.description = "Shows the price of the SQL in the cell, asks, and shows the answer."
     parser.add_argument("--epsilon", help="what to pay")
-    parser.add_argument("--error", help="the error bar that is wanted, at the least price that has it")
+    parser.add_argument("--error", help="the error bar that you want, at the lowest price that reaches it")
     parser.add_argument("--confidence", help="the probability of the error bars")
     parser.add_argument("--to", metavar="NAME", help="a variable for the answer")
-    parser.add_argument("--free", action="store_true", help="only where it costs nothing")
+    parser.add_argument("--free", action="store_true", help="ask only if it is free")
     parser.add_argument("--quote", action="store_true", help="only the price")
     return parser
 
@@ -85,7 +85,7 @@ class Magic:
         if isinstance(found, Database):
             return found
         if name:
-            raise Error(f"{name} is no connection", suggestion=f"{name} = discreet.connect(...)", kind="invalid", spent=False)
+            raise Error(f"{name} is not a connection", suggestion=f"{name} = discreet.connect(...)", kind="invalid", spent=False)
         raise Error("there is no connection", suggestion="%discreet policy.yaml, or db = discreet.connect(...)", kind="invalid", spent=False)
 
     def _ask(self, line: str, sql: str) -> Any:
@@ -95,11 +95,11 @@ class Magic:
         if options is None:
             return None
         if options.to and not options.to.isidentifier():
-            raise Error(f"{options.to} is no name of a variable", kind="invalid", spent=False)
+            raise Error(f"{options.to} is not a valid variable name", kind="invalid", spent=False)
         db = self._database(options.db)
         settings = {k: getattr(options, k) for k in ("epsilon", "error", "confidence") if getattr(options, k) is not None}
         if len(settings.keys() & {"epsilon", "error"}) > 1:
-            raise Error("say --epsilon, or --error, which takes the smallest price that has it", kind="invalid", spent=False)
+            raise Error("give --epsilon, or --error, which finds the lowest price for it, not both", kind="invalid", spent=False)
         display(db.quote(sql, **settings))  # type: ignore[no-untyped-call]
         if options.quote:
             return None
@@ -110,13 +110,13 @@ class Magic:
 
 
 def _shorten(error: Error) -> None:
-    """Lets a notebook show its words alone. The cell has failed even so, and those below it do not run with what was there before."""
+    """Lets a notebook show only its words. The cell still fails, so the cells below it do not run with older values."""
     words = f"{type(error).__name__}: {error}".split("\n")
     error._render_traceback_ = lambda: words  # type: ignore[attr-defined]
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Is called by ``%load_ext discreet``."""
+    """Called by ``%load_ext discreet``."""
     magic = Magic(shell)
     shell.register_magic_function(magic.line, "line", "discreet")
     shell.register_magic_function(magic.cell, "cell", "discreet")

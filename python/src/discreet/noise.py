@@ -24,7 +24,7 @@ def _draw(kind: str, parameter: Any, size: int | tuple[int, ...] | None) -> Any:
     sizes = () if size is None else size if isinstance(size, (tuple, list)) else (size,)
     shape = tuple(operator.index(n) for n in sizes)
     if any(n < 0 for n in shape):
-        raise InvalidError(f"there is no array of the size {size}", kind="invalid", spent=False)
+        raise InvalidError(f"an array cannot have the size {size}", kind="invalid", spent=False)
     _, numbers = _bench.call("/noise", {"kind": kind, "parameter": str(parameter), "count": math.prod(shape)})
     out = _bench.integers(numbers)
     if shape == ():
@@ -33,10 +33,10 @@ def _draw(kind: str, parameter: Any, size: int | tuple[int, ...] | None) -> Any:
 
 
 def _squared(what: str, value: Number) -> Fraction:
-    """The square of a number above 0: nobody means one below, and its square would not tell."""
+    """The square of a number above 0: a negative one is a mistake that its square would hide."""
     exact = fraction(value)
     if exact <= 0:
-        raise InvalidError(f"{what} has to be above 0, and is {value}", kind="invalid", spent=False)
+        raise InvalidError(f"{what} must be above 0, not {value}", kind="invalid", spent=False)
     return exact**2
 
 
@@ -51,7 +51,7 @@ def gaussian(sigma: Number, size: int | tuple[int, ...] | None = None) -> Any:
 
 
 def geometric(scale: Number, size: int | tuple[int, ...] | None = None) -> Any:
-    """Draws of the geometric distribution: P(k) ~ exp(-k/scale) for k from 0 on. Alone it is not private."""
+    """Draws of the geometric distribution: P(k) ~ exp(-k/scale) for k from 0 on. By itself it is not private."""
     return _draw("geometric", fraction(scale), size)
 
 

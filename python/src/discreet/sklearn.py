@@ -32,14 +32,14 @@ _TARGET = "(target)"
 
 
 class LeakError(ValueError):
-    """What was about to happen would tell about the rows without paying for it; the message says what to write."""
+    """This would have revealed something about the rows without paying for it; the message says what to write instead."""
 
 
 def _number(name: str, bounds: Any) -> dict[str, Any]:
     """A number with public bounds, on a lattice of a million steps or two."""
     low, high = (fraction(b.item() if hasattr(b, "item") else b) for b in bounds)
     if not low < high:
-        raise ValueError(f"the bounds of {name} are {bounds[0]} and {bounds[1]}: the first has to be the lower one")
+        raise ValueError(f"the bounds of {name} are {bounds[0]} and {bounds[1]}: the first must be the lower one")
     step = Fraction(2) ** math.floor(math.log2((high - low) / 2**20))
     return {"name": name, "lo": math.floor(low / step), "hi": math.ceil(high / step), "step": str(step)}
 
@@ -60,8 +60,8 @@ def _column(name: str, bounds: Any) -> dict[str, Any]:
 
 
 _NO_BOUNDS = (
-    "there are no bounds, and what is computed from the rows would not be private; write fit(X, y, bounds=(low, high)) for all "
-    "features alike, bounds=[(0, 100), (0, 1)] for one after the other, or bounds={'age': (0, 100), 'job': ['nurse', 'clerk']} by "
+    "bounds are missing, and bounds computed from the rows would not be private; write fit(X, y, bounds=(low, high)) for all "
+    "features alike, bounds=[(0, 100), (0, 1)] for each in order, or bounds={'age': (0, 100), 'job': ['nurse', 'clerk']} by "
     "name, with numbers that you know without looking at the rows"
 )
 
@@ -77,12 +77,12 @@ def _columns(names: Sequence[str], bounds: Any) -> list[dict[str, Any]]:
     if _is_pair(bounds):
         return [_number(n, bounds) for n in names]
     if len(bounds) != len(names):
-        raise ValueError(f"there are bounds for {len(bounds)} features, and X has {len(names)}")
+        raise ValueError(f"there are bounds for {len(bounds)} features, but X has {len(names)}")
     return [_column(n, b) for n, b in zip(names, bounds, strict=True)]
 
 
 _NO_WIDTH = (
-    "how many features there are is public, and a list of rows says it by its rows alone: write numpy.array(X), or bounds for one feature "
+    "the number of features must be public, but a list of rows shows it only through its rows: write numpy.array(X), or bounds for one feature "
     "after the other, as in bounds=[(0, 100), (0, 1)]"
 )
 
@@ -98,7 +98,7 @@ def _table(X: Any, bounds: Any) -> Any:
     names = _names(X)
     if names is not None:
         if len({str(n) for n in names}) < len(names):
-            raise ValueError("X has two columns of the same name")
+            raise ValueError("X has two columns with the same name")
     elif _cells.is_list(X):
         if bounds is None:
             raise LeakError(_NO_BOUNDS)
@@ -129,7 +129,7 @@ def _target(y: Any) -> Any:
         warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=3)
         found = found[:, 0]
     if found.ndim != 1:
-        raise ValueError("y has to have one dimension, with the target of each row")
+        raise ValueError("y must have one dimension, with the target of each row")
     return found
 
 
@@ -155,7 +155,7 @@ _HARMLESS = ("sklearn.pipeline", "sklearn.base", "sklearn.utils")
 
 
 def _refuse_leaks(estimator: Any) -> None:
-    """Looks at who calls: a pipeline whose earlier steps were fitted to the rows, a cross-validation, or an estimator around ours."""
+    """Checks the callers for a pipeline whose earlier steps were fitted to the rows, a cross-validation, or an estimator around ours."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         caller: Any = frame.f_locals.get("self")
@@ -171,21 +171,21 @@ def _refuse_leaks(estimator: Any) -> None:
                     )
         if module.startswith("sklearn.model_selection"):
             raise LeakError(
-                "cross-validation tells exact scores on the rows, which are not private, and each of its trainings costs epsilon again: write "
+                "cross-validation reveals exact scores on the rows, which are not private, and each training costs epsilon again: write "
                 f"{type(estimator).__name__}(evaluate=0.1) for a private estimate, tune=[1, 10, 100] for a private choice of the regulariser, "
-                "or public_rows=True where everybody may know the rows"
+                "or public_rows=True if anybody may know the rows"
             )
         if module.startswith("sklearn.") and not module.startswith(_HARMLESS):
             raise LeakError(
                 f"{type(caller).__name__ if isinstance(caller, BaseEstimator) else module} around {type(estimator).__name__} learns from the "
-                "rows beside it, or trains it several times: what it learns is not private, and each training costs epsilon again; fit "
-                f"{type(estimator).__name__} by itself, or write public_rows=True where everybody may know the rows"
+                "rows too, or trains it several times: what it learns is not private, and each training costs epsilon again; fit "
+                f"{type(estimator).__name__} by itself, or write public_rows=True if anybody may know the rows"
             )
         frame = frame.f_back
 
 
 class _Linear(BaseEstimator):  # type: ignore[misc]
-    """What both have in common."""
+    """The common part of both."""
 
     model_: dict[str, Any]
     price_: Price
@@ -212,7 +212,7 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.db, Database):
             raise ValueError("fit(features_sql, target_sql) trains on the rows of a server: write db=discreet.connect(...)")
         if self.delta:
-            raise ValueError("the policy says in which currency a training is paid for: leave delta out")
+            raise ValueError("the policy sets the currency that pays for a training: leave delta out")
         spec = self._spec()
         del spec["budget"]
         trained = self.db.train(features, target, epsilon=self.epsilon, **spec)
@@ -221,7 +221,7 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = len(self.feature_names_in_)
 
     def _train(self, X: Any, target: dict[str, Any], codes: Any, bounds: Any) -> None:
-        """Trains on rows of one's own."""
+        """Trains on your own rows."""
         X = _table(X, bounds)
         columns = _columns([str(n) for n in _names(X) or (f"x{i}" for i in range(X.shape[1]))], bounds)
         validate_data(self, X, reset=True, skip_check_array=True)
@@ -245,7 +245,7 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
         if hasattr(X, "columns") and hasattr(self, "receipt_"):  # the names are those of the SELECT, in any order
             X = X[[c["name"] for c in columns]]
         elif _cells.is_list(X) and not all(hasattr(row, "__len__") and len(row) == len(columns) for row in X):
-            raise ValueError(f"a row of X has not as many values as there are features, {len(columns)}. Reshape your data")
+            raise ValueError(f"a row of X does not have one value for each of the {len(columns)} features. Reshape your data")
         X = _table(X, columns)
         validate_data(self, X, reset=False, skip_check_array=True)
         sent = np.ascontiguousarray(_rows(X, columns), dtype="<f8")
@@ -331,14 +331,14 @@ class DiscreetClassifier(ClassifierMixin, _Linear):  # type: ignore[misc]
             _refuse_leaks(self)
         if self.classes is None:
             raise LeakError(
-                "which classes there are in y is not private: write classes=[...] with those that everybody may know of, or "
-                'classes="public" where everybody may know which there are'
+                "reading the classes from y would not be private: write classes=[...] with those that anybody may know, or "
+                'classes="public" if anybody may know which there are'
             )
         labels = _target(y)
         public = isinstance(self.classes, str) and self.classes == "public"
         self.classes_ = np.unique(np.asarray(_cells.present(labels) if public else self.classes))
         if len(self.classes_) < 2:
-            raise ValueError("a classifier needs two classes or more, and there is one class only")
+            raise ValueError("a classifier needs two classes or more, but there is only one class")
         check_classification_targets(self.classes_)
         values = [_cells.text(c) for c in self.classes_.tolist()]
         codes = _cells.places(values, labels)  # a row of none of them is left out
@@ -411,12 +411,12 @@ class DiscreetRegressor(RegressorMixin, _Linear):  # type: ignore[misc]
         limits = self.target_bounds if target_bounds is None else target_bounds
         if limits is None:
             raise LeakError(
-                "there are no bounds of the target, and what is computed from the rows would not be private; write "
+                "the bounds of the target are missing, and bounds computed from the rows would not be private; write "
                 "fit(X, y, bounds=..., target_bounds=(low, high)) with numbers that you know without looking at the rows"
             )
         self._train(X, _number(_TARGET, limits), _cells.floats(_target(y)), self.bounds if bounds is None else bounds)
         return self
 
     def predict(self, X: Any) -> Any:
-        """The number that is expected of each row."""
+        """The expected number for each row."""
         return self._scores(X)[:, 0]

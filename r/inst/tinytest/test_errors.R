@@ -53,9 +53,9 @@ expect_inherits(caught(discreet_connect("http://db.example:8432", "t")), "discre
 begun <- proc.time()[["elapsed"]]
 e <- caught(discreet_budget(discreet_connect("https://nowhere.invalid", "t")))
 expect_inherits(e, "discreet_connection_lost_error")
-expect_equal(conditionMessage(e), "there is no host of this name\nlook at the address")
+expect_equal(conditionMessage(e), "there is no host with this name\ncheck the address")
 e <- caught(discreet_budget(discreet_connect(sub("http:", "https:", server$url), "t")))
-expect_true(grepl("speaks no TLS", e$reason))
+expect_true(grepl("does not use TLS", e$reason))
 expect_true(proc.time()[["elapsed"]] - begun < 20)
 expect_true(grepl("discreet serve --policy", caught(discreet_connect(policy, "t"))$suggestion))
 
@@ -152,7 +152,7 @@ expect_true(discreet:::complete("{\"meta\":{}}\n{\"row\":[1]}\n{\"row\":[1]}\n{\
 
 # Nobody else's address, and nobody's certificate.
 stranger <- caught(discreet:::read_json("/etc/hostname"))
-expect_true(inherits(stranger, "discreet_error") && grepl("no answer of a Discreet server", stranger$reason), info = "what is sent is never opened as a file")
+expect_true(inherits(stranger, "discreet_error") && grepl("not an answer from a Discreet server", stranger$reason), info = "what is sent is never opened as a file")
 if (nzchar(Sys.which("openssl"))) {
   certificate <- tempfile(fileext = ".crt")
   key <- tempfile(fileext = ".key")

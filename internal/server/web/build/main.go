@@ -104,7 +104,7 @@ const index = `<!doctype html>
 </head>
 <body>
 <div id="page"></div>
-<noscript>The page needs JavaScript. psql and programs do not: see the documentation.</noscript>
+<noscript>This page needs JavaScript. psql and programs do not: see the documentation.</noscript>
 </body>
 </html>
 `
@@ -143,7 +143,7 @@ func write(dist string, result api.BuildResult, meta *metafile) error {
 	}
 	fmt.Printf("%8d in all, %d without the editor\n", total, total-editor)
 	if total > mostInAll || total-editor > mostWithoutEditor {
-		return fmt.Errorf("that is too much: at most %d, and %d without the editor", mostInAll, mostWithoutEditor)
+		return fmt.Errorf("that is too much: the limits are %d in all, and %d without the editor", mostInAll, mostWithoutEditor)
 	}
 	icon, err := os.ReadFile("src/icon.svg")
 	if err != nil {
@@ -209,7 +209,8 @@ func licences(meta *metafile) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&b, "\n%s\n%s %s, %s\n\n%s\n", strings.Repeat("-", 72), about.Name, about.Version, about.License, bytes.TrimSpace(licence))
+		fmt.Fprintf(&b, "\n%s\n%s %s, "+
+			"%s\n\n%s\n", strings.Repeat("-", 72), about.Name, about.Version, about.License, bytes.TrimSpace(licence))
 	}
 	return b.Bytes(), nil
 }

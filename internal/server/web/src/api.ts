@@ -147,7 +147,7 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
   try {
     said = text === '' ? null : JSON.parse(text)
   } catch {
-    throw new Trouble(response.status, 'unreadable', 'the server said something that is no answer', 'try again in a while')
+    throw new Trouble(response.status, 'unreadable', 'the server sent something that is not an answer', 'try again in a while')
   }
   if (!response.ok) {
     const p = (said ?? {}) as Record<string, unknown>

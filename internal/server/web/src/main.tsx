@@ -32,7 +32,7 @@ function Room({ name }: { name: string }) {
     if (loaded.has(name)) return
     views[name].load().then(m => { loaded.set(name, m.View); again(n => n + 1) }, e => setTrouble(asTrouble(e)))
   }, [name])
-  if (trouble) return <Warn trouble={trouble}><button type="button" onClick={() => location.reload()}>Load the page again</button></Warn>
+  if (trouble) return <Warn trouble={trouble}><button type="button" onClick={() => location.reload()}>Reload the page</button></Warn>
   return View ? <View /> : <Busy />
 }
 

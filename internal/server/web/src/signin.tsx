@@ -8,12 +8,12 @@ export function SignIn({ ways, ended, onMe }: { ways: Ways; ended: boolean; onMe
   const [busy, setBusy] = useState(false)
   const { password, openid } = ways
   const failed = new URLSearchParams(location.search).get('failed')
-  const [trouble, setTrouble] = useState<Trouble | null>(failed ? new Trouble(0, 'openid', 'signing in with ' + (openid?.name ?? 'OpenID') + ' did not succeed', 'try again, or ask the owner whether your account is known here') : null)
+  const [trouble, setTrouble] = useState<Trouble | null>(failed ? new Trouble(0, 'openid', 'signing in with ' + (openid?.name ?? 'OpenID') + ' failed', 'try again, or ask the owner whether your account is known here') : null)
   return <main class="signin" id="main">
     <img src="/icon.svg" alt="" width="56" height="56" />
     <h1>Discreet</h1>
-    <p class="lead">Ask a sensitive database. Answers are about everybody, and about nobody in particular.</p>
-    {ended && !trouble && <p class="notice" role="status">Your session has ended. Sign in again, and you are where you were.</p>}
+    <p class="lead">Ask a sensitive database. Answers are about everybody, and nobody in particular.</p>
+    {ended && !trouble && <p class="notice" role="status">Your session has ended. Sign in again to continue where you were.</p>}
     {trouble && <Warn trouble={trouble} />}
     {password && <form onSubmit={async e => {
       e.preventDefault()
@@ -33,7 +33,7 @@ export function SignIn({ ways, ended, onMe }: { ways: Ways; ended: boolean; onMe
       <button class="primary" disabled={busy}>{busy ? 'Signing in…' : 'Sign in'}</button>
     </form>}
     {openid && <a class="button" href="/v1/signin/openid">Sign in with {openid.name}</a>}
-    {ways.demo && <p class="hint">This is a demonstration on made-up people: names and passwords are printed where <code>discreet serve --demo</code> was started.</p>}
+    {ways.demo && <p class="hint">This is a demonstration on made-up people: names and passwords are printed in the terminal where <code>discreet serve --demo</code> was started.</p>}
     <p class="hint">New to this? <Link to="/playground">The playground</Link> needs no account and has no data.</p>
   </main>
 }

@@ -12,7 +12,7 @@ export function View() {
   const { me } = useSession()
   return <>
     <h1>{me.name}</h1>
-    <p>{me.role === 'owner' ? 'You are an owner.' : `You may ask ${me.datasets.join(', ') || 'nothing yet'}.`}</p>
+    <p>{me.role === 'owner' ? 'You are an owner.' : `You may ask about ${me.datasets.join(', ') || 'nothing yet'}.`}</p>
     <Tokens />
     <Logins />
     <Release />
@@ -45,9 +45,9 @@ function Tokens() {
     <h2>Tokens</h2>
     <p class="hint">For programs and notebooks, instead of your password.</p>
     {trouble && <Warn trouble={trouble} />}
-    {fresh && <div class="notice good" role="status"><p>This is shown once: <code>{fresh}</code> <Copy text={fresh} /></p></div>}
-    {tokens.trouble ? <Warn trouble={tokens.trouble} /> : !tokens.value ? <Busy /> : tokens.value.tokens.length === 0 ? <p class="hint">There are none.</p> :
-      <div class="rows" tabIndex={0} role="region" aria-label="Tokens"><table><thead><tr><th scope="col">for</th><th scope="col">made</th><th scope="col">used</th><th scope="col">ends</th><th scope="col"><span class="unseen">what to do</span></th></tr></thead>
+    {fresh && <div class="notice good" role="status"><p>Copy it now, it is shown only once: <code>{fresh}</code> <Copy text={fresh} /></p></div>}
+    {tokens.trouble ? <Warn trouble={tokens.trouble} /> : !tokens.value ? <Busy /> : tokens.value.tokens.length === 0 ? <p class="hint">There are no tokens.</p> :
+      <div class="rows" tabIndex={0} role="region" aria-label="Tokens"><table><thead><tr><th scope="col">for</th><th scope="col">made</th><th scope="col">used</th><th scope="col">expires</th><th scope="col"><span class="unseen">actions</span></th></tr></thead>
         <tbody>{tokens.value.tokens.map(t => <tr key={t.id} class={t.revoked ? 'lost' : undefined}><td>{t.label}</td><td>{time(t.created)}</td><td>{t.used ? time(t.used) : 'never'}</td><td>{t.revoked ? 'revoked' : t.expires ? time(t.expires) : 'never'}</td>
           <td>{!t.revoked && <button type="button" class="quiet" aria-label={`Revoke ${t.label}`} onClick={() => attempt(() => call('DELETE', '/v1/tokens/' + encodeURIComponent(t.id)))}>Revoke</button>}</td></tr>)}</tbody></table></div>}
     <form class="line" onSubmit={e => {
@@ -61,7 +61,7 @@ function Tokens() {
       })
     }}>
       <label>What it is for<input name="label" required maxLength={100} /></label>
-      <label>Days until it ends (empty: never)<input name="days" type="number" min="1" /></label>
+      <label>Days until it expires (empty: never)<input name="days" type="number" min="1" /></label>
       <button>Make a token</button>
     </form>
   </section>

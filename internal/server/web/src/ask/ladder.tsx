@@ -21,7 +21,7 @@ export function Ladder({ question, paid, answer, max, onClimb }: { question: Que
     {rungs.value.map(({ price, e }) => {
       const sharp = errorOf(e)
       const free = e.pay.epsilon === 0
-      return <button type="button" key={price} class="quiet" disabled={!e.affordable} title={e.affordable ? undefined : 'More than what is left'} onClick={() => onClimb({ epsilon: price })}>
+      return <button type="button" key={price} class="quiet" disabled={!e.affordable} title={e.affordable ? undefined : 'More than you have left'} onClick={() => onClimb({ epsilon: price })}>
         {sharp === null ? `a rank error of ${Math.round(100 * base / price)} %` : said(sharp)} {free ? 'free' : `for ${significant(e.pay.epsilon, 2)} more`}
       </button>
     })}

@@ -94,7 +94,7 @@ export function Slider({ question, quote, choice, onChoose, limits }: Props) {
       <label><input type="radio" name="by" checked={byPrice} onChange={() => { setByPrice(true); if (choice) onChoose({ epsilon: round(now) }) }} /> by price</label>
       {choice && <button type="button" class="quiet" onClick={() => onChoose(null)}>usual price</button>}
       {choice && <code>{'error' in choice ? `SET dp.error = ${choice.error}` : `SET dp.epsilon = ${choice.epsilon}`}</code>}
-      {quote.explanation && part && <span class="why">The error is that of <code>{part}</code>.{averaged(quote.explanation) && ' An average has that divided by how many it is of; its own interval comes with the answer.'}</span>}
+      {quote.explanation && part && <span class="why">The error is for <code>{part}</code>.{averaged(quote.explanation) && ' For an average, divide it by the number of values; its own interval comes with the answer.'}</span>}
     </div>
   </div>
 }
@@ -126,7 +126,7 @@ export function Price({ quote }: { quote: Quote }) {
   return <span class={`price${free ? ' free' : ''}${quote.loading ? ' stale' : ''}`} role="status">
     <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
     {part ? noisy(e).reverse().slice(0, 3).map(m => <span key={m.measure}> ±{rough(m.error!)} on <code>{m.measure}</code></span>) : error !== null && <span> ±{rough(error)}</span>}
-    <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than what is left' : left !== null ? ` ${epsilon(left)} left after it` : ''}
+    <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than you have left' : left !== null ? ` ${epsilon(left)} left afterwards` : ''}
       {!free && e.affordable && e.more !== undefined ? `, enough for ${plural(Math.max(e.more - 1, 0), 'more such question')}` : ''}
       {!free && e.affordable && e.deadline !== undefined ? `, answered after ${rough(e.deadline)} s` : ''}</span>
   </span>

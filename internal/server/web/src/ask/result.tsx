@@ -70,19 +70,19 @@ export function Result({ answer, question, who, paid, children }: Props) {
   return <section class="result" aria-label="Answer">
     <header>
       {chart && <Tabs name="Show as" tabs={[['chart', 'Chart'], ['table', 'Table']]} now={tab} onChoose={setTab} />}
-      <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals are of the noise, and hold with probability ${percent(answer.confidence)}`}</span>
+      <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals cover the noise, with probability ${percent(answer.confidence)}`}</span>
       <span class="ways">
       <button type="button" class="quiet" onClick={() => save(name + '.csv', 'text/csv', csv(answer))}>CSV</button>
       <button type="button" class="quiet" onClick={() => save(name + '.json', 'application/json', JSON.stringify(answer, null, 2))}>JSON</button>
       <button type="button" class="quiet" onClick={() => setOpen(true)}>Use elsewhere</button>
       </span>
     </header>
-    {lost && <p class="notice">Every number is within its noise: nothing here can be told from 0. A sharper answer may help.</p>}
+    {lost && <p class="notice">Every number is within its noise: nothing here can be distinguished from 0. A sharper answer may help.</p>}
     {chart && tab === 'chart' ? <Charts answer={answer} shape={shape} /> : <Rows answer={answer} shape={shape} />}
     {children}
     {answer.notes.length > 0 && <ul class="notes">{answer.notes.map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
     <p class="receipt hint">
-      {answer.receipt.free ? 'Free: it had been paid for before' : `Paid ${epsilon(answer.cost.epsilon)}`}
+      {answer.receipt.free ? 'Free: already paid for' : `Paid ${epsilon(answer.cost.epsilon)}`}
       {answer.remaining.epsilon !== null && `, ${epsilon(answer.remaining.epsilon)} left`} · record {answer.receipt.sequence} of the ledger, <code title={answer.receipt.hash}>{answer.receipt.hash.slice(0, 12)}…</code>
       {' · '}version {answer.data_version.name ?? answer.data_version.number} of the data
       {paid && paid.free.length > 0 && <> · free: {paid.free.join('; ')}</>}
@@ -91,7 +91,7 @@ export function Result({ answer, question, who, paid, children }: Props) {
       <h3>To cite</h3>
       <p class="cite">{cite(question, answer, answer.cost.epsilon || paid?.cost.epsilon || 0)} <Copy text={cite(question, answer, answer.cost.epsilon || paid?.cost.epsilon || 0)} /></p>
       {copies(question, who).map(([k, text]) => <div key={k}><h3>{k}</h3><pre tabIndex={0}>{text}</pre><Copy text={text} /></div>)}
-      <p class="hint">Asking it again is free as long as the data is the same.</p>
+      <p class="hint">Asking it again is free as long as the data stays the same.</p>
     </Dialog>
   </section>
 }

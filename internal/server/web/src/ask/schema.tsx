@@ -21,7 +21,7 @@ export function Schema({ dataset, onPick }: { dataset: Dataset; onPick: (name: s
       <pre tabIndex={0}>{v.sql}</pre>
       <button type="button" class="quiet name" onClick={() => onPick(v.name)}>{v.name}</button>
     </details>)}
-    <p class="legend hint"><span class="tag key">key</span> can be grouped by · <span class="tag">0…110</span> values are clamped to it · columns without either can stand in conditions</p>
+    <p class="legend hint"><span class="tag key">key</span> you can group by it · <span class="tag">0…110</span> values are clamped to this range · you can use columns without either in conditions</p>
   </aside>
 }
 
@@ -29,15 +29,15 @@ function Table({ table, onPick, open }: { table: TableInfo; onPick: (name: strin
   const [filter, setFilter] = useState('')
   const columns = table.columns.filter(c => c.name.toLowerCase().includes(filter.toLowerCase()))
   return <details open={open}>
-    <summary><span class="name">{table.name}</span> {table.public ? <span class="tag free">public</span> : <span class="hint">{table.person === 'many' ? `up to ${plural(table.max_rows ?? 0, 'row')} a person` : 'one row a person'}</span>}</summary>
+    <summary><span class="name">{table.name}</span> {table.public ? <span class="tag free">public</span> : <span class="hint">{table.person === 'many' ? `up to ${plural(table.max_rows ?? 0, 'row')} per person` : 'one row per person'}</span>}</summary>
     {table.comment && <p class="hint">{table.comment}</p>}
     {table.columns.length > 12 && <input type="search" aria-label={`Find a column of ${table.name}`} placeholder="Find a column" onInput={e => setFilter(e.currentTarget.value)} />}
     <ul>
       {columns.map(c => <li key={c.name}>
-        <button type="button" class="quiet name" title={`${what(c)}${c.comment ? ' · ' + c.comment : ''}. Write it into the question`} onClick={() => onPick(c.name)}>{c.name}</button>
+        <button type="button" class="quiet name" title={`${what(c)}${c.comment ? ' · ' + c.comment : ''}. Click to add it to the question`} onClick={() => onPick(c.name)}>{c.name}</button>
         <span class="type">{c.type}</span>
         {c.keys === 'public' && <Keys column={c} />}
-        {c.keys === 'private' && <span class="tag private" title="Which values there are is private: rare ones are not shown">private keys</span>}
+        {c.keys === 'private' && <span class="tag private" title="The list of values is private: rare ones are not shown">private keys</span>}
         {c.bounds && <span class="tag" title="Values are clamped to these bounds">{c.bounds.lowest}…{c.bounds.highest}</span>}
       </li>)}
     </ul>

@@ -23,8 +23,8 @@ export function View() {
   const { me, dataset } = useSession()
   const may = me.datasets.includes(dataset)
   const schema = useLoaded(signal => (may || me.datasets.length ? loadDataset(dataset, signal) : Promise.resolve(null)), [dataset, may])
-  if (!may && me.role === 'owner') return <Empty whole title="Owners ask nothing"><p>They see the books. To ask, sign in as an analyst whom the policy lists.</p><p><Link to="/owner">The budget</Link></p></Empty>
-  if (!may && !me.datasets.length) return <Empty whole title="No dataset is open to you"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
+  if (!may && me.role === 'owner') return <Empty whole title="Owners cannot ask questions"><p>They see the budget and the ledger. To ask, sign in as an analyst whom the policy lists.</p><p><Link to="/owner">The budget</Link></p></Empty>
+  if (!may && !me.datasets.length) return <Empty whole title="You may not ask about any dataset"><p>Ask the owner to list you under <code>analysts</code> in the policy.</p></Empty>
   if (schema.trouble) return <Warn trouble={schema.trouble} />
   if (!schema.value) return <Busy what="Reading the schema" />
   return <Ask key={dataset} schema={schema.value} />
@@ -135,21 +135,21 @@ function Ask({ schema }: { schema: Dataset }) {
         <button type="button" class="quiet" onClick={() => setPast(true)}>History</button>
         <Save question={question} disabled={!quote.explanation} />
       </div>
-      {running && <Busy what={wait === undefined ? 'The answer leaves with the next tick' : `The answer leaves after ${rough(wait)} s, whatever is in the data`} />}
+      {running && <Busy what={wait === undefined ? 'The answer is sent with the next tick' : `The answer is sent after ${rough(wait)} s, whatever is in the data`} />}
       {away && !running && <Warn trouble={away}><button type="button" onClick={() => tryAgain(n => n + 1)}>Try again</button></Warn>}
       {trouble && trouble.message !== said?.message && <Warn trouble={trouble} />}
-      {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. What was answered before is still free.</p>}
+      {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. Earlier answers are still free.</p>}
       {other && <p class="hint long">The answer below is to <button type="button" class="quiet" onClick={() => write(outcome.question.sql)}><code>{outcome.question.sql}</code></button></p>}
       {outcome ? <Result key={outcome.answer.receipt.sequence + ':' + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid}>
         {outcome.paid && <Ladder question={{ dataset: outcome.question.dataset, sql: outcome.question.sql }} paid={outcome.paid} answer={outcome.answer} max={schema.budget.max_epsilon} onClimb={climb} />}
       </Result> : !running && !trouble && <Greeting schema={schema} onPick={write} />}
       {quote.explanation && <Plan e={quote.explanation} />}
     </div>
-    <Dialog title="Questions of this browser" open={past} onClose={() => setPast(false)}>
-      {asked(me.name).length === 0 ? <p class="hint">Nothing was asked yet.</p> : <ul class="history">
+    <Dialog title="Questions from this browser" open={past} onClose={() => setPast(false)}>
+      {asked(me.name).length === 0 ? <p class="hint">You have not asked anything yet.</p> : <ul class="history">
         {asked(me.name).filter(a => a.dataset === schema.name).map(a => <li key={a.at}><button type="button" class="quiet" onClick={() => { write(a.sql); setPast(false) }}><code>{a.sql}</code></button><span class="hint">{time(a.at)} · {a.free ? 'free' : epsilon(a.epsilon)}</span></li>)}
       </ul>}
-      <p class="hint">Kept in this browser alone, and forgotten when you sign out. <button type="button" class="quiet" onClick={() => { forget(me.name); setPast(false) }}>Forget now</button></p>
+      <p class="hint">Kept only in this browser, and forgotten when you sign out. <button type="button" class="quiet" onClick={() => { forget(me.name); setPast(false) }}>Forget now</button></p>
     </Dialog>
   </div>
 }
@@ -159,7 +159,7 @@ function Gauge({ left, limit }: { left: number | null; limit: number | null }) {
   const part = Math.max(0, Math.min(1, left / limit))
   return <p class="gauge">
     <meter min={0} max={limit} value={left} low={limit * 0.2} optimum={limit} aria-label="What is left of the budget" />
-    <span>{part < 1e-6 ? 'Your budget is spent: what was answered before stays free.' : `${epsilon(left)} of ${epsilon(limit)} left (${percent(part)})`}</span>
+    <span>{part < 1e-6 ? 'Your budget is used up: earlier answers stay free.' : `${epsilon(left)} of ${epsilon(limit)} left (${percent(part)})`}</span>
   </p>
 }
 
@@ -167,9 +167,9 @@ function Greeting({ schema, onPick }: { schema: Dataset; onPick: (sql: string) =
   const all = examples(schema)
   return <section class="greeting">
     <h2>Ask about everybody</h2>
-    <p>Write a question in SQL: counts, sums, averages, medians, by groups. The price stands at the button before you pay it, in <strong>epsilon (ε)</strong>: how much the answer may reveal about any one person. A higher price is a smaller error. The same question again is free.</p>
+    <p>Write a question in SQL: counts, sums, averages or medians, by groups. You see the price next to the button before you pay it, in <strong>epsilon (ε)</strong>: how much the answer can reveal about any one person. A higher price buys a smaller error. The same question again is free.</p>
     {all.length > 0 && <><p>Try one: click it, look at the price, and press Run.</p><ul class="examples">{all.map(e => <li key={e.sql}><button type="button" onClick={() => onPick(e.sql)}><span>{e.title}</span><code>{e.sql}</code></button></li>)}</ul></>}
-    <p class="hint">What noise hides, and why questions cost: <Link to="/playground">the playground</Link> shows it.</p>
+    <p class="hint"><Link to="/playground">The playground</Link> shows what noise hides and why questions cost.</p>
   </section>
 }
 

@@ -25,7 +25,7 @@ export function Histogram({ title, x: label, from, to, sets, curves }: Props) {
     <figcaption>{title}</figcaption>
     <svg width={width} height={height} role="img" aria-label={`${title}: ${[...sets, ...curves].map(s => s.name).join(', ')}. The table below has the numbers.`}>
       <XAxis scale={x} y={bottom} top={top} label={label} count={Math.max(2, Math.floor(width / 110))} />
-      <YAxis scale={y} x={left} right={right} label="part of all answers" />
+      <YAxis scale={y} x={left} right={right} label="share of all answers" />
       {parts.map((p, k) => {
         const w = (to - from) / p.length
         const d = p.map((v, i) => `L${x(from + i * w)},${y(Math.min(v, y.domain()[1]))}H${x(from + (i + 1) * w)}`).join('')

@@ -39,13 +39,13 @@ function Raise({ dataset, accounts, onDone }: { dataset: string; accounts: Books
   const body = { ...(kind === 'analyst' ? { analyst: name } : kind === 'group' ? { group: name } : {}), epsilon: amount, reason }
   return <section>
     <h2>Top up</h2>
-    <p class="hint">More budget for once. It is a record of the ledger with your signature; the server need not stop.</p>
+    <p class="hint">Add budget once. This writes a record with your signature to the ledger; the server keeps running.</p>
     <div class="line">
       <label>Whose<select value={whose} onChange={e => setWhose(e.currentTarget.value)}>
         <option value="">the dataset itself: everybody is promised less</option>
         {accounts.filter(a => a.kind !== 'dataset').map(a => { const n = a.name.slice(a.name.indexOf('/') + 1).replace(/^group:/, ''); return <option key={a.name} value={`${a.kind}:${n}`}>{a.kind} {n}</option> })}
       </select></label>
-      <label>Epsilon more<input type="number" min="0" step="any" value={amount} onInput={e => setAmount(e.currentTarget.value)} /></label>
+      <label>Extra epsilon<input type="number" min="0" step="any" value={amount} onInput={e => setAmount(e.currentTarget.value)} /></label>
       <label>Why<input value={reason} maxLength={1000} onInput={e => setReason(e.currentTarget.value)} /></label>
     </div>
     <Signed at={`/v1/datasets/${encodeURIComponent(dataset)}/topups`} body={body} ready={Number(amount) > 0 && reason.trim() !== ''} onDone={onDone}
@@ -61,13 +61,13 @@ const moved = ({ before = [], after = [] }: Said) => after.map((a, i) =>
 
 // promised says what the promise would be, where it is another one.
 const promised = ({ promise = [], promise_before = [] }: Said) =>
-  promise.join() === promise_before.join() ? ['What is promised to people stays as it is'] : promise.map(p => 'Afterwards: ' + p)
+  promise.join() === promise_before.join() ? ['The promise to people stays as it is'] : promise.map(p => 'Afterwards: ' + p)
 
 function Renew({ dataset, onDone }: { dataset: string; onDone: () => void }) {
   const [reason, setReason] = useState('')
   return <section>
     <h2>Renew</h2>
-    <p class="hint">Ends the window of a budget that is renewed and begins the next, where the policy has one more. Questions that run meanwhile are charged and not answered.</p>
+    <p class="hint">Ends the current window of a renewed budget and begins the next one, if the policy has another. Questions that are running are charged and not answered.</p>
     <label>Why<input value={reason} maxLength={1000} onInput={e => setReason(e.currentTarget.value)} /></label>
     <Signed at={`/v1/datasets/${encodeURIComponent(dataset)}/renewals`} body={{ reason }} ready={reason.trim() !== ''} onDone={onDone} summary={promised} />
   </section>

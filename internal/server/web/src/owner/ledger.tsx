@@ -14,13 +14,13 @@ export function Ledger() {
     <section>
       <h2>Head</h2>
       {head.trouble ? <Warn trouble={head.trouble} /> : !head.value ? <Busy /> : <p>Record {head.value.sequence}, <code class="long">{head.value.hash}</code> <Copy text={head.value.hash} /></p>}
-      <p class="hint">Write it down elsewhere from time to time: a ledger that was put back to an earlier state has another one.</p>
+      <p class="hint">Note it elsewhere from time to time: a ledger that was put back to an earlier state has a different head.</p>
     </section>
     <Run<Verified> kind="verify" title="Verify" what="Recomputes every hash and every signature." show={r =>
-      <div class="notice good"><p><strong>Every record is as it follows.</strong> {plural(r.records + 1, 'record')}, {plural(r.charges, 'charge')}, {plural(r.answers, 'answer')}, from {time(r.first)} to {time(r.last)}{r.fingerprint ? `; owner's key ${r.fingerprint}` : '; no owner has a key'}.</p></div>} />
-    <Run<Audit> kind="replay" title="Replay" what="Decides every question anew, by the policy as it is, and compares." show={r =>
+      <div class="notice good"><p><strong>Every record follows from those before it.</strong> {plural(r.records + 1, 'record')}, {plural(r.charges, 'charge')}, {plural(r.answers, 'answer')}, from {time(r.first)} to {time(r.last)}{r.fingerprint ? `; owner's key ${r.fingerprint}` : '; no owner has a key'}.</p></div>} />
+    <Run<Audit> kind="replay" title="Replay" what="Decides every question again, by the current policy, and compares." show={r =>
       <div class={r.good ? 'notice good' : 'notice bad'}>
-        <p><strong>{r.good ? 'Every decision is as it follows.' : 'Some decisions are not as they follow.'}</strong> {plural(r.decisions, 'decision')}, {plural(r.differ, 'difference')}.</p>
+        <p><strong>{r.good ? 'Every decision follows from the records before it.' : 'Some decisions do not follow from the records before them.'}</strong> {plural(r.decisions, 'decision')}, {plural(r.differ, 'difference')}.</p>
         {[...r.differences, ...r.doubts].slice(0, 50).map((d, i) => <pre key={i} tabIndex={0}>{typeof d === 'string' ? d : JSON.stringify(d)}</pre>)}
       </div>} />
   </>
@@ -51,7 +51,7 @@ function Run<R>({ kind, title, what, show }: { kind: string; title: string; what
     <p class="hint">{what}</p>
     <div class="run"><button type="button" class="primary" disabled={running} onClick={() => attempt(() => post<Check<R>>(at, {}))}>{running ? 'Running…' : title}</button>
       {running && <progress max={1} value={check!.of ? check!.done / check!.of : undefined} aria-label={title}>{percent(check!.of ? check!.done / check!.of : 0)}</progress>}
-      {check?.finished && <span class="hint">last finished {time(check.finished)}{check.by && `, begun by ${check.by}`}</span>}</div>
+      {check?.finished && <span class="hint">last finished {time(check.finished)}{check.by && `, started by ${check.by}`}</span>}</div>
     {trouble && <Warn trouble={trouble} />}
     {check?.state === 'failed' && <p class="notice bad" role="alert"><strong>{sentence(check.problem ?? 'it failed')}</strong></p>}
     <div role="status">{check?.state === 'done' && check.result && show(check.result)}</div>

@@ -23,11 +23,11 @@ export function People() {
   const password = (name: string) => attempt(async () => setShown({ what: `The password of ${name}`, secret: (await post<{ password: string }>(at(name) + '/password', {})).password }))
   return <section>
     <h2>People</h2>
-    <p class="hint">Who may ask what, and how much, is written in the policy under <code>analysts</code>. Owners are added on the machine, with <code>discreet user add</code>.</p>
+    <p class="hint">The policy says under <code>analysts</code> who may ask what, and how much. Add owners on the server’s machine, with <code>discreet user add</code>.</p>
     {trouble && <Warn trouble={trouble} />}
-    {shown && <div class="notice good" role="status"><p>{shown.what} is shown once: <code>{shown.secret}</code> <Copy text={shown.secret} /> <button type="button" class="quiet" onClick={() => setShown(null)}>Hide</button></p></div>}
+    {shown && <div class="notice good" role="status"><p>{shown.what} is shown only once: <code>{shown.secret}</code> <Copy text={shown.secret} /> <button type="button" class="quiet" onClick={() => setShown(null)}>Hide</button></p></div>}
     {people.trouble ? <Warn trouble={people.trouble} /> : !people.value ? <Busy /> :
-      <div class="rows" tabIndex={0} role="region" aria-label="People"><table><thead><tr><th scope="col">name</th><th scope="col">role</th><th scope="col">may ask</th><th scope="col">since</th><th scope="col"><span class="unseen">what to do</span></th></tr></thead>
+      <div class="rows" tabIndex={0} role="region" aria-label="People"><table><thead><tr><th scope="col">name</th><th scope="col">role</th><th scope="col">may ask</th><th scope="col">since</th><th scope="col"><span class="unseen">actions</span></th></tr></thead>
         <tbody>{people.value.users.map(p => <tr key={p.name} class={p.revoked ? 'lost' : undefined}>
           <td>{p.name}</td><td>{p.role}</td><td>{p.access?.map(a => a.dataset + (a.groups.length ? ` (${a.groups.join(', ')})` : '') + (a.expires ? ` until ${a.expires}` : '')).join(', ') || '–'}</td>
           <td>{p.revoked ? `revoked ${time(p.revoked)}` : time(p.created)}</td>
@@ -43,7 +43,7 @@ export function People() {
       void attempt(async () => setShown({ what: `The password of ${name}`, secret: (await post<{ password: string }>('/v1/users', { name })).password }))
     }}>
       <label>Name of the analyst, as in the policy<input name="name" required maxLength={64} spellcheck={false} autocapitalize="none" /></label>
-      <button>Let in</button>
+      <button>Add analyst</button>
     </form>
   </section>
 }

@@ -25,12 +25,12 @@ export function Policy({ dataset }: { dataset: string }) {
       {d.promise.map(p => <p key={p}>{p}</p>)}
       <dl class="facts">
         {([['one person', d.unit], ['neighbours', d.neighbours], ['budget', d.budget_in_words], ['answers', d.release], ['failures', d.failures.replace(/^failures: /, '')], ['streams', d.streams.join(', ')], ['holdouts', d.holdouts.join(', ')],
-          ['owner’s key', words.value.fingerprint ?? 'none: nothing can be signed over the network; discreet ledger key makes one']] as const)
+          ['owner’s key', words.value.fingerprint ?? 'none: nothing can be signed over the network; make one with discreet ledger key']] as const)
           .filter(([, v]) => v).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}
       </dl>
     </section>
     <section>
-      <h2>What check says</h2>
+      <h2>Results of the check</h2>
       {check.trouble ? <Warn trouble={check.trouble} /> : !check.value ? <Busy /> : <>
         {check.value.problems.map(p => <p key={p} class="notice bad">{sentence(p)}</p>)}
         {found.map(w => <p key={w} class="notice">{sentence(w)}</p>)}

@@ -44,11 +44,11 @@ export function Questions({ dataset }: { dataset: string }) {
       <label>of the<select value={place.query.get('of') ?? 'query'} onChange={set('of')}><option value="query">question</option><option value="receipt">receipt</option></select></label>
     </div>
     {trouble && <Warn trouble={trouble} />}
-    {!rows ? <Busy /> : rows.length === 0 ? <p class="hint">Nothing was charged that fits.</p> : <>
+    {!rows ? <Busy /> : rows.length === 0 ? <p class="hint">No charges match.</p> : <>
       <div class="rows" tabIndex={0} role="region" aria-label="Questions"><table><thead><tr><th scope="col" class="number">record</th><th scope="col">when</th><th scope="col">analyst</th><th scope="col" class="number">cost</th><th scope="col">noise</th><th scope="col">question</th></tr></thead>
         <tbody>{rows.map(c => <tr key={c.sequence}><td class="number">{c.sequence}</td><td>{time(c.time)}</td><td>{c.analyst}</td><td class="number">{epsilon(c.cost.epsilon)}</td><td>{[...new Set(c.mechanisms.split(' ').map(m => m.replace(/\(.*/, '')))].join(', ')}</td><td><code title={c.query}>{c.query.slice(0, 12)}…</code></td></tr>)}</tbody></table></div>
-      {next !== undefined && <button type="button" onClick={() => load(next)}>Older ones</button>}
+      {next !== undefined && <button type="button" onClick={() => load(next)}>Older</button>}
     </>}
-    <p class="hint">The text of a question is in nobody's books: its constants can be about a person. <code>--log-texts</code> writes texts into the server's log.</p>
+    <p class="hint">The ledger does not hold the text of a question: its constants can be about a person. <code>--log-texts</code> writes texts into the server's log.</p>
   </section>
 }

@@ -23,7 +23,7 @@ export function Signed({ at, body, ready, summary, onDone }: { at: string; body:
       await f()
     } catch (e) {
       const t = asTrouble(e)
-      setTrouble(t.status === 409 ? new Trouble(409, t.kind, 'something else was decided or has failed since this was prepared, or that is more than an hour ago', 'prepare it again') : t.kind === 'page' ? new Trouble(0, 'key', (e as Error).message) : t)
+      setTrouble(t.status === 409 ? new Trouble(409, t.kind, 'something else was decided or has failed since this was prepared, or it was prepared more than an hour ago', 'prepare it again') : t.kind === 'page' ? new Trouble(0, 'key', (e as Error).message) : t)
       if (t.status === 409) setDraft(null)
     } finally {
       setBusy(false)
@@ -49,9 +49,9 @@ export function Signed({ at, body, ready, summary, onDone }: { at: string; body:
     {done !== null && <p class="notice good" role="status">Written as record {done} of the ledger.</p>}
     {draft && <div class="card">
       {summary(draft.said).map(line => <p key={line}>{sentence(line)}</p>)}
-      <p class="hint">It follows record {draft.draft.follows}, and is to be signed by the key {draft.draft.fingerprint} until {time(draft.draft.expires)}.</p>
+      <p class="hint">It follows record {draft.draft.follows}. Sign it with the key {draft.draft.fingerprint} before {time(draft.draft.expires)}.</p>
       <label>Key file (it stays in this browser)<input type="file" accept=".key,.pem" onChange={e => setFile(e.currentTarget.files?.[0] ?? null)} /></label>
-      <details><summary>Or sign elsewhere, and paste</summary>
+      <details><summary>Or sign elsewhere and paste the signature</summary>
         <pre tabIndex={0}>{draft.draft.text}</pre><Copy text={draft.draft.text}>Copy the text</Copy>
         <label>Signature, in hexadecimal<input value={pasted} pattern="[0-9a-fA-F]{128}" spellcheck={false} onInput={e => setPasted(e.currentTarget.value)} /></label>
       </details>

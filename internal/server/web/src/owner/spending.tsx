@@ -39,13 +39,13 @@ export function Spending({ dataset }: { dataset: string }) {
     <h2>Over time</h2>
     {v.alerts.map(a => <p key={a.text} class={a.kind === 'spent' && (a.percent ?? 0) >= 95 ? 'notice bad' : 'notice'} role="status">{sentence(a.text)}</p>)}
     <Tabs name="Spans" tabs={[['hour', 'Hours'], ['day', 'Days'], ['week', 'Weeks']]} now={bucket} onChoose={setBucket} />
-    {names.length === 0 && before === 0 ? <p class="hint">Nothing was spent yet.</p> : <>
+    {names.length === 0 && before === 0 ? <p class="hint">Nothing has been spent yet.</p> : <>
       <Stack title={`Spent by analyst, in ${v.claim}`} at={v.spans.map(s => new Date(s.start))} layers={layers} limit={limit} forecast={forecast} />
       <details><summary>The numbers</summary><div class="rows" tabIndex={0} role="region" aria-label="Spent over time"><table><thead><tr><th scope="col">from</th><th scope="col" class="number">questions</th>{names.map(n => <th scope="col" class="number" key={n}>{n}</th>)}</tr></thead>
         <tbody>{v.spans.filter(s => s.charges > 0).reverse().map(s => <tr key={s.start}><td>{bucket === 'hour' ? new Date(s.start).toLocaleString() : day(s.start)}</td><td class="number">{s.charges}</td>{names.map(n => <td class="number" key={n}>{significant(s.analysts.find(a => a.analyst === n)?.cost[v.claim] ?? 0, 3)}</td>)}</tr>)}</tbody></table></div></details>
     </>}
     {v.window && <p class={v.window.overdue ? 'notice' : 'hint'}>Window {v.window.number} of {v.window.windows}, renewed every {v.window.every}{v.window.due ? `; the next is due on ${v.window.due}` : ''}.</p>}
     <ul>{v.accounts.map(a => <li key={a.name}><strong>{a.name}</strong>: {a.left.epsilon !== null ? `${epsilon(a.left.epsilon)} left` : `${significant(a.left.rho ?? 0, 3)} of rho left`}{a.questions !== undefined && `, about ${plural(a.questions, 'question')}`}
-      {a.forecast.until ? `; at the present pace it lasts until ${a.forecast.until}` : a.forecast.charges === 0 ? '; nobody asks at present' : ''}.</li>)}</ul>
+      {a.forecast.until ? `; at the current pace it lasts until ${a.forecast.until}` : a.forecast.charges === 0 ? '; nobody is asking at present' : ''}.</li>)}</ul>
   </section>
 }

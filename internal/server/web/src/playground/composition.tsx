@@ -43,25 +43,25 @@ export function Composition() {
   const table = useMemo(() => few(questions).map(k => [number(k), ...theorems.map(t => significant(t.of(epsilon, k, delta), 4))]), [epsilon, questions, delta])
   return <>
     <h1>Many questions</h1>
-    <p class="lead">Every answer gives away a little about each person. <strong>Epsilon (ε)</strong> says how much: small is good, and answers add up. The theorems differ in how well they add:
-      whoever accepts a tiny chance δ that the promise fails may ask many more questions for the same ε.</p>
+    <p class="lead">Every answer gives away a little about each person. <strong>Epsilon (ε)</strong> says how much: small is good, and answers add up. The theorems differ in how tightly they add:
+      if you accept a tiny chance δ that the promise fails, you can ask many more questions for the same ε.</p>
     <Stage onReset={reset} knobs={<>
       <Knob label="ε of a question" range={ranges.epsilon} value={epsilon} text={significant(epsilon)} onChange={x => change('epsilon', x)} />
       <Knob label="Questions" range={ranges.questions} value={questions} text={number(questions)} onChange={x => change('questions', x)} />
-      <Knob label="δ of all together" range={ranges.delta} value={delta} text={oneIn(delta)} onChange={x => change('delta', x)} hint="The simple sum needs none." />
+      <Knob label="δ of all answers together" range={ranges.delta} value={delta} text={oneIn(delta)} onChange={x => change('delta', x)} hint="The simple sum needs no δ." />
       <label class="check"><input type="checkbox" checked={log} onChange={e => go(withQuery({ log: e.currentTarget.checked ? '1' : null }), true)} /> logarithmic scales</label>
-    </>} after={<p>{number(questions)} questions of ε {significant(epsilon)} are together worth at most ε <strong>{significant(least, 4)}</strong>{least < 0.99 * totals[0] && `, and not ${significant(totals[0], 4)}`}{guess > 0.999
-      ? '. That is so much that it promises next to nothing: ask less, or at a lower price.'
-      : `: so somebody who would guess a fact about you right half of the time guesses it right at most ${share(guess)} of the time.`}</p>}>
-      <Lines title="What all answers are worth together" x="number of questions" y="ε of all together" curves={curves} logX={log} logY={log} />
+    </>} after={<p>{number(questions)} questions of ε {significant(epsilon)} together are worth at most ε <strong>{significant(least, 4)}</strong>{least < 0.99 * totals[0] && `, and not ${significant(totals[0], 4)}`}{guess > 0.999
+      ? '. That is so large that it promises next to nothing: ask less, or at a lower price.'
+      : `: so somebody who would guess a fact about you right half the time now guesses it right at most ${share(guess)} of the time.`}</p>}>
+      <Lines title="What all answers are worth together" x="number of questions" y="ε of all answers together" curves={curves} logX={log} logY={log} />
     </Stage>
     <section class="card">
       <h2>After {number(questions)} questions</h2>
       <Numbers open title="Epsilon by theorem" head={['theorem', 'ε', `a guess of ${percent(0.5)} becomes, at most`]} rows={theorems.map((t, i) => [
         <><span class={`swatch series-${i}`} aria-hidden="true" />{t.name} <span class="hint">{t.by}</span></>,
         totals[i] === least ? <strong>{significant(totals[i], 4)}</strong> : significant(totals[i], 4), share(guesses[i])])} />
-      <p class="hint">The optimal one is as small as it can be if nothing but the ε of each answer is known. All are proven. Where prices are chosen as one goes along, as they are here, a server has to stop by a sum that grows answer by answer: of ε, or the one that is zero-concentrated.
-        Curves end where they are worse than the simple sum of all.</p>
+      <p class="hint">The optimal one is as small as possible if only the ε of each answer is known. All are proven. If prices are chosen along the way, as in Discreet, the server must stop by a sum that grows answer by answer: the sum of ε, or the zero-concentrated one.
+        Curves end where they are worse than the simple sum.</p>
       <Numbers title="The numbers of the chart" head={['questions', ...theorems.map(t => t.name)]} rows={table} />
     </section>
   </>

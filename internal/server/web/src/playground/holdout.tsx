@@ -29,13 +29,13 @@ export function Holdout() {
   const epsilon = (2 * (both.said.overruled + 1)) / (noise * people)
   return <>
     <h1>A test set that lasts</h1>
-    <p class="lead">An analyst looks for signs of an illness in attributes that have <strong>nothing</strong> to do with it: guessing is right half of the time, whatever they do. They try every attribute on a test set (a holdout), keep what scores well, and ask it again. A plain
-      holdout starts to flatter them. <strong>Thresholdout</strong> says the training score as long as the holdout agrees with it, and otherwise the holdout’s with noise: so less is learnt about the test set, and it flatters less.</p>
+    <p class="lead">An analyst looks for signs of an illness in attributes that have <strong>nothing</strong> to do with it: a guess is right half the time, whatever they do. They try every attribute on a test set (a holdout), keep those that score well, and ask again. A plain
+      holdout starts to flatter them. <strong>Thresholdout</strong> gives the training score as long as the holdout agrees with it, and otherwise the holdout’s score with noise: so the analyst learns less about the test set, and it flatters less.</p>
     <Stage onReset={reset} knobs={<>
       <Knob label="People in each set" range={ranges.people} value={people} text={number(people)} onChange={x => change('people', x)} />
       <Knob label="Attributes to try" range={ranges.attributes} value={attributes} text={number(attributes)} onChange={x => change('attributes', x)} />
       <Knob label="Attributes used, at most" range={ranges.most} value={most} text={number(most)} onChange={x => change('most', x)} />
-      <Knob label="Threshold" range={ranges.threshold} value={threshold} text={percent(threshold)} onChange={x => change('threshold', x)} hint="How far training and holdout may differ." />
+      <Knob label="Threshold" range={ranges.threshold} value={threshold} text={percent(threshold)} onChange={x => change('threshold', x)} hint="How far training and holdout can differ." />
       <Knob label="Noise" range={ranges.noise} value={noise} text={percent(noise, 1)} onChange={x => change('noise', x)} hint="The scale of the noise on an answer." />
     </>} after={<>
       {a && b && <div class="figures">
@@ -43,8 +43,8 @@ export function Holdout() {
         <Figure series={0} name="Thresholdout says" value={percent(b.reported, 1)}>new people: {percent(b.fresh, 1)}; training: {percent(b.training, 1)}</Figure>
       </div>}
       <p class="unseen" role="status">{!play.playing && a && b ? `With ${a.used} attributes the plain holdout says ${percent(a.reported, 1)}, and new people ${percent(a.fresh, 1)}. Thresholdout says ${percent(b.reported, 1)}, and new people ${percent(b.fresh, 1)}.` : ''}</p>
-      <p>Thresholdout was asked {number(both.said.asked)} questions, and answered {number(both.said.overruled)} from the holdout. Hollow dots are training scores that it confirmed: now and then the noise of the comparison lets one pass that it should not.
-        As a promise of privacy all that would be an ε of {significant(epsilon)}{epsilon > 5 && ', at which no theorem promises anything: that it works is seen, not proven'}. Too large a threshold, or too much noise, lets training scores pass; too little noise gives the holdout away.</p>
+      <p>Thresholdout was asked {number(both.said.asked)} questions, and answered {number(both.said.overruled)} from the holdout. Hollow dots are training scores that it confirmed: now and then the noise of the comparison lets one pass by mistake.
+        As a promise of privacy, all that would be an ε of {significant(epsilon)}{epsilon > 5 && ', where no theorem promises anything: you can see that it works, but it is not proven'}. Too large a threshold, or too much noise, lets training scores pass; too little noise gives the holdout away.</p>
       <Numbers title="The numbers of the chart" head={['attributes used', 'plain holdout', 'new people', 'Thresholdout', 'its training', 'new people']} rows={both.plain.slice(0, all).filter((_, i) => i % 5 === 0).map((p, i) => {
         const t = both.threshold[i * 5]
         return [number(p.used), percent(p.reported, 1), percent(p.fresh, 1), percent(t.reported, 1), percent(t.training, 1), percent(t.fresh, 1)]

@@ -24,23 +24,23 @@ export function Noise() {
   const [now, change, reset] = useKnobs(ranges)
   const asked = usePlace().query.get('kind')
   const kind = kinds.find(k => k[0] === asked)?.[0] ?? 'laplace'
-  const epsilon = <Knob label="ε" range={ranges.epsilon} value={now.epsilon} text={significant(now.epsilon)} onChange={x => change('epsilon', x)} hint="Smaller is more private, and noisier." />
+  const epsilon = <Knob label="ε" range={ranges.epsilon} value={now.epsilon} text={significant(now.epsilon)} onChange={x => change('epsilon', x)} hint="Smaller is more private and noisier." />
   const knobs = <>
     {epsilon}
-    {kind === 'gaussian' && <Knob label="δ" range={ranges.delta} value={now.delta} text={oneIn(now.delta)} onChange={x => change('delta', x)} hint="How often the promise of ε may fail." />}
+    {kind === 'gaussian' && <Knob label="δ" range={ranges.delta} value={now.delta} text={oneIn(now.delta)} onChange={x => change('delta', x)} hint="How often the promise of ε can fail." />}
     {kind === 'exponential'
       ? <Knob label="Lead of the first" range={ranges.lead} value={now.lead} text={number(now.lead)} onChange={x => change('lead', x)} />
       : <Knob label="One person changes the answer by" range={ranges.moves} value={now.moves} text={number(now.moves)} onChange={x => change('moves', x)} />}
   </>
   return <>
     <h1>Noise</h1>
-    <p class="lead">Two databases are the same, but <strong>Ana</strong> is in one of them and not in the other. The server never gives the exact answer: it adds noise, so that the answer could nearly as well have come from either. {' '}
-      {kind === 'exponential' ? 'Where the answer is a choice and not a number, the choice itself is random, and better ones are likelier.' : 'Steps are answers that your browser draws now, curves are the exact law.'}</p>
+    <p class="lead">Two databases are the same, except that <strong>Ana</strong> is in one and not in the other. The server never gives the exact answer: it adds noise, so that the answer could almost as well have come from either. {' '}
+      {kind === 'exponential' ? 'When the answer is a choice, not a number, the choice itself is random, and better choices are likelier.' : 'The steps are answers that your browser draws now; the curves are the exact distribution.'}</p>
     <Tabs name="Noise" tabs={kinds} now={kind} onChoose={k => go(withQuery({ kind: k === 'laplace' ? null : k }), true)} />
     {kind === 'exponential'
       ? <Choice key="e" onReset={reset} knobs={knobs} epsilon={now.epsilon} lead={now.lead} />
       : <Amount key="n" onReset={reset} knobs={knobs} kind={kind} {...now} />}
-    <p class="hint">The playground has no data, so its noise is drawn in floating point. The server's is drawn exactly, on whole numbers: floating point has gaps that would give answers away.</p>
+    <p class="hint">The playground has no data, so its noise is drawn in floating point. The server draws its noise exactly, on whole numbers: floating point has gaps that would give answers away.</p>
   </>
 }
 
@@ -108,7 +108,7 @@ function Amount({ kind, epsilon, delta, moves, knobs, onReset }: AmountProps) {
     <Stage onReset={onReset} knobs={<>{knobs}<Figure name={kind === 'laplace' ? 'Scale of the noise' : 'Deviation of the noise'} value={significant(scale)}>{percent(0.95)} of answers are within ±{significant(kind === 'laplace' ? scale * Math.log(20) : 1.96 * scale)} of the exact one</Figure></>} after={<>
       <p>{number(count)} answers of each were drawn{count > 0 && <>; the last ones are {significant(drawn.last[0], 5)} with Ana, and {significant(drawn.last[1], 5)} without</>}.</p>
       <div class="figures">
-        <Figure name="The best guess whether Ana is in it" value={share(apartBy(law, moves))}>is right, and a coin {percent(0.5)}</Figure>
+        <Figure name="Best guess whether Ana is in it" value={share(apartBy(law, moves))}>is right; a coin toss, {percent(0.5)}</Figure>
         <Figure name="Right for the answers drawn" value={count ? share(drawn.right / (2 * count)) : '–'}>guessing “with” above {number(exact - moves / 2)}</Figure>
       </div>
     </>}>
@@ -119,11 +119,11 @@ function Amount({ kind, epsilon, delta, moves, knobs, onReset }: AmountProps) {
     </Stage>
     <section class="card">
       <Lines title="How many times likelier an answer is with Ana than without" x="answer" y="times as likely" logY
-        curves={[{ name: 'ratio of the two curves', points: fine.map(x => [x, ratio(x)] as [number, number]) }, { name: `e to the ε, ${times(limit)}`, points: level(limit), dashed: true }, { name: `1 by it, ${times(1 / limit)}`, points: level(1 / limit), dashed: true }]} height={240} />
+        curves={[{ name: 'ratio of the two curves', points: fine.map(x => [x, ratio(x)] as [number, number]) }, { name: `e to the ε, ${times(limit)}`, points: level(limit), dashed: true }, { name: `1 divided by that, ${times(1 / limit)}`, points: level(1 / limit), dashed: true }]} height={240} />
       <p>{kind === 'laplace'
-        ? <>This is what ε means: wherever the answer falls, it is at most <strong>{times(limit)} times</strong> as likely with Ana as without her, and the other way round. Who sees it learns no more than that.</>
-        : <>Between the dashed lines the answer is at most <strong>{times(limit)} times</strong> as likely with Ana as without her, or the other way round. Outside of them it is more: such an answer comes {oneIn(tail(epsilon * scale / moves - moves / scale / 2))} times with Ana.
-          By how much too often they come adds up to δ, {oneIn(delta)}.</>}</p>
+        ? <>This is what ε means: wherever the answer falls, it is at most <strong>{times(limit)} times</strong> as likely with Ana as without her, and the other way round. Whoever sees it learns no more than that.</>
+        : <>Between the dashed lines the answer is at most <strong>{times(limit)} times</strong> as likely with Ana as without her, or the other way round. Outside them it is more: such an answer comes {oneIn(tail(epsilon * scale / moves - moves / scale / 2))} times with Ana.
+          The excess probability of such answers adds up to δ, {oneIn(delta)}.</>}</p>
       <Numbers title="The numbers of the charts" head={['answer about', 'with Ana: exact', 'drawn', 'without: exact', 'drawn', 'ratio']} rows={middles.filter((_, i) => i % 4 === 2).map(x => {
         const i = Math.floor((x - from) / width)
         return [significant(x, 4), ...centres.flatMap((c, k) => [percent(inBin(c, x), 2), percent(count ? drawn.counts[k][i] / count : 0, 2)]), times(ratio(x))]
@@ -148,15 +148,15 @@ function Choice({ epsilon, lead, knobs, onReset }: { epsilon: number; lead: numb
     <Stage onReset={onReset} knobs={knobs} after={<>
       <p>{number(count)} answers of each were drawn{count > 0 && <>; the last ones are {illnesses[drawn.last[0]]} with Ana, and {illnesses[drawn.last[1]]} without</>}.</p>
       <div class="figures">
-        <Figure name="The best guess whether Ana is in it" value={share(apart(both[0].exact, both[1].exact))}>is right, and a coin {percent(0.5)}</Figure>
-        <Figure name="Right for the answers drawn" value={count ? share(drawn.right / (2 * count)) : '–'}>guessing “with” where flu is the answer</Figure>
+        <Figure name="Best guess whether Ana is in it" value={share(apart(both[0].exact, both[1].exact))}>is right; a coin toss, {percent(0.5)}</Figure>
+        <Figure name="Right for the answers drawn" value={count ? share(drawn.right / (2 * count)) : '–'}>guessing “with” when flu is the answer</Figure>
       </div>
     </>}>
       <Shares title="Which illness is the most common? How often each is the answer" names={illnesses} sets={both.map((b, k) => ({ name: k ? 'without Ana' : 'with Ana, who has the flu', exact: b.exact, drawn: drawn.counts[k].map(c => (count ? c / count : 0)) }))} />
       {buttons}
     </Stage>
     <section class="card">
-      <p>Nobody may see the counts, only the winner. No answer is more than <strong>{times(limit)} times</strong> as likely with Ana as without her, or the other way round: that is what ε {significant(epsilon)} means. A longer lead wins more surely.</p>
+      <p>Nobody sees the counts, only the winner. No answer is more than <strong>{times(limit)} times</strong> as likely with Ana as without her, or the other way round: that is what ε {significant(epsilon)} means. A longer lead wins more surely.</p>
       <Numbers open title="The numbers of the chart" head={['illness', 'count with / without Ana', 'chance with', 'drawn', 'chance without', 'drawn', 'ratio']} rows={illnesses.map((name, i) => [name, both.map(b => number(b.scores[i])).join(' / '),
         ...both.flatMap((b, k) => [share(b.exact[i]), count ? share(drawn.counts[k][i] / count) : '–']), times(both[0].exact[i] / both[1].exact[i])])} />
     </section>

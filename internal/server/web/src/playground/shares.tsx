@@ -25,6 +25,6 @@ export function Shares({ title, names, sets }: Props) {
       </g>)}
     </svg>
     <Legend names={sets.map(s => s.name)} />
-    <p class="hint">Bars are what was drawn, marks are the exact chance.</p>
+    <p class="hint">The bars show what was drawn; the marks show the exact chance.</p>
   </figure>
 }

@@ -35,13 +35,13 @@ export function Survey() {
   const word = (a: boolean) => (a ? 'Yes' : 'No')
   return <>
     <h1>A survey</h1>
-    <p class="lead">Who would admit it? With <strong>randomized response</strong> your own device lies for you now and then, before anything is sent: whatever arrives, you can deny it. Over a crowd the lies cancel, because it is known how often devices lie.</p>
+    <p class="lead">Who would admit it? With <strong>randomized response</strong> your own device lies for you now and then, before anything is sent, so you can deny whatever arrives. Over a crowd the lies cancel out, because everybody knows how often devices lie.</p>
     <section class="card question">
-      <h2 id="question">Have you ever read somebody’s messages without their knowing?</h2>
+      <h2 id="question">Have you ever read somebody’s messages without their knowledge?</h2>
       <div class="run" role="group" aria-labelledby="question">
         <button type="button" class="primary" onClick={() => reply(true)}>Yes</button>
         <button type="button" class="primary" onClick={() => reply(false)}>No</button>
-        <span class="hint">Nothing is sent or kept: this page only shows what would be.</span>
+        <span class="hint">Nothing is sent or kept: this page only shows what would be sent.</span>
       </div>
       <div role="status">{answer !== null && sent !== null && <>
         <ol class="relay">
@@ -49,19 +49,19 @@ export function Survey() {
           <li><span class="hint">Your browser tosses a coin</span><strong>{share(honest)} truth</strong></li>
           <li class="out"><span class="hint">What would be sent</span><strong>{word(sent)}</strong></li>
         </ol>
-        <p>{sent === answer ? 'It happens to be what you said' : 'It is not what you said'}, and nobody who reads it can tell: who thought before that both are as likely believes it at most {share(honest)}. It is the first of the crowd below.
-          In a real survey the coin is tossed once: many tosses for one person would add up.</p>
+        <p>{sent === answer ? 'It happens to be what you said' : 'It is not what you said'}, and nobody who reads it can tell: somebody who thought both equally likely now believes it at most {share(honest)}. It is the first answer in the crowd below.
+          In a real survey the coin is tossed only once per person: several tosses would add up.</p>
       </>}</div>
     </section>
     <Stage onReset={reset} knobs={<>
-      <Knob label="ε of an answer" range={ranges.epsilon} value={epsilon} text={significant(epsilon)} onChange={x => { change('epsilon', x); setSent(null); setAnswer(null) }} hint={`A device says the truth with ${share(honest)}: the truth is ${times(Math.exp(epsilon))} times as likely as the lie.`} />
+      <Knob label="ε of an answer" range={ranges.epsilon} value={epsilon} text={significant(epsilon)} onChange={x => { change('epsilon', x); setSent(null); setAnswer(null) }} hint={`A device tells the truth with probability ${share(honest)}: the truth is ${times(Math.exp(epsilon))} times as likely as the lie.`} />
       <Knob label="People asked" range={ranges.crowd} value={people} text={number(people)} onChange={x => change('crowd', x)} />
       <Knob label="Who would say yes" range={ranges.share} value={yes} text={percent(yes)} onChange={x => change('share', x)} hint="The survey does not know this. You do." />
     </>} after={<>
       <div class="figures">
         <Figure name={`After ${number(now.people)} answers`} value={percent(now.value, 1)}>from {percent(now.low, 1)} to {percent(now.high, 1)} ({percent(0.95)} interval)</Figure>
-        <Figure name="The truth" value={percent(yes)}>of everybody whom the crowd is drawn from</Figure>
-        <Figure name="The price of privacy" value={`${significant(blur(yes, epsilon), 2)} ×`}>as wide an interval as with true answers, or {significant(blur(yes, epsilon) ** 2, 2)} times the people for the same</Figure>
+        <Figure name="The truth" value={percent(yes)}>among everybody whom the crowd is drawn from</Figure>
+        <Figure name="The price of privacy" value={`${significant(blur(yes, epsilon), 2)} ×`}>as wide an interval as with true answers, or {significant(blur(yes, epsilon) ** 2, 2)} times as many people for the same width</Figure>
       </div>
       <Numbers title="The numbers of the chart" head={['people asked', 'estimate', 'from', 'to']} rows={all.filter((_, i) => i % 9 === 8 || i === all.length - 1).map(e => [number(e.people), percent(e.value, 1), percent(e.low, 1), percent(e.high, 1)])} />
     </>}>

@@ -13,7 +13,7 @@ export function View() {
   const id = decodeURIComponent(place.path.split('/')[2] ?? '')
   const got = useLoaded(signal => (id ? get<Dashboard>('/v1/dashboards/' + encodeURIComponent(id), signal) : Promise.resolve(null)), [id])
   const [states, setStates] = useState<Record<number, State>>({})
-  if (!id) return <Empty whole title="There is no dashboard at this address"><p><Link to="/saved">What is saved</Link></p></Empty>
+  if (!id) return <Empty whole title="There is no dashboard at this address"><p><Link to="/saved">Everything saved</Link></p></Empty>
   if (got.trouble) return <Warn trouble={got.trouble} />
   if (!got.value) return <Busy />
   const d = got.value
@@ -22,7 +22,7 @@ export function View() {
   return <>
     <p><Link to="/saved">Saved</Link></p>
     <h1>{d.title}</h1>
-    <p class="hint">{d.dataset} · {d.shared ? 'shared with all who may ask it' : 'yours alone'} <Copy text={location.href}>Copy the address</Copy></p>
+    <p class="hint">{d.dataset} · {d.shared ? 'shared with everybody who may ask about it' : 'only yours'} <Copy text={location.href}>Copy the address</Copy></p>
     {owed.length > 0 && <p class="notice" role="status">{owed.length} of {d.tiles.length} would have to be paid for: {epsilon(total)} together. <button type="button" onClick={() => owed.forEach(s => s.pay())}>Pay {epsilon(total)} and refresh</button></p>}
     <div class="tiles">{d.tiles.map((t, i) => <Shown key={i} tile={t} dataset={d.dataset} onState={s => setStates(all => ({ ...all, [i]: s }))} />)}</div>
   </>
@@ -33,7 +33,7 @@ interface State { price?: Explanation; pay: () => void }
 function Shown({ tile, dataset, onState }: { tile: Tile; dataset: string; onState: (s: State) => void }) {
   const wide = (tile.place?.width ?? 6) > 6
   return <section class={wide ? 'tile wide' : 'tile'}>
-    {tile.missing || !tile.question ? <p class="hint">This question is gone, or not for your eyes.</p> : <Answered question={tile.question} dataset={dataset} onState={onState} />}
+    {tile.missing || !tile.question ? <p class="hint">This question is gone, or you may not see it.</p> : <Answered question={tile.question} dataset={dataset} onState={onState} />}
   </section>
 }
 
@@ -65,6 +65,6 @@ function Answered({ question, dataset, onState }: { question: SavedQuestion; dat
     {trouble && <Warn trouble={trouble} />}
     {answer && (question.chart?.kind === 'table' ? <Rows answer={answer} /> : <Charts answer={answer} />)}
     {answer && <p class="hint">{percent(answer.confidence)} noise intervals · record {answer.receipt.sequence} · version {answer.data_version.name ?? answer.data_version.number} of the data</p>}
-    {price && !busy && <p>Not paid for on the data as it is now. <button type="button" disabled={!price.affordable} onClick={pay}>Ask for {epsilon(price.pay.epsilon)}</button>{!price.affordable && <span class="hint"> more than what is left</span>}</p>}
+    {price && !busy && <p>Not paid for on the current data. <button type="button" disabled={!price.affordable} onClick={pay}>Ask for {epsilon(price.pay.epsilon)}</button>{!price.affordable && <span class="hint"> more than you have left</span>}</p>}
   </>
 }

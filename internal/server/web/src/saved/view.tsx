@@ -43,7 +43,7 @@ function All() {
   return <>
     <h1>Saved</h1>
     {trouble && <Warn trouble={trouble} />}
-    {questions.length + dashboards.length === 0 && <Empty title="Nothing is saved yet"><p>Ask a question and press <strong>Save</strong>. Several make a dashboard. <Link to="/ask">Ask one</Link></p></Empty>}
+    {questions.length + dashboards.length === 0 && <Empty title="Nothing is saved yet"><p>Ask a question and press <strong>Save</strong>. You can put several on a dashboard. <Link to="/ask">Ask a question</Link></p></Empty>}
     {dashboards.length > 0 && <section><h2>Dashboards</h2><List name="Saved dashboards" all={dashboards} to={a => '/dashboards/' + encodeURIComponent(a.id)} onRemove={a => remove('dashboards', a)} /></section>}
     {questions.length > 0 && <section><h2>Questions</h2><List name="Saved questions" all={questions} to={a => '/saved/' + encodeURIComponent(a.id)} onRemove={a => remove('saved', a)} />
       {here.length > 0 && <p><button type="button" onClick={() => { setPicked(here.map(q => q.id)); setMaking(true) }}>Make a dashboard</button></p>}</section>}
@@ -67,7 +67,7 @@ function All() {
         <fieldset><legend>Questions of {dataset}</legend>
           {here.map(q => <label class="check" key={q.id}><input type="checkbox" checked={picked.includes(q.id)} onChange={e => setPicked(p => (e.currentTarget.checked ? [...p, q.id] : p.filter(x => x !== q.id)))} />{q.title}</label>)}
         </fieldset>
-        <label class="check"><input type="checkbox" name="shared" />Show it to all who may ask {dataset}</label>
+        <label class="check"><input type="checkbox" name="shared" />Show it to everybody who may ask about {dataset}</label>
         <button class="primary" disabled={picked.length === 0}>Make it</button>
       </form>
     </Dialog>
@@ -77,7 +77,7 @@ function All() {
 const question = ({ title, sql, settings, chart }: Kept) => ({ title, sql, settings, chart })
 
 function List({ name, all, to, onRemove }: { name: string; all: About[]; to: (a: About) => string; onRemove: (a: About) => void }) {
-  return <div class="rows" tabIndex={0} role="region" aria-label={name}><table><thead><tr><th scope="col">title</th><th scope="col">dataset</th><th scope="col">whose</th><th scope="col">changed</th><th scope="col"><span class="unseen">what to do</span></th></tr></thead>
+  return <div class="rows" tabIndex={0} role="region" aria-label={name}><table><thead><tr><th scope="col">title</th><th scope="col">dataset</th><th scope="col">whose</th><th scope="col">changed</th><th scope="col"><span class="unseen">actions</span></th></tr></thead>
     <tbody>{all.map(a => <tr key={a.id}><td><Link to={to(a)}>{a.title}</Link></td><td>{a.dataset}</td><td>{a.mine ? (a.shared ? 'yours, shared' : 'yours') : a.maker}</td><td>{time(a.changed)}</td>
       <td>{a.mine && <button type="button" class="quiet" aria-label={`Remove ${a.title}`} onClick={() => onRemove(a)}>Remove</button>}</td></tr>)}</tbody></table></div>
 }

@@ -22,7 +22,7 @@ export function View() {
   if (!all.value) return <Busy />
   const holdouts = all.value.holdouts
   if (holdouts.length === 0) {
-    return <Empty whole title={`${dataset} has no holdouts`}><p>A holdout scores predictions, again and again, and bounds how far trying can lead. The owner declares one under <code>holdouts</code> in the policy. <Link to="/playground/holdout">See it at work</Link>.</p></Empty>
+    return <Empty whole title={`${dataset} has no holdouts`}><p>A holdout scores predictions, again and again, and limits how far repeated tries can mislead you. The owner declares one under <code>holdouts</code> in the policy. <Link to="/playground/holdout">See it at work</Link>.</p></Empty>
   }
   const now = holdouts.find(h => h.name === place.query.get('holdout')) ?? holdouts[0]
   return <>
@@ -39,9 +39,9 @@ function One({ holdout }: { holdout: Holdout }) {
   return <>
     <section>
       <h2>{holdout.name}</h2>
-      <p>{plural(holdout.size, 'label')} that nobody sees. Where your training value is within about {holdout.threshold} of theirs, you learn that and no more; where not, the score comes from the holdout, with noise. A round costs {epsilon(holdout.round.epsilon)}; there are {plural(holdout.answers, 'answer')} from the holdout in all.</p>
+      <p>{plural(holdout.size, 'label')} that nobody sees. If your training value is within about {holdout.threshold} of theirs, you learn that and no more; otherwise the score comes from the holdout, with noise. A round costs {epsilon(holdout.round.epsilon)}; the holdout gives {plural(holdout.answers, 'answer')} in all.</p>
       <p class="hint">With probability 95 % each: a confirmed score is within {significant(holdout.confirmed_error, 2)} of the holdout’s, and one from the holdout within {significant(holdout.answered_error, 2)}. {holdout.promised_error === undefined ?
-        'About new data nothing is promised here: who tries often enough can fit this holdout.' : `However often one tries, all scores are within ${significant(Math.ceil(holdout.promised_error * 1000) / 1000)} of the truth (the average over ${holdout.labels ? 'labels that were drawn anew' : 'everybody whom the people were drawn from'}), as long as nothing else was or is told about these people.`}</p>
+        'Nothing is promised about new data here: somebody who tries often enough can overfit this holdout.' : `However often you try, all scores are within ${significant(Math.ceil(holdout.promised_error * 1000) / 1000)} of the truth (the average over ${holdout.labels ? 'labels that were drawn anew' : 'everybody whom the people were drawn from'}), as long as nothing else has been or will be released about these people.`}</p>
       {me.datasets.includes(holdout.dataset) && <Submit holdout={holdout} onScore={() => setDone(n => n + 1)} />}
     </section>
     <section>
@@ -78,7 +78,7 @@ function Submit({ holdout, onScore }: { holdout: Holdout; onScore: () => void })
       const body: Record<string, unknown> = { training: Number(form.get('training')) }
       if (form.get('name')) body.name = form.get('name')
       if (holdout.labels) {
-        if (file.size > 1_000_000) throw new Trouble(0, 'size', 'this file is larger than what a submission may have', 'use discreet holdout on the command line')
+        if (file.size > 1_000_000) throw new Trouble(0, 'size', 'this file is too large for a submission here', 'use discreet holdout on the command line')
         Object.assign(body, parse(await file.text(), holdout.ids))
       } else body.sql = form.get('sql')
       const s = await post<{ id: string }>('/v1/sessions', { kind: 'holdout', dataset: holdout.dataset, name: holdout.name })
@@ -90,11 +90,11 @@ function Submit({ holdout, onScore }: { holdout: Holdout; onScore: () => void })
       setBusy(false)
     }
   }}>
-    {holdout.labels ? <label>Predictions, one on a line{holdout.ids ? ' behind its id' : ', in the order of the labels'} (text or CSV)<input type="file" name="file" accept=".csv,.txt,text/*" required /></label>
+    {holdout.labels ? <label>Predictions, one per line{holdout.ids ? ' after its id' : ', in the order of the labels'} (text or CSV)<input type="file" name="file" accept=".csv,.txt,text/*" required /></label>
       : <label>Score of a row, an SQL expression from 0 to 1<textarea name="sql" rows={2} required spellcheck={false} /></label>}
     <label>The score on your training side, from 0 to 1<input name="training" type="number" min="0" max="1" step="any" required /></label>
-    <label>Name on the board (may be left out)<input name="name" maxLength={60} /></label>
-    <div class="run"><button class="primary" disabled={busy}>{busy ? 'Scoring…' : 'Submit'}</button><span class="price hint">at most {epsilon(holdout.round.epsilon)}, free within a round that is paid</span></div>
+    <label>Name on the leaderboard (optional)<input name="name" maxLength={60} /></label>
+    <div class="run"><button class="primary" disabled={busy}>{busy ? 'Scoring…' : 'Submit'}</button><span class="price hint">at most {epsilon(holdout.round.epsilon)}, free within a round that is already paid</span></div>
     {trouble && <Warn trouble={trouble} />}
     {score && <div class="notice good" role="status"><p><strong>{number(Number(score.score))}{score.error !== null && ` ± ${significant(score.error, 2)}`}</strong> · {score.free ? 'free' : epsilon(score.cost.epsilon)} · {plural(score.left, 'answer')} from the holdout left</p>
       <ul>{score.notes.map(n => <li key={n}>{sentence(n)}</li>)}</ul></div>}

@@ -34,7 +34,7 @@ function All() {
     <Train onModel={m => go('/models/' + encodeURIComponent(m.id))} />
     <section>
       <h2>Trained before</h2>
-      {models.trouble ? <Warn trouble={models.trouble} /> : !models.value ? <Busy /> : models.value.models.length === 0 ? <p class="hint">There are none yet.</p> :
+      {models.trouble ? <Warn trouble={models.trouble} /> : !models.value ? <Busy /> : models.value.models.length === 0 ? <p class="hint">There are no models yet.</p> :
         <div class="rows" tabIndex={0} role="region" aria-label="Models"><table><thead><tr><th scope="col">predicts</th><th scope="col">dataset</th><th scope="col">who</th><th scope="col">when</th><th scope="col" class="number">price</th></tr></thead>
           <tbody>{models.value.models.map(m => <tr key={m.id}><td><Link to={'/models/' + encodeURIComponent(m.id)}>{m.target}</Link></td><td>{m.dataset}</td><td>{m.analyst}</td><td>{time(m.time)}</td><td class="number">{epsilon(m.cost.epsilon)}</td></tr>)}</tbody></table></div>}
     </section>
@@ -73,10 +73,10 @@ function Train({ onModel }: { onModel: (m: Training) => void }) {
   const q = quote.quote
   const text = (key: 'features' | 'target') => ({ value: wish[key], onInput: (e: Event) => setWish({ ...wish, [key]: (e.currentTarget as HTMLInputElement).value }) })
   const amount = (key: 'epsilon' | 'evaluate') => ({ type: 'number' as const, min: '0', step: 'any', value: wish[key] ?? '', onInput: (e: Event) => setWish({ ...wish, [key]: Number((e.currentTarget as HTMLInputElement).value) || undefined }) })
-  if (!me.datasets.length) return me.role === 'owner' ? null : <Empty title="No dataset is open to you" />
+  if (!me.datasets.length) return me.role === 'owner' ? null : <Empty title="You may not ask about any dataset" />
   return <section>
     <h2>Train a model</h2>
-    <p class="hint">A linear classifier or regression that is private. The price comes first; the same question again is the same model, free.</p>
+    <p class="hint">A linear classifier or regression that is private. You see the price first; the same question again gives the same model, free.</p>
     <form onSubmit={async e => {
       e.preventDefault()
       setBusy(true)
@@ -99,7 +99,7 @@ function Train({ onModel }: { onModel: (m: Training) => void }) {
       {q && <dl class={quote.loading ? 'facts stale' : 'facts'}>{q.plan.map(p => <div key={p.name}><dt>{p.name}</dt><dd>{p.value}</dd></div>)}</dl>}
       <div class="run">
         <button class="primary" disabled={busy || !q || !q.affordable || !!quote.trouble}>{busy ? 'Training…' : 'Train'}</button>
-        {q && <span class={q.known ? 'price free' : 'price'} role="status"><strong>{q.known ? 'free' : epsilon(q.pay.epsilon || q.cost.epsilon)}</strong> <span class="hint">{q.known ? 'already paid for' : !q.affordable ? 'more than what is left' : sentence(q.currency)}</span></span>}
+        {q && <span class={q.known ? 'price free' : 'price'} role="status"><strong>{q.known ? 'free' : epsilon(q.pay.epsilon || q.cost.epsilon)}</strong> <span class="hint">{q.known ? 'already paid for' : !q.affordable ? 'more than you have left' : sentence(q.currency)}</span></span>}
       </div>
       {trouble && <Warn trouble={trouble} />}
     </form>
@@ -147,7 +147,7 @@ function Predict({ id, model }: { id: string; model: Model }) {
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   return <section>
     <h2>Predict</h2>
-    <p class="hint">Free: a prediction is made of what was released.</p>
+    <p class="hint">Free: a prediction uses only the released model.</p>
     <form onSubmit={async e => {
       e.preventDefault()
       const form = new FormData(e.currentTarget)

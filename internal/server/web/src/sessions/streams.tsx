@@ -21,8 +21,8 @@ interface Synthetic { columns: string[]; rows: { values: string[]; count: number
 const at = (dataset: string, stream?: string) => `/v1/datasets/${encodeURIComponent(dataset)}/streams${stream ? '/' + encodeURIComponent(stream) : ''}`
 
 const ways: Record<string, string> = {
-  cached: 'it was asked before', predicted: 'predicted from what was released, and tested against the data', paid: 'the prediction was off, and was paid for',
-  plain: 'answered by itself, with noise', unchecked: 'predicted; the budget is gone, so nobody knows how far it is off',
+  cached: 'asked before', predicted: 'predicted from released answers, and tested against the data', paid: 'the prediction was off, and the answer was paid for',
+  plain: 'answered by itself, with noise', unchecked: 'predicted; the budget is used up, so nobody knows how far off it is',
 }
 
 export function View() {
@@ -33,7 +33,7 @@ export function View() {
   if (!all.value) return <Busy />
   const streams = all.value.streams
   if (streams.length === 0) {
-    return <Empty whole title={`${dataset} has no streams`}><p>A stream answers very many counting questions on one budget. The owner declares one under <code>streams</code> in the policy.</p></Empty>
+    return <Empty whole title={`${dataset} has no streams`}><p>A stream answers a great many counting questions on one budget. The owner declares one under <code>streams</code> in the policy.</p></Empty>
   }
   const now = streams.find(s => s.name === place.query.get('stream')) ?? streams[0]
   return <>
@@ -51,7 +51,7 @@ function One({ stream }: { stream: Stream }) {
     <section>
       <h2>{stream.name}</h2>
       <p>Counts of <code>{stream.table}</code> by {stream.attributes.map(a => a.name).join(', ')}: every answer is within ±{compact(stream.error)} with probability {percent(1 - stream.beta, 2)}, for {plural(stream.queries, 'question')} together.</p>
-      <p class="hint">Most are free, because they follow from what was released. A round that has to be paid costs {epsilon(stream.round.epsilon)}, a plain answer {epsilon(stream.plain.epsilon)}.</p>
+      <p class="hint">Most are free, because they follow from released answers. A round that has to be paid for costs {epsilon(stream.round.epsilon)}, a plain answer {epsilon(stream.plain.epsilon)}.</p>
       {may && <Question stream={stream} onAnswer={() => setDone(n => n + 1)} />}
     </section>
     {me.role === 'owner' && <Books stream={stream} done={done} />}
@@ -138,7 +138,7 @@ function Books({ stream, done }: { stream: Stream; done: number }) {
       {([['asked', r.asked], ['free: asked before', r.cached], ['free: predicted', r.predicted], ['paid', r.paid], ['plain', r.plain], ['unchecked', r.unchecked]] as const)
         .map(([name, n]) => <div class="figure" key={name}><span class="name">{name}</span><span class="value">{number(n)}</span></div>)}
     </div>
-    <p>Spent {epsilon(r.spent.epsilon)}. Without the stream the same questions would have cost {epsilon(r.cache.epsilon)} with a memory of answers, and {epsilon(r.naive.epsilon)} without.</p>
+    <p>Spent {epsilon(r.spent.epsilon)}. Without the stream the same questions would have cost {epsilon(r.cache.epsilon)} if earlier answers were remembered, and {epsilon(r.naive.epsilon)} if not.</p>
   </section>
 }
 
@@ -148,7 +148,7 @@ function Table({ stream, done }: { stream: Stream; done: number }) {
   if (me.role === 'owner' && table.trouble?.status === 404) return null
   return <section>
     <h2>Synthetic table</h2>
-    <p class="hint">What the stream predicts for every combination, made of released answers alone: free, and good for questions like those that were asked.</p>
+    <p class="hint">What the stream predicts for every combination, computed only from released answers: free, and good for questions like those that were asked.</p>
     {table.trouble ? <Warn trouble={table.trouble} /> : !table.value ? <Busy /> : <>
       <div class="rows" tabIndex={0} role="region" aria-label="Synthetic table"><table>
         <thead><tr>{table.value.columns.map(c => <th scope="col" key={c}>{c}</th>)}<th scope="col" class="number">people</th></tr></thead>

@@ -20,7 +20,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, depends:
 }
 
 export const asTrouble = (e: unknown) =>
-  e instanceof Trouble ? e : new Trouble(0, 'page', 'the page made a mistake: ' + (e instanceof Error ? e.message : String(e)))
+  e instanceof Trouble ? e : new Trouble(0, 'page', 'something went wrong on this page: ' + (e instanceof Error ? e.message : String(e)))
 
 export function Busy({ what = 'Loading' }: { what?: string }) {
   return <p class="busy" role="status"><span class="spinner" aria-hidden="true" />{what}…</p>
