@@ -18,7 +18,7 @@ var layers = []struct{ name, packages string }{
 	{"engine", "internal/engine/... internal/sqlgen internal/source/..."},
 	{"ledger", "internal/ledger/..."},
 	{"curator", ". internal/curator/... internal/session/... internal/sandbox internal/fakedata"},
-	{"server", "internal/server/... internal/pgcatalog/... internal/localsocket"},
+	{"server", "internal/server/... internal/pgcatalog/... internal/localsocket docs"},
 	{"lab", "client internal/federate internal/lab/..."},
 	{"command", "cmd/..."},
 	// Beside the ten: what nothing else imports, outside of tests.

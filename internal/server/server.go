@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/agent"
 	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
+	"github.com/discreet-dp/discreet/internal/server/manual"
 	"github.com/discreet-dp/discreet/internal/server/openid"
 	"github.com/discreet-dp/discreet/internal/server/pgwire"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -231,7 +232,7 @@ func (s *Server) makeListeners() {
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
 		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
 	s.http = &http.Server{
-		Handler:           clientlimits.LimitUnread(s.requests.Limit(web.Handler(handler)), patience, s.held),
+		Handler:           clientlimits.LimitUnread(s.requests.Limit(manual.Handler(web.Handler(handler))), patience, s.held),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

@@ -98,6 +98,7 @@ function App() {
       <nav aria-label="Views">
         {Object.entries(views).filter(([, v]) => !v.hidden && (v.open || me) && (!v.owner || me?.role === 'owner') && (!v.asks || me?.datasets.length || me?.role !== 'owner'))
           .map(([k, v]) => <Link key={k} to={'/' + k} current={k === name}>{v.title}</Link>)}
+        <a href="/docs" target="_blank">Docs</a>
       </nav>
       {session && all.length > 1 && <select aria-label="Dataset" value={dataset} onChange={e => { session.choose(e.currentTarget.value); go(name === 'owner' ? place.path : '/' + name) }}>
         {all.map(d => <option key={d}>{d}</option>)}

@@ -26,11 +26,17 @@ export function Busy({ what = 'Loading' }: { what?: string }) {
   return <p class="busy" role="status"><span class="spinner" aria-hidden="true" />{what}…</p>
 }
 
+// explained are the paragraphs of the docs, at /docs of this server, that are about a kind of trouble.
+const explained: Record<string, string> = {
+  budget: '/docs/budget', closed: '/docs/enforcement#failures', refused: '/docs/sql', price: '/docs/sql-private#price', window: '/docs/budget#windows',
+}
+
 export function Warn({ trouble, children }: { trouble: Trouble; children?: ComponentChildren }) {
   return <div class="notice bad" role="alert">
     <p><strong>{sentence(trouble.message)}</strong></p>
     {trouble.instead && <p>{sentence(trouble.instead)}</p>}
     {trouble.spent === true && <p>What was charged stays charged; sending the same question again may be free.</p>}
+    {trouble.status > 0 && <p><a href={explained[trouble.kind] ?? '/docs/errors#http'} target="_blank">More about this</a></p>}
     {children}
   </div>
 }
