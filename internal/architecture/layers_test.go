@@ -151,8 +151,10 @@ var narrow = map[string]string{
 	// No listener sees an engine or noise: they ask the dispatcher. The catalogue's interpreter
 	// sees only the tables that it is given.
 	"internal/server": ". api internal/server/admission internal/server/agent internal/server/clientlimits internal/server/httpapi " +
-		"internal/server/openid internal/server/pgwire internal/server/users internal/server/web policy",
+		"internal/server/manual internal/server/openid internal/server/pgwire internal/server/users internal/server/web policy",
+	"docs":                         "",
 	"internal/server/clientlimits": "",
+	"internal/server/manual":       "docs",
 	"internal/server/openid":       "internal/entropy",
 	"internal/server/web":          "",
 	"internal/localsocket":         "internal/entropy",

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// mostPublic is how many packages others can import: the front, the contracts, and the mechanisms.
+// mostPublic is how many packages others can import: the front, the contracts, the mechanisms, docs.
 // One more is a promise to strangers, and a decision.
-const mostPublic = 10
+const mostPublic = 11
 
 // faults returns where a package is not as it should be.
 func faults(p *Package) map[string][]Place {

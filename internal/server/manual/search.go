@@ -49,7 +49,8 @@ var synonyms = map[string]string{stem("wrong"): stem("error"), stem("inaccurate"
 // terms returns the words of a text as they are compared.
 func terms(text string) []string {
 	var out []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), between) {
 		if !slices.Contains(common, w) && len(w) < 40 {
 			out = append(out, stem(w))
 		}
