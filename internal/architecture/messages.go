@@ -41,8 +41,11 @@ func Messages(dir string) ([]Message, error) {
 		}
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
+			if name == "." {
+				return nil
+			}
 			skipped := slices.Contains([]string{"testdata", "tests", "node_modules", "vendor"}, d.Name())
-			if skipped || len(d.Name()) > 1 && d.Name()[0] == '.' || slices.Contains(notForPeople, name) {
+			if skipped || d.Name()[0] == '.' || slices.Contains(notForPeople, name) {
 				return fs.SkipDir
 			}
 			return nil
