@@ -58,7 +58,7 @@ func TestPlacesOfParameters(t *testing.T) {
 		}
 	}
 	q.Parameters = nil
-	if _, err := db.Ask(background, q); err == nil || !strings.Contains(err.Error(), "2 parameters, and 0 values") {
+	if _, err := db.Ask(background, q); err == nil || !strings.Contains(err.Error(), "2 parameters, but 0 values") {
 		t.Error(err)
 	}
 }

@@ -39,8 +39,8 @@ func Example() {
 	// F of 2 servers, with an error bar: true
 	// M of 2 servers, with an error bar: true
 	// X of 2 servers, with an error bar: true
-	// who is in the data of two of these servers counts twice, and no error bar knows of it; what is learnt about them is what both budgets admit together
-	// this cannot be put together: median is a quantile (as MIN, MAX and medians are), and the quantiles of several servers do not give that of all; ask for counts: how many there are below some values
+	// a person in the data of two of these servers counts twice, which no error bar shows; what can be learnt about them is what both budgets allow together
+	// this cannot be combined: median is a quantile (as MIN, MAX and medians are), and the quantiles of several servers do not give that of all; ask for counts: how many there are below some values
 }
 
 // serve runs a server on a made-up hospital, and returns how to ask it.

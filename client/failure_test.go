@@ -66,7 +66,7 @@ func TestBrokenWire(t *testing.T) {
 		var partial *Partial
 		if !errors.As(err, &partial) || len(partial.Answered) != 1 || partial.Answered[0].Server != "north" ||
 			partial.Failures[0].Server != "far" || partial.Failures[0].Spent != nil || partial.Failures[0].Kind != "away" ||
-			!strings.Contains(err.Error(), "Whether far has charged is not known. north has answered, for epsilon 0.5") {
+			!strings.Contains(err.Error(), "It is not known whether far has charged. north has answered, for epsilon 0.5") {
 			t.Fatalf("%s: %v", c.sql, err)
 		}
 		if left := south.left(t); left != c.left {
@@ -119,7 +119,7 @@ func TestTokenOfAnother(t *testing.T) {
 		return s
 	}
 	_, err := Together(to("one", one.URL, "secret"), to("other", other.URL, " secret\n")).Price(t.Context(), Question{SQL: "SELECT 1"})
-	if err == nil || !strings.Contains(err.Error(), "the token for other is that for one") || heard.Load() != 0 {
+	if err == nil || !strings.Contains(err.Error(), "other and one have the same token") || heard.Load() != 0 {
 		t.Errorf("%v; %d requests were sent", err, heard.Load())
 	}
 	// Two datasets of one server have one token, whatever this machine is called.

@@ -141,7 +141,7 @@ func TestDraftRefusals(t *testing.T) {
 		"source":    {[]Schema{in(patients, "")}, DraftOptions{}, "nothing says where"},
 		"same":      {[]Schema{patients, in(visits, "patients.csv")}, DraftOptions{}, "same place"},
 		"pattern":   {[]Schema{in(patients, "*.csv")}, DraftOptions{}, "patterns of several files"},
-		"unit":      {[]Schema{patients}, DraftOptions{Unit: "patients.id"}, "is no column"},
+		"unit":      {[]Schema{patients}, DraftOptions{Unit: "patients.id"}, "is not a column of these tables"},
 		"arrow": {[]Schema{{Table: "a", Source: "a.csv", Columns: []SchemaColumn{{Name: "x->y"}}}},
 			DraftOptions{Unit: "a.x->y"}, "arrow"},
 		"epsilon": {[]Schema{patients}, DraftOptions{Epsilon: "1} # x"}, "not an amount"},
@@ -280,7 +280,7 @@ func TestDraftTooLarge(t *testing.T) {
 		s.Table = fmt.Sprintf("patients%d", i)
 		many = append(many, s)
 	}
-	if _, err := Draft(many, DraftOptions{}); err == nil || !strings.Contains(err.Error(), "of 2000 tables it would be larger") {
+	if _, err := Draft(many, DraftOptions{}); err == nil || !strings.Contains(err.Error(), "with 2000 tables it would be larger") {
 		t.Error(err)
 	}
 }

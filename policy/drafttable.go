@@ -252,7 +252,7 @@ func (d *draft) writeColumns(s Schema, person string) {
 		case c.LeftOut != "":
 			notes = append(notes, "The column "+quote(c.Name)+" "+c.LeftOut)
 		case !d.unit.Row() && c.Name == person:
-			what := "says who a row belongs to"
+			what := "says whose row it is"
 			if person == d.unit.Column {
 				what = "is the unit"
 			}

@@ -38,8 +38,8 @@ type Dialect string
 // DuckDB is the SQL of DuckDB, and of what is compatible with it.
 const DuckDB Dialect = "duckdb"
 
-// ErrMemory is what an error of a driver wraps where the database does not have enough memory. The owner
-// is told.
+// ErrMemory is what an error of a driver wraps where the database does not have enough memory. The
+// owner is told.
 var ErrMemory = errors.New("the database does not have enough memory")
 
 // Version names a state of the data. Answers are remembered as long as it is the same.

@@ -188,7 +188,7 @@ func TestSharedLedgerByCommand(t *testing.T) {
 	password := comes(t, file, "ana")
 	command("user", "copy", beside(policy, "none.users"), address).wants(t, 2, "there are no users yet")
 	command("user", "copy", file, address).wants(t, 0, "copied and compared: 1 user, 0 tokens, 0 saved, 0 lines of the trail",
-		"go on with one")
+		"go on with only one of the two")
 	command("user", "copy", file, address).wants(t, 2, "there are already users or a record of logins, and nothing is replaced")
 	var conns []*pgx.Conn
 	var servers []*running

@@ -80,5 +80,5 @@ func TestOwnerBesideServer(t *testing.T) {
 	if _, err := os.Stat(file + ".hatch"); !os.IsNotExist(err) {
 		t.Errorf("the socket is left behind: %v", err)
 	}
-	command("ledger", "verify", "-p", policy).wants(t, 0, "hospital is in its window 2")
+	command("ledger", "verify", "-p", policy).wants(t, 0, "hospital is in window 2")
 }

@@ -73,7 +73,7 @@ func TestDataChanges(t *testing.T) {
 			parquet(t, policy)
 			write(t, beside(policy, "data", "patients.parquet"), "pid,age\n1,Mallory\n")
 		}, 1, "cannot read the schema of"},
-		{"gone", func(t *testing.T, policy string) { os.RemoveAll(beside(policy, "data")) }, 1, "there is no file"},
+		{"gone", func(t *testing.T, policy string) { os.RemoveAll(beside(policy, "data")) }, 1, "patients.csv does not exist"},
 		{"a folder", func(t *testing.T, policy string) {
 			os.Remove(beside(policy, "data", "patients.csv"))
 			os.Mkdir(beside(policy, "data", "patients.csv"), 0o755)
@@ -131,7 +131,7 @@ func TestCheckData(t *testing.T) {
 	command("check", "--no-data", policy).wants(t, 0, "the data was not opened")
 	os.RemoveAll(beside(policy, "data"))
 	command("check", "--no-data", "--json", policy).wants(t, 0, `"ok": true`)
-	command("check", policy).wants(t, 1, "there is no file")
+	command("check", policy).wants(t, 1, "patients.csv does not exist")
 	if _, err := os.Stat(beside(policy, "policy.ledger")); err == nil {
 		t.Error("a check made a ledger")
 	}

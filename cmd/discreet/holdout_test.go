@@ -79,7 +79,7 @@ func TestHoldoutCalculators(t *testing.T) {
 func TestHoldoutDemo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "demo.svg")
 	r := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii", "--plot", file).wants(t, 0,
-		"400 people, 400 attributes of which 0 go with the label, 3 repetitions; threshold 0.04, noise 0.01",
+		"400 people; 400 attributes, 0 of them go with the label; 3 repetitions; threshold 0.04, noise 0.01",
 		"With 20 selected, the plain holdout reports 0.6",
 		"At that price the theorems are vacuous", "plain: reported", "wrote "+file)
 	if again := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii",
@@ -90,7 +90,7 @@ func TestHoldoutDemo(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	command("holdout", "demo", "--signal", "--n", "400", "--attributes", "400", "--repetitions", "2", "--selected", "40").wants(t, 0,
-		"of which 20 go with the label", "of the signal", "With 40 selected")
+		"400 attributes, 20 of them go with the label", "of the signal", "With 40 selected")
 	v := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "2", "--json").wants(t, 0).decode(t)
 	if lines := v["thresholdout"].([]any); len(lines) != len(v["plain"].([]any)) || len(lines) < 5 || v["epsilon"].(float64) <= 0 {
 		t.Errorf("%v", v)
@@ -254,7 +254,7 @@ func TestHoldoutCheck(t *testing.T) {
 	dir, policy := deployTrial(t)
 	command("check", policy).wants(t, 0, "were read")
 	must(t, os.WriteFile(filepath.Join(dir, "labels.csv"), []byte("id,label\na,secret\na,secret\n"), 0o600))
-	command("check", policy).wants(t, 1, "holdout trial: the file of labels: the identifier in line 3 is there twice").lacks(t, "secret")
+	command("check", policy).wants(t, 1, "holdout trial: the file of labels: the identifier in line 3 appears twice").lacks(t, "secret")
 	command("check", "--no-data", policy).wants(t, 0)
 	command("holdout", "list", "--policy", policy).wants(t, 1, "discreet check").lacks(t, "line", "secret")
 }

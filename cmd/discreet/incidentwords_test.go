@@ -10,7 +10,7 @@ import (
 func TestReleasable(t *testing.T) {
 	open := []ledger.Case{{Sequence: 5, Analyst: "ana"}, {Sequence: 7, Analyst: "ben"}, {Sequence: 9}}
 	for analyst, want := range map[string]string{
-		"": "", "ana": "", "nope": `there is nothing of "nope" to release; open incidents are ana's (record 5) and ben's ` +
+		"": "", "ana": "", "nope": `"nope" has nothing to release; open incidents are ana's (record 5) and ben's ` +
 			`(record 7); a crash that names nobody is released without --analyst`,
 	} {
 		if err := ownercmd.RefuseEmptyRelease(open, analyst); (err != nil) != (want != "") || err != nil && err.Error() != want {

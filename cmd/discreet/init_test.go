@@ -175,7 +175,7 @@ func TestWalkPostgres(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "clinic.yaml")
 	command("init", u.String(), "-o", policy, "--dataset", "clinic").wants(t, 0, "wrote "+policy, "note: the unit, whom the budget "+
 		"protects: GUESSED",
-		"public.adults is a view, and left out", "the table wards is left out")
+		"public.adults is a view, so it is left out", "the table wards is left out")
 	draft := command("init", u.String(), "--unit", "patients.pid", "--json").wants(t, 0).lacks(t, "GUESSED").decode(t)["policy"].(string)
 	command("check", policy).wants(t, 1, "must be able to read the columns of the policy and nothing else, but it may not")
 	for _, g := range regexp.MustCompile(`(?m)^#   (GRANT .*;)$`).FindAllStringSubmatch(draft, -1) {
@@ -275,7 +275,7 @@ func checkOnTrino(t *testing.T, c *testtrino.Cluster, policy, user string) {
 		"changed", "refresh: 24h")
 	changed(func(s string) string {
 		return strings.Replace(view("        trusted: true\n")(s), "    unit: ", "    refresh: 24h\n    unit: ", 1)
-	}).wants(t, 0, "visits by the time alone")
+	}).wants(t, 0, "visits only by the time")
 }
 
 // What is wrong with an address is said before anybody is asked.

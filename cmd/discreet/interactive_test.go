@@ -114,8 +114,8 @@ SELECT COUNT(*) FROM patients WHERE age > 99;
 		"hospital (1 left)> ", "           ...> ", "hospital/ana", "price: epsilon 0.1; left: epsilon 0.9",
 		"at most 0.5", `there is no table "nowhere"`, `"receipt": {"sequence":`, `"settings": {"dp.epsilon":null}`, `"measures":[`,
 		`"error": {"kind":"refused"`,
-		`write \json on or \json off`, `\c needs something behind it`, `there is no dataset "clinic"; the datasets are hospital`,
-		"*  hospital  patients.pid  epsilon 1", "(the default)", "SET dp.epsilon = 0.5;", `\q stands alone`,
+		`write \json on or \json off`, `\c needs something after it`, `there is no dataset "clinic"; the datasets are hospital`,
+		"*  hospital  patients.pid  epsilon 1", "(the default)", "SET dp.epsilon = 0.5;", `\q takes nothing after it`,
 		"\n  SELECT COUNT(*) FROM nowhere\n                       ^\n",
 		"\n  EXPLAIN SELECT COUNT(*) FROM elsewhere\n                               ^\n", "noise scale")
 	if n := spent(t, policy).Answers; n != 2 {

@@ -33,7 +33,7 @@ func TestLedgerVerify(t *testing.T) {
 	}
 	command("ledger", "verify").wants(t, 2, "name either a ledger file, or a policy")
 	command("ledger", "verify", "-p", policy, file).wants(t, 2, "name either a ledger file, or a policy")
-	command("ledger", "verify", policy).wants(t, 2, "policy.yaml is no ledger", "did you mean --policy")
+	command("ledger", "verify", policy).wants(t, 2, "policy.yaml is not a ledger", "did you mean --policy")
 	command("ledger", "verify", write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")).wants(t, 1, "damaged")
 	command("ledger", "verify", filepath.Dir(policy)).wants(t, 1)
 }
@@ -168,7 +168,7 @@ func TestLedgerShow(t *testing.T) {
 	if contents(t, file) != before {
 		t.Error("showing changed the ledger")
 	}
-	command("ledger", "verify", file).wants(t, 0, "hospital is in its window 2", "fingerprint ",
+	command("ledger", "verify", file).wants(t, 0, "hospital is in window 2", "fingerprint ",
 		"3 charge, 1 answer, 1 version, 1 renewal, 1 owner, 1 topup, 1 recovery")
 
 	for _, c := range []struct {

@@ -32,7 +32,7 @@ func TestTopUpByCommand(t *testing.T) {
 	topup := func(more ...string) result {
 		return command(append([]string{"ledger", "topup", "-p", policy, "--reason", "test"}, more...)...)
 	}
-	topup("--key", key, "--epsilon", "1").wants(t, 2, "owner.key is not there")
+	topup("--key", key, "--epsilon", "1").wants(t, 2, "owner.key does not exist")
 	command("ledger", "key", "-p", policy, key, "--old", other).wants(t, 2, "no owner yet")
 	command("ledger", "key", "-p", policy, key).wants(t, 0, "made "+key, "is now the key")
 	command("ledger", "key", "-p", policy, key).wants(t, 0, "already").lacks(t, "made")
@@ -161,12 +161,12 @@ func TestIncidentsByCommand(t *testing.T) {
 		len(v["unanswered"].([]any)) != 0 {
 		t.Errorf("got %v", v)
 	}
-	ask("2").wants(t, 2, "until its owner has released it")
+	ask("2").wants(t, 2, "until its owner releases it")
 	command("query", "-p", policy, "--as", "ana", "--json", older("2")).fails(t, 2, "closed")
 	ask("1").wants(t, 0)
 	command("explain", "-p", policy, "--as", "ana", older("2")).wants(t, 0, "but it would be refused", "closed: questions failed")
 	command("query", "-p", policy, "--as", "ben", older("3")).wants(t, 0)
-	release("--analyst", "ben").wants(t, 2, `there is nothing of "ben" to release; open incidents are ana's (record 5)`).lacks(t, "crash")
+	release("--analyst", "ben").wants(t, 2, `"ben" has nothing to release; open incidents are ana's (record 5)`).lacks(t, "crash")
 	list().wants(t, 0, "hospital gives ana no new answers")
 	release("--analyst", "ana").wants(t, 0, "released 1 of 1 incidents")
 	list().wants(t, 0, "released by record").lacks(t, "no new answers")
@@ -177,7 +177,7 @@ func TestIncidentsByCommand(t *testing.T) {
 	failed(t, policy, ledger.Incident{Failure: ledger.FailedCrash})
 	release().wants(t, 2, "a release takes the owner's key")
 	release("--analyst", "nope", "--key", key).wants(t, 2,
-		`there is nothing of "nope" to release; a crash that names nobody is released without --analyst`)
+		`"nope" has nothing to release; a crash that names nobody is released without --analyst`)
 	release("--dataset", "nope").wants(t, 2, `there is no dataset "nope"`)
 	if v := release("--key", key, "--json").wants(t, 0).decode(t); v["released"] != 1.0 || v["closed"] != false {
 		t.Errorf("got %v", v)

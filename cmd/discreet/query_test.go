@@ -144,7 +144,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("got %v", e)
 	}
 	explain("SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 1").wants(t, 0, "top 1, permute-and-flip",
-		"rows: 1, chosen out of 5", "key zip: public: listed by the owner, 5 values", "left after it: epsilon 0.9")
+		"rows: 1, chosen from 5", "key zip: public: listed by the owner, 5 values", "left after it: epsilon 0.9")
 	explain("SELECT MEDIAN(age) FROM patients UNION ALL SELECT COUNT(*) FROM visits").wants(t, 0, "question 2 of 2, about visits",
 		"exponential, on ranks", "the query around the answers", "2 questions share epsilon equally")
 	explain("--set", "dp.error=20", people).wants(t, 0, "pays the least epsilon that gives the error asked for")

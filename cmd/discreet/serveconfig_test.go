@@ -81,7 +81,7 @@ func TestServeFileSays(t *testing.T) {
 		"\ntimeout: 5\n":                      "server.yaml:2:10: ",
 		"log-format: xml\n":                   "server.yaml:1:13: must be one of text, json",
 		"plaintext: perhaps\n":                "server.yaml:1:12: ",
-		"- policy\n":                          "server.yaml:1:1: this must be keys and values",
+		"- policy\n":                          "server.yaml:1:1: write keys and values, such as policy: hospital.yaml",
 		"policy: a\n---\npolicy: b\n":         "more than one document",
 		"policy: {\n":                         "server.yaml: ",
 		"policy: &a x\nusers: *a\n":           "server.yaml:2:8: users must be a single value",

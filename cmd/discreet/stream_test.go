@@ -41,7 +41,7 @@ func TestStreamRehearse(t *testing.T) {
 	picture := beside(policy, "cost.svg")
 	command("stream", "rehearse", "-p", policy, "-w", questions, "--plot", picture, "--ascii").
 		wants(t, 0, "60 questions to the stream patients of clinic: 1440 cells", "no reuse", "exact cache", "median", "weights",
-			"error: the furthest answer is off by ", "promised are 500", "Nothing was charged", "wrote "+picture)
+			"error: the furthest answer is off by ", "the promise is 500", "Nothing was charged", "wrote "+picture)
 	if text, err := os.ReadFile(picture); err != nil || !strings.Contains(string(text), "<svg") ||
 		!strings.Contains(string(text), "exact cache") {
 		t.Errorf("the picture is %.100s, %v", text, err)

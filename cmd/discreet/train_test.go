@@ -172,7 +172,7 @@ func TestTrainRefuses(t *testing.T) {
 func TestTrainSweep(t *testing.T) {
 	plot := filepath.Join(t.TempDir(), "sweep.svg")
 	args := []string{"train", "--sweep", "--rows", "2000", "--epsilons", "2,0.5", "--splits", "2"}
-	command(append(args, "--plot", plot)...).wants(t, 0, "made-up town: 2,000 rows, of which 1,600 to train on; 37 weights",
+	command(append(args, "--plot", plot)...).wants(t, 0, "made-up town: 2,000 rows, 1,600 of them to train on; 37 weights",
 		"epsilon 0.5", "objective, rho", "without privacy: 0.", "wrote ")
 	if !strings.Contains(contents(t, plot), "What privacy costs a classifier") {
 		t.Error("the picture has no title")
@@ -197,7 +197,7 @@ func TestTrainSweep(t *testing.T) {
 
 func TestTrainDemo(t *testing.T) {
 	args := []string{"demo", "train", "--rows", "2000", "--draws", "2", "--epsilons", "1,10"}
-	first := command(args...).wants(t, 0, "promised excess", "minima, delta", "Of 24 models 0 are beyond what was promised")
+	first := command(args...).wants(t, 0, "promised excess", "minima, delta", "Of 24 models, 0 exceed the promise")
 	if again := command(args...); again.out != first.out {
 		t.Error("the same seed gave another demonstration")
 	}

@@ -393,9 +393,9 @@ func TestRefusalsSayWhy(t *testing.T) {
 		{PureFilter(dp.One), ZCDP{0.1}, []string{"adds up epsilon", "ZCDPFilter"}},
 		{BasicFilter(dp.One, 1000), ApproxZCDP{0.1, 1e-10}, []string{"adds up epsilon", "Approx"}},
 		{PureFilter(dp.One), Approx{0.1, 1e-6}, []string{"pure", "delta 1e-06", "without a delta"}},
-		{PureFilter(dp.One), Pure{1.5}, []string{"wanted epsilon 1.5", "left is epsilon 1,", "at most the epsilon"}},
+		{PureFilter(dp.One), Pure{1.5}, []string{"wanted epsilon 1.5", "left epsilon 1,", "at most the epsilon"}},
 		{BasicFilter(dp.One, 1000), Approx{1.5, 0.5}, []string{"at most the epsilon and delta"}},
-		{ZCDPFilter(dp.One, 0), ZCDP{2}, []string{"wanted rho 2", "left is rho 1,"}},
+		{ZCDPFilter(dp.One, 0), ZCDP{2}, []string{"wanted rho 2", "left rho 1,"}},
 		{ZCDPFilter(dp.One, 0), ApproxZCDP{0.5, 0.5}, []string{"wanted rho 0.5, delta 0.5", "at most the delta"}},
 	} {
 		err := NewSpending(c.filter).Spend(c.claim)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// mostPublic is how many packages others can import: the front, the contracts, the mechanisms, docs.
-// One more is a promise to strangers, and a decision.
+// mostPublic is how many packages others can import: the front, the contracts, the mechanisms and
+// docs. One more is a promise to strangers, and a decision.
 const mostPublic = 11
 
 // faults returns where a package is not as it should be.

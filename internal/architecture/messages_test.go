@@ -80,7 +80,8 @@ func TestMessagesAreFound(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	for _, planted := range []string{"7 is no number", "it has not %d bits", "Who is revoked is out", "the file beside it", "x; of which 3 are"} {
+	for _, planted := range []string{"7 is no number", "it has not %d bits", "Who is revoked is out", "the file beside it",
+		"x; of which 3 are"} {
 		if len(unwantedInMessage(planted)) != 1 {
 			t.Errorf("not seen: %s", planted)
 		}

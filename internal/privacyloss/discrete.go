@@ -24,7 +24,7 @@ func DiscreteGaussian(variance float64, steps int) (Law, error) {
 				"sensitivity a whole number from 1 to 1e9", errParameter, variance, steps)
 	}
 	if mu := float64(steps) / math.Sqrt(variance); mu > 1e4 || mu < 1e-9 {
-		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e4", errParameter, mu)
+		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, but must be between 1e-9 and 1e4", errParameter, mu)
 	}
 	return discreteGaussian{variance, steps}, nil
 }

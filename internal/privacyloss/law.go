@@ -92,7 +92,7 @@ var errParameter = errors.New("a parameter is out of range")
 
 func checkEpsilon(epsilon float64) error {
 	if !(epsilon >= 1e-9 && epsilon <= 1e6) {
-		return fmt.Errorf("%w: epsilon is %v, and must be between 1e-9 and 1e6", errParameter, epsilon)
+		return fmt.Errorf("%w: epsilon is %v, but must be between 1e-9 and 1e6", errParameter, epsilon)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ type gaussian struct{ mu float64 }
 // loss is normal with mean mu^2/2 and variance mu^2, and M(z) = exp(mu^2 z(z+1)/2).
 func Gaussian(mu float64) (Law, error) {
 	if !(mu >= 1e-9 && mu <= 1e6) {
-		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e6", errParameter, mu)
+		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, but must be between 1e-9 and 1e6", errParameter, mu)
 	}
 	return gaussian{mu}, nil
 }
@@ -278,7 +278,7 @@ func Response(epsilon, delta float64) (Law, error) {
 		return nil, err
 	}
 	if !(delta >= 0 && delta < 1) {
-		return nil, fmt.Errorf("%w: delta is %v, and must be at least 0 and below 1", errParameter, delta)
+		return nil, fmt.Errorf("%w: delta is %v, but must be at least 0 and below 1", errParameter, delta)
 	}
 	return response{epsilon, delta}, nil
 }

@@ -75,10 +75,10 @@ func (m mixture) within(spare float64) mixture {
 // of 1 is no sampling.
 func Sampled(law Law, rate float64, direction Direction) (Law, error) {
 	if !(rate >= 1e-12 && rate <= 1) {
-		return nil, fmt.Errorf("%w: the sampling rate is %v, and must be between 1e-12 and 1", errParameter, rate)
+		return nil, fmt.Errorf("%w: the sampling rate is %v, but must be between 1e-12 and 1", errParameter, rate)
 	}
 	if direction != Remove && direction != Add {
-		return nil, fmt.Errorf("%w: the direction is %d, and must be Remove or Add", errParameter, direction)
+		return nil, fmt.Errorf("%w: the direction is %d, but must be Remove or Add", errParameter, direction)
 	}
 	if rate == 1 {
 		return law, nil
@@ -87,12 +87,12 @@ func Sampled(law Law, rate float64, direction Direction) (Law, error) {
 	switch l := law.(type) {
 	case gaussian:
 		if l.mu > 10 {
-			return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be at most 10 under sampling", errParameter, l.mu)
+			return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, but must be at most 10 under sampling", errParameter, l.mu)
 		}
 		return mixture{normalBase{l.mu, normalReach}, rate, direction}, nil
 	case laplace:
 		if l.epsilon > 300 {
-			return nil, fmt.Errorf("%w: epsilon is %v, and must be at most 300 under sampling", errParameter, l.epsilon)
+			return nil, fmt.Errorf("%w: epsilon is %v, but must be at most 300 under sampling", errParameter, l.epsilon)
 		}
 		return mixture{laplaceBase(l), rate, direction}, nil
 	}

@@ -91,7 +91,7 @@ func (s Sum) single() (closed, bool) {
 // delta)-indistinguishable, in this direction.
 func (s Sum) Delta(epsilon float64) (dp.Bracket, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
-		return dp.Bracket{}, fmt.Errorf("%w: epsilon is %v, and must be a number of at least 0", errParameter, epsilon)
+		return dp.Bracket{}, fmt.Errorf("%w: epsilon is %v, but must be a number of at least 0", errParameter, epsilon)
 	}
 	if len(s.terms) == 0 {
 		return dp.Bracket{}, nil
@@ -109,7 +109,7 @@ func (s Sum) Delta(epsilon float64) (dp.Bracket, error) {
 // delta)-indistinguishable, in this direction. The upper end is +Inf where there is none.
 func (s Sum) Epsilon(delta float64) (dp.Bracket, error) {
 	if !(delta >= 0 && delta < 1) {
-		return dp.Bracket{}, fmt.Errorf("%w: delta is %v, and must be at least 0 and below 1", errParameter, delta)
+		return dp.Bracket{}, fmt.Errorf("%w: delta is %v, but must be at least 0 and below 1", errParameter, delta)
 	}
 	if len(s.terms) == 0 {
 		return dp.Bracket{}, nil

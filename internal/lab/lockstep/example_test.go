@@ -74,5 +74,5 @@ func ExamplePrint() {
 	// BROKEN  SELECT SUM(x) FROM a
 	//         one person moves the exact values 7 times as far as the noise is calibrated to
 	// stands  1.000  SELECT COUNT(*) FROM a (10 pairs of neighbours, 9 of them apart)
-	// 2 questions, 1 broken; among the others one person moves the exact values at most 1.000 of what the noise covers
+	// 2 questions, 1 broken; in the others one person moves the exact values by at most 1.000 of what the noise covers
 }

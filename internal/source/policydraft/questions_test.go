@@ -211,8 +211,8 @@ func TestTell(t *testing.T) {
 		"concept_id",
 		"does not ensure that concept_id is different", "'shoe_size' is left out: the common data model does not have it",
 		"'PERSON_SOURCE_value' is left out: it is the source's own text", "'valid_start_date' is left out", "keys: private",
-		"LEFT OUT: salaries is no table", "LEFT OUT: note. It is free text", "LEFT OUT: public.measurement is a view",
-		"LEFT OUT: OBSERVATION has no column person_id"} {
+		"LEFT OUT: salaries is not a table of the common data model", "LEFT OUT: note. It is free text",
+		"LEFT OUT: public.measurement is a view", "LEFT OUT: OBSERVATION has no readable column person_id"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the draft does not say %q\n%s", want, text)
 		}

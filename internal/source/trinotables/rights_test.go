@@ -20,8 +20,8 @@ func TestRights(t *testing.T) {
 		may, not      []string
 	}{
 		{testtrino.Admin, "iceberg", []string{"insert into iceberg." + only + ".t", "delete from", "update iceberg", "alter iceberg",
-			"create tables in iceberg." + only, "create views in", "create schemas in iceberg", "create catalogs", "which the policy does " +
-				"not name"}, nil},
+			"create tables in iceberg." + only, "create views in", "create schemas in iceberg", "create catalogs",
+			"which the policy does not name"}, nil},
 		{testtrino.Writer, "iceberg", []string{"insert into", "delete from", "update"}, []string{"alter", "create tables",
 			"create schemas", "create catalogs", "act as"}},
 		// Nobody can delete there.
