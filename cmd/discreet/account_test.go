@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 type bracket struct {
@@ -55,6 +57,7 @@ func (c composed) by(t *testing.T, method string) bracket {
 
 // This is the contract of compose --json, which other programs rely on.
 func TestComposeJSON(t *testing.T) {
+	t.Parallel()
 	shape := func(args ...string) (keys, results []string) {
 		out := command(append([]string{"account", "compose", "--json"}, args...)...).wants(t, 0).out
 		var all struct{ Results []json.RawMessage }
@@ -94,6 +97,7 @@ func TestComposeJSON(t *testing.T) {
 
 // The values were computed to 17 digits from first principles, or published.
 func TestComposeGolden(t *testing.T) {
+	t.Parallel()
 	for _, g := range []struct {
 		args, method string
 		want, within float64
@@ -121,6 +125,7 @@ func TestComposeGolden(t *testing.T) {
 
 // Every spelling in the help is one, and those of the same mechanism agree.
 func TestComposeSpellings(t *testing.T) {
+	t.Parallel()
 	var spellings []string
 	for line := range strings.Lines(command("account", "compose", "--help").wants(t, 0).out) {
 		for _, word := range strings.Fields(line) {
@@ -161,9 +166,10 @@ func TestComposeSpellings(t *testing.T) {
 
 // Times belong to the mechanism before them, in every way in which they can be written.
 func TestComposeTimes(t *testing.T) {
+	t.Parallel()
 	const two = "--mechanism laplace:epsilon=0.1 --times 100 --mechanism pure:epsilon=0.2 --times 3 --delta 1e-6"
 	want := compose(t, two)
-	for _, args := range []string{
+	for _, args := range daily.Sample(t, []string{
 		"-m laplace:epsilon=0.1 -k 100 -m pure:epsilon=0.2 -k 3 --delta 1e-6",
 		"--mechanism=laplace:epsilon=0.1 --times=100 --mechanism=pure:epsilon=0.2 --times=3 --delta=1e-6",
 		"-mlaplace:epsilon=0.1 -k100 -mpure:epsilon=0.2 -k3 --delta 1e-6",
@@ -171,7 +177,7 @@ func TestComposeTimes(t *testing.T) {
 		"-m laplace:epsilon=0.1,times=100 -m pure:times=3,epsilon=0.2 --delta 1e-6",
 		"--delta 1e-6 -k 100 -m laplace:epsilon=0.1 -m pure:epsilon=0.2 -k 3",
 		"-m laplace:epsilon=0.1 --delta 1e-6 -k 100 -m pure:epsilon=0.2 --direction both -k 3",
-	} {
+	}, 3) {
 		got := compose(t, args)
 		if fmt.Sprint(got.Mechanisms, got.Results) != fmt.Sprint(want.Mechanisms, want.Results) {
 			t.Errorf("%s gives\n%+v, want\n%+v", args, got, want)
@@ -190,6 +196,7 @@ func TestComposeTimes(t *testing.T) {
 }
 
 func TestComposeForPeople(t *testing.T) {
+	t.Parallel()
 	r := command("account", "compose", "-m", "laplace:epsilon=0.1", "-k", "100", "--delta", "1e-6").wants(t, 0,
 		"100 × laplace:epsilon=0.1 at delta 1e-6\n", "epsilon at least  epsilon at most", "Dwork, Rothblum, Vadhan 2010",
 		"gaussian does not apply: ")
@@ -214,6 +221,7 @@ func TestComposeForPeople(t *testing.T) {
 }
 
 func TestCalibrate(t *testing.T) {
+	t.Parallel()
 	for _, g := range []struct {
 		args, parameter string
 		want            float64
@@ -285,6 +293,7 @@ func wellFormed(t *testing.T, file string) string {
 }
 
 func TestPlotFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	svg, picture := filepath.Join(dir, "a.svg"), filepath.Join(dir, "b.PNG")
 	// Longer than what comes: a file is replaced whole.
@@ -331,6 +340,7 @@ func only(t *testing.T, dir string, want ...string) {
 
 // A file that cannot be written stays as it was, and nothing is left beside it.
 func TestPlotFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	old := write(t, filepath.Join(dir, "a.svg"), "old")
 	r := processed(t, "DISCREET_TEST_FSIZE=1000", "account", "plot", "-m", "pure:epsilon=0.1", "-k", "5", "-o", old)
@@ -349,6 +359,7 @@ func TestPlotFails(t *testing.T) {
 }
 
 func TestPlotText(t *testing.T) {
+	t.Parallel()
 	args := []string{"account", "plot", "-m", "pure:epsilon=0.1", "-k", "20"}
 	r := command(append(args, "--ascii")...).wants(t, 0, "epsilon", "number of queries", "basic")
 	if strings.Trim(r.out, "\n !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~") != "" {
@@ -387,6 +398,7 @@ func points(t *testing.T, args ...string) (curves map[string][][2]float64, atoms
 }
 
 func TestPlotJSON(t *testing.T) {
+	t.Parallel()
 	curves, _ := points(t, "-m", "pure:epsilon=0.1", "-k", "100", "--delta", "1e-6")
 	for method, want := range map[string]float64{"basic": 10, "advanced": 6.3082309505134082, "optimal": 4.7745675881079862} {
 		p := curves[method]
@@ -419,6 +431,7 @@ func TestPlotJSON(t *testing.T) {
 
 // Every kind of bad input to the account commands: refused with a hint, with and without --json.
 func TestAccountRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const l, g = "-m laplace:epsilon=0.1 -k 10 ", "-m gaussian "
 	for _, c := range []struct{ args, says string }{

@@ -32,6 +32,7 @@ func anchored(t *testing.T) (policy, place string) {
 }
 
 func TestLedgerAnchor(t *testing.T) {
+	t.Parallel()
 	command("ledger", "anchor", "-p", deploy(t, tenQuestions)).wants(t, 2, "the policy has no anchor")
 	policy, place := anchored(t)
 	file := beside(policy, "policy.ledger")
@@ -115,6 +116,7 @@ func TestLedgerAnchor(t *testing.T) {
 // Whoever stores the anchor closes the ledger in order, which takes away what a process that died
 // is known by. So that it died is counted first.
 func TestLedgerAnchorCounts(t *testing.T) {
+	t.Parallel()
 	policy, _ := anchored(t)
 	db, err := discreet.Open(t.Context(), policy)
 	must(t, err)
@@ -134,6 +136,7 @@ func TestLedgerAnchorCounts(t *testing.T) {
 // A ledger that has an anchor is not opened by a policy that names none, and an older copy answers
 // nothing again. The owner can give the anchor up, and says why.
 func TestLedgerWithoutItsAnchor(t *testing.T) {
+	t.Parallel()
 	policy, place := anchored(t)
 	file := beside(policy, "policy.ledger")
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
@@ -182,6 +185,7 @@ func inDatabase(t *testing.T, policy, schema string) string {
 // Two servers share a ledger, and the owner works beside them: what one of them is asked and told
 // the other knows, and so does every command.
 func TestSharedLedgerByCommand(t *testing.T) {
+	t.Parallel()
 	policy := teamed(t, "{epsilon: 1, renewal: {every: month, windows: 3}, per_query: {default: 0.1, max: 0.5}}")
 	address := inDatabase(t, policy, "two_servers")
 	file := beside(policy, "before.users") // from when there was one server
@@ -238,6 +242,7 @@ func TestSharedLedgerByCommand(t *testing.T) {
 
 // What a policy must not say of a shared ledger.
 func TestSharedLedgerInPolicy(t *testing.T) {
+	t.Parallel()
 	for ledger, want := range map[string]string{
 		"ledger: postgres://discreet:hunter2@db.example.org/ledgers\n":                 "DISCREET_LEDGER_PASSWORD",
 		"ledger: postgres://discreet@db.example.org/ledgers?password=hunter2\n":        "DISCREET_LEDGER_PASSWORD",
@@ -252,6 +257,7 @@ func TestSharedLedgerInPolicy(t *testing.T) {
 
 // A database that has forgotten something is recovered where it is, and so is one that was lost.
 func TestSharedLedgerAnchor(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	file, where := inDatabase(t, policy, "anchored"), testpg.Shared(t).URL()
 	change(t, policy, func(s string) string { return fmt.Sprintf("anchor: {postgres: %q}\n%s", where, s) })
@@ -312,6 +318,7 @@ func turnNeighbours(t *testing.T, policy string) {
 // Whom a policy protects does not change once something was charged: no command goes on with a
 // policy that says otherwise, and each says what to do.
 func TestPolicyProtectsOthers(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	turn := func() { turnNeighbours(t, policy) }
 	turn()
@@ -340,6 +347,7 @@ func TestPolicyProtectsOthers(t *testing.T) {
 
 // A ledger that was lost and is counted as spent still knows whom its charges protected.
 func TestRecoveredLedgerProtects(t *testing.T) {
+	t.Parallel()
 	policy, _ := anchored(t)
 	file := beside(policy, "policy.ledger")
 	lose := func() {
@@ -366,6 +374,7 @@ func TestRecoveredLedgerProtects(t *testing.T) {
 // Where a copy from before the first charge went on by itself with another policy, its charges and
 // those that were lost protect different people: no policy goes on with both.
 func TestRecoveredLedgerProtectsTwo(t *testing.T) {
+	t.Parallel()
 	policy, place := anchored(t)
 	file := beside(policy, "policy.ledger")
 	command("budget", "-p", policy).wants(t, 0)

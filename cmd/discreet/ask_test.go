@@ -64,6 +64,7 @@ func (a *serverGroup) ask(args ...string) result {
 const bySex = "SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex"
 
 func TestAsk(t *testing.T) {
+	t.Parallel()
 	normal := "{epsilon: 9, delta: 1e-6, noise: gaussian, per_query: {default: 0.1, max: 0.5}}"
 	a, at := askable(t, "100ms", tenQuestions, normal, tenQuestions)
 	all := []string{"--at", "north,south,west"}
@@ -78,8 +79,7 @@ func TestAsk(t *testing.T) {
 	if v["confidence"] != 0.9 || len(v["servers"].([]any)) != 3 || len(v["rows"].([]any)) != 1 {
 		t.Errorf("it is %v", v)
 	}
-	withInput(t, people)
-	a.ask(append(all, "-")...).wants(t, 0, "count")
+	fed(people, append([]string{"ask", "--servers", filepath.Join(a.dir, "servers.yaml"), "-"}, all...)...).wants(t, 0, "count")
 
 	// What is misused or refused is said before anything is charged.
 	urls := []string{"--at", "http://" + at["north"] + ",http://" + at["south"] + "/hospital"}

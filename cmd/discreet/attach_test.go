@@ -130,6 +130,7 @@ func TestAttachTicks(t *testing.T) {
 }
 
 func TestAttachWithoutPolicy(t *testing.T) {
+	t.Parallel()
 	a := attach(t)
 	if status, text := a.post(t, a.hello["token"], "/noise", `{"kind": "laplace", "parameter": "10", "count": 3}`); status != http.StatusOK ||
 		len(text) != len("{}\n")+24 {
@@ -143,6 +144,7 @@ func TestAttachWithoutPolicy(t *testing.T) {
 
 // Two policies that are open, asked together by the one that has no data.
 func TestAttachTogether(t *testing.T) {
+	t.Parallel()
 	bench := attach(t)
 	var servers []string
 	for _, name := range []string{"north", "south"} {
@@ -191,6 +193,7 @@ func TestAttachTogether(t *testing.T) {
 }
 
 func TestAttachRefusals(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	for says, args := range map[string][]string{
 		"lists no analyst \"zoe\"": {"--policy", policy, "--as", "zoe"},

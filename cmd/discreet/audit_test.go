@@ -8,6 +8,7 @@ import (
 )
 
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	r := command("audit", "laplace", "randomized-response", "--samples", "20000").wants(t, 0, "lost at least", "laplace",
 		"randomized-response", "statistical", "40000", "every claim stands")
 	if r.lacks(t, "gaussian", "FALLS"); strings.Count(r.out, "stands") != 5 {
@@ -25,10 +26,12 @@ func TestAudit(t *testing.T) {
 }
 
 func TestAuditEverything(t *testing.T) {
+	t.Parallel()
 	command("audit", "--samples", "2000").wants(t, 0, audit.Names()...)
 }
 
 func TestAuditRefuses(t *testing.T) {
+	t.Parallel()
 	command("audit", "laplance").wants(t, 2, append(audit.Names(), `no mechanism "laplance"`)...)
 	command("audit", "laplance", "--json").fails(t, 2, "refused")
 	for _, n := range []string{"0", "99", "2000000000"} {

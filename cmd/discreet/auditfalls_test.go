@@ -14,6 +14,7 @@ import (
 
 // A claim that falls is said in words and in the exit code.
 func TestAuditFalls(t *testing.T) {
+	t.Parallel()
 	all := []enumerate.Finding{
 		{Subject: "laplace", Check: "exact", Claim: 1, Unit: "epsilon", Lower: 1, Stands: true},
 		{Subject: "count", Check: "statistical", Claim: 1, Unit: "epsilon", Lower: 1.0371, Samples: 2000000,
@@ -39,6 +40,7 @@ func TestAuditFalls(t *testing.T) {
 }
 
 func TestAuditInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer

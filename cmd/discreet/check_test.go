@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 )
 
 // parquet turns a deployment's CSV files into Parquet files.
@@ -24,8 +25,9 @@ func parquet(t testing.TB, policy string) string {
 // secrets are values of the data that no message may hold.
 var secrets = []string{"1003A", "hypertension", "asthma", "Mallory"}
 
-// The data changes under a policy that stays.
+// The data changes under a policy that stays. Every day some of the changes are made.
 func TestDataChanges(t *testing.T) {
+	t.Parallel()
 	const sum = "SELECT SUM(age) FROM patients"
 	// Each begins with one question paid for, of CSV files or of Parquet files.
 	asked := deploy(t, tenQuestions)
@@ -54,12 +56,13 @@ func TestDataChanges(t *testing.T) {
 	csv := func(f func(string) string) func(*testing.T, string) {
 		return func(t *testing.T, policy string) { change(t, beside(policy, "data", "patients.csv"), f) }
 	}
-	for _, c := range []struct {
+	type changed struct {
 		name   string
 		change func(*testing.T, string)
 		code   int
 		says   string
-	}{
+	}
+	for _, c := range daily.Sample(t, []changed{
 		{"parquet", func(t *testing.T, policy string) { parquet(t, policy) }, 0, "price"},
 		{"parquet, text", rewrite("* REPLACE ('Mallory ' || age AS age)"), 1, "the policy says that column age is integer"},
 		{"parquet, a list", rewrite("* REPLACE ([age] AS age)"), 1, "the policy says that column age is integer"},
@@ -85,7 +88,7 @@ func TestDataChanges(t *testing.T) {
 		{"csv, half", truncate("patients.csv", 1000), 0, "price"},
 		{"csv, header alone", truncate("patients.csv", 39), 0, "price"},
 		{"csv, empty", truncate("patients.csv", 0), 1, "is empty; the first line"},
-	} {
+	}, 7) {
 		t.Run(c.name, func(t *testing.T) {
 			policy := copied(t, filepath.Dir(asked), "policy.yaml")
 			c.change(t, policy)
@@ -105,6 +108,7 @@ func TestDataChanges(t *testing.T) {
 
 // The owner is told what does not fit.
 func TestCheckData(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	command("check", policy).wants(t, 0, "patients  age        integer  0 .. 110", "the policy and the data were read").lacks(t,
 		"BROKEN", "note")
@@ -139,6 +143,7 @@ func TestCheckData(t *testing.T) {
 
 // The owner sees whose rows are whose, and is told when a path does not say it.
 func TestCheckPaths(t *testing.T) {
+	t.Parallel()
 	policy := filepath.Join(t.TempDir(), "shop.yaml")
 	for name, text := range map[string]string{
 		"shop.yaml": `datasets:
@@ -182,6 +187,7 @@ func TestCheckPaths(t *testing.T) {
 }
 
 func TestNamesWithSpaces(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	dir := filepath.Join(filepath.Dir(policy), "my data; it's 100% ours")
 	must(t, os.Rename(beside(policy, "data"), dir))
@@ -195,6 +201,7 @@ func TestNamesWithSpaces(t *testing.T) {
 
 // Answers name the version of the data where there is something to say, and JSON always.
 func TestDataVersion(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, "{epsilon: 10}")
 	asks(policy, people).wants(t, 0, "price").lacks(t, "data version", "changed")
 	change(t, beside(policy, "data", "patients.csv"), func(s string) string { return s + "\n" })
@@ -209,6 +216,7 @@ func TestDataVersion(t *testing.T) {
 
 // The owner's version query is shown, by check too, and what is wrong with it only there.
 func TestVersionQuery(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "t.duckdb")
 	duck(t, file, "CREATE TABLE t AS SELECT 1 AS i", "CREATE TABLE load_log AS SELECT DATE '2026-11-01' AS loaded_at")
@@ -243,6 +251,7 @@ func TestVersionQuery(t *testing.T) {
 
 // Sizes may be declared, changed and removed after something was charged: answers stay as they are.
 func TestSizesChange(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
 	command("check", policy).wants(t, 0, "Deadlines follow the sizes of the data", "chosen by the size of the data")
@@ -263,6 +272,7 @@ func TestSizesChange(t *testing.T) {
 // A draft of files declares their sizes, rounded up, and its deadlines follow from that. Where the
 // data cannot be opened as it is drafted it says what to do.
 func TestInitSizes(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "patients.csv")
 	rows := "pid,note\n" + strings.Repeat("x1,abc\n", 1) + strings.Repeat("y,a longer text than that\n", 1500)
@@ -292,6 +302,7 @@ func orders(t *testing.T, folder string) string {
 
 // Every kind of bad question: refused, free, and with a hint.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	asks(policy, people).wants(t, 0)
 	before := spent(t, policy)
@@ -347,6 +358,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestWhichDataset(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	change(t, policy, func(s string) string {
 		_, body, _ := strings.Cut(s, "datasets:\n")
@@ -365,6 +377,7 @@ func TestWhichDataset(t *testing.T) {
 
 // Commands that read a policy say what is wrong with it, and touch nothing.
 func TestBadPolicy(t *testing.T) {
+	t.Parallel()
 	good := deploy(t, tenQuestions)
 	text := contents(t, good)
 	edit := func(old, new string) string {
@@ -426,6 +439,7 @@ datasets:
 
 // An owner's walk: prepare, change the lines as it says, check, ask.
 func TestPrepare(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	policy := write(t, filepath.Join(dir, "clinic.yaml"), manyVisits)
 	duck(t, filepath.Join(dir, "clinic.duckdb"), "CREATE TABLE visits AS SELECT 'person ' || (i * 7919 % 1003) AS pid, i / 7 AS cost, "+

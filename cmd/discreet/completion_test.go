@@ -13,6 +13,7 @@ import (
 )
 
 func TestCompletionInBash(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")
@@ -64,6 +65,7 @@ func TestCompletionInBash(t *testing.T) {
 
 // The other shells can read their scripts, where they are at hand.
 func TestCompletionIsRead(t *testing.T) {
+	t.Parallel()
 	for name, check := range map[string]string{"bash": "-n", "zsh": "-n", "fish": "--no-execute"} {
 		script := command("completion", name).wants(t, 0, "serve", "log-format").out
 		if strings.Contains(script, "\t") {

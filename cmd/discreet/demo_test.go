@@ -10,6 +10,7 @@ import (
 )
 
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	start := time.Now()
 	d := command("demo", "--json").wants(t, 0).decode(t)
 	if took := time.Since(start); took > 30*time.Second {
@@ -42,6 +43,7 @@ func TestDemo(t *testing.T) {
 }
 
 func TestDemoKeepsItsFolder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "my hospital")
 	command("demo", "--dir", dir).wants(t, 0, "== 6. The budgets ==", "asked 100 times in 3 spellings: 1 answer, epsilon 0.1 spent",
 		"discreet query --policy '"+dir)
@@ -66,6 +68,7 @@ func TestDemoKeepsItsFolder(t *testing.T) {
 
 // A database reads the files, and every row finds what it refers to.
 func TestDemoShop(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "my shop")
 	rows := command("demo", "shop", "--scale", "0.002", "--json", dir).wants(t, 0).decode(t)["rows"].(map[string]any)
 	db, err := sql.Open("duckdb", "")

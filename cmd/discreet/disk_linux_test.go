@@ -11,6 +11,7 @@ import (
 
 // A disk that is really full, where one can be made.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, large)
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=160k"); err != nil {

@@ -53,6 +53,7 @@ const large = "{epsilon: 100, per_query: {default: 0.1, max: 1}}"
 
 // No file may grow beyond what the ledger is now, and a little.
 func TestFileSizeLimit(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, large)
 	asks(policy, people).wants(t, 0)
 	info, err := os.Stat(beside(policy, "policy.ledger"))

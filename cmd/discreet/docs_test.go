@@ -14,6 +14,7 @@ import (
 
 // TestCommandsPage holds docs/commands.md against the command line's own model.
 func TestCommandsPage(t *testing.T) {
+	t.Parallel()
 	const page = "../../docs/commands.md"
 	parser, err := kong.New(&cli{}, kong.Name("discreet"), durations,
 		kong.Vars{"listen": ownercmd.DefaultListen, "http": ownercmd.DefaultHTTP})

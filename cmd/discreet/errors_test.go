@@ -15,6 +15,7 @@ import (
 
 // TestErrorTable: every error ends a command with a code and a kind.
 func TestErrorTable(t *testing.T) {
+	t.Parallel()
 	tell := func(err error) string { return fmt.Sprintf("%d %s", console.ExitCode(err), console.ErrorKind(err)) }
 	errortable.Hold(t, "testdata/errors.txt", tell)
 

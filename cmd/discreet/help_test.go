@@ -16,6 +16,7 @@ import (
 )
 
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"demo", "demo shop", "demo stream", "demo train", "train", "predict", "stream", "stream rehearse",
 		"stream ask", "stream list", "stream report", "stream synthetic", "init", "check", "prepare", "query", "explain", "ask", "budget",
 		"incidents", "incidents list", "incidents release", "ledger", "user", "account", "holdout", "ledger show", "ledger verify",
@@ -40,6 +41,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	text := command("version").wants(t, 0, "discreet "+version.Version+" (", runtime.Version(), "DuckDB v1.").out
 	if again := command("--version").wants(t, 0).out; again != text {
 		t.Errorf("--version says %q, and version %q", again, text)
@@ -75,6 +77,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 
 // An answer that could not be printed is no success, and can be had again.
 func TestOutputFails(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	for _, args := range [][]string{
 		{"query", "-p", policy, "--as", "ana", people}, {"query", "-p", policy, "--as", "ana", "--json", people},
@@ -95,6 +98,7 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { panic("secret 4711") }
 
 func TestPanicShowsNothing(t *testing.T) {
+	t.Parallel()
 	var err strings.Builder
 	code := run(context.Background(), []string{"version"}, console.Screen{Out: broken{}, Err: &err})
 	if code != 1 || strings.Contains(err.String(), "4711") || !strings.Contains(err.String(), "an internal error") {
@@ -103,6 +107,7 @@ func TestPanicShowsNothing(t *testing.T) {
 }
 
 func TestShellWords(t *testing.T) {
+	t.Parallel()
 	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "my policy.yaml": "'my policy.yaml'", "it's": `'it'\''s'`,
 		"": "''", "$(rm)": "'$(rm)'"} {
 		if got := console.ShellQuote(word); got != want {

@@ -63,7 +63,8 @@ type result struct {
 	out, err string
 }
 
-// What commands in this process read, and their clock, where a test sets them.
+// What commands in this process read, and their clock, where a test sets them. Such a test runs
+// alone; fed is for one that runs beside others.
 var (
 	input   io.Reader = strings.NewReader("")
 	present           = time.Now
@@ -76,9 +77,14 @@ func withInput(t testing.TB, text string) {
 	t.Cleanup(func() { input = before })
 }
 
-func command(args ...string) result {
+func command(args ...string) result { return reading(input, args...) }
+
+// fed runs a command that has a text as its standard input.
+func fed(text string, args ...string) result { return reading(strings.NewReader(text), args...) }
+
+func reading(in io.Reader, args ...string) result {
 	var out, err bytes.Buffer
-	code := run(context.Background(), args, console.Screen{In: input, Out: &out, Err: &err, Now: present})
+	code := run(context.Background(), args, console.Screen{In: in, Out: &out, Err: &err, Now: present})
 	return result{args, code, out.String(), err.String()}
 }
 

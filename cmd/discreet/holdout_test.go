@@ -11,6 +11,7 @@ import (
 )
 
 func TestHoldoutPlan(t *testing.T) {
+	t.Parallel()
 	r := command("holdout", "plan", "--n", "10000", "--queries", "500", "--tolerance", "0.05", "--confidence", "0.95").wants(t, 0,
 		"500 questions about 10,000 people, all within 0.05 with probability 0.95; Thresholdout answers 5 from the holdout",
 		"exact, questions fixed in advance", "vacuous", "misses", "holds", "no number", "It is NOT within 0.05",
@@ -56,6 +57,7 @@ func TestHoldoutPlan(t *testing.T) {
 }
 
 func TestHoldoutCalculators(t *testing.T) {
+	t.Parallel()
 	command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01").wants(t, 0, "144.3 bits")
 	command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01", "--beta", "0.05").wants(t, 0,
 		"2.681 bits, but with probability 0.05", "144.3 bits", "vacuous")
@@ -77,6 +79,7 @@ func TestHoldoutCalculators(t *testing.T) {
 }
 
 func TestHoldoutDemo(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "demo.svg")
 	r := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii", "--plot", file).wants(t, 0,
 		"400 people; 400 attributes, 0 of them go with the label; 3 repetitions; threshold 0.04, noise 0.01",
@@ -105,6 +108,7 @@ func TestHoldoutDemo(t *testing.T) {
 
 // What cannot be is refused with what to do, and nothing is drawn.
 func TestHoldoutRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, says string }{
 		{"", `expected one of "list", `},
 		{"plan", "missing flags: --queries=K; see discreet holdout plan --help"},
@@ -180,6 +184,7 @@ func deployTrial(t *testing.T) (dir, policy string) {
 
 // With the numbers of the page for owners a holdout says what the page says.
 func TestHoldoutPromise(t *testing.T) {
+	t.Parallel()
 	dir, policy := deployTrial(t)
 	numbers := "threshold: 0.04, noise: 0.001, answers: 10}\n"
 	write(t, policy, "datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1}")+"    holdouts:\n"+
@@ -191,6 +196,7 @@ func TestHoldoutPromise(t *testing.T) {
 }
 
 func TestHoldoutScore(t *testing.T) {
+	t.Parallel()
 	dir, policy := deployTrial(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	score := func(args ...string) result {
@@ -251,6 +257,7 @@ func TestHoldoutScore(t *testing.T) {
 
 // A check finds broken labels, and says no label.
 func TestHoldoutCheck(t *testing.T) {
+	t.Parallel()
 	dir, policy := deployTrial(t)
 	command("check", policy).wants(t, 0, "were read")
 	must(t, os.WriteFile(filepath.Join(dir, "labels.csv"), []byte("id,label\na,secret\na,secret\n"), 0o600))

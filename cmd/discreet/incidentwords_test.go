@@ -8,6 +8,7 @@ import (
 )
 
 func TestReleasable(t *testing.T) {
+	t.Parallel()
 	open := []ledger.Case{{Sequence: 5, Analyst: "ana"}, {Sequence: 7, Analyst: "ben"}, {Sequence: 9}}
 	for analyst, want := range map[string]string{
 		"": "", "ana": "", "nope": `"nope" has nothing to release; open incidents are ana's (record 5) and ben's ` +
@@ -21,6 +22,7 @@ func TestReleasable(t *testing.T) {
 
 // A crash is nobody's, and may have been that of a charge before it.
 func TestCrashAfter(t *testing.T) {
+	t.Parallel()
 	all := []ledger.Case{{Sequence: 3, Dataset: "d", Failure: ledger.FailedCrash}, {Sequence: 7, Dataset: "e",
 		Failure: ledger.FailedCrash}, {Sequence: 8, Dataset: "d", Failure: ledger.FailedTime},
 		{Sequence: 9, Dataset: "d", Failure: ledger.FailedCrash}}

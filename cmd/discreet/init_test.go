@@ -25,9 +25,10 @@ func files(t *testing.T) string {
 	return dir
 }
 
-// A newcomer's walk: draft, check, ask; fill in, check, ask more.
+// A newcomer's walk: draft, check, ask; fill in, check, ask more. Every day with one kind of file.
 func TestWalk(t *testing.T) {
-	for _, kind := range []string{"csv", "parquet", "duckdb"} {
+	t.Parallel()
+	for _, kind := range daily.Sample(t, []string{"csv", "parquet", "duckdb"}, 1) {
 		t.Run(kind, func(t *testing.T) {
 			dir := files(t)
 			policy := filepath.Join(dir, "hospital.yaml")
@@ -67,6 +68,7 @@ func TestWalk(t *testing.T) {
 }
 
 func TestInit(t *testing.T) {
+	t.Parallel()
 	dir := files(t)
 	patients := filepath.Join(dir, "patients.csv")
 	short := write(t, filepath.Join(t.TempDir(), "patients.csv"), "pid,age\n1,30\n2,40\n") // to guess the types of
@@ -79,11 +81,12 @@ func TestInit(t *testing.T) {
 	command("init", "--dataset", "clinic", "--analyst", "eva", "--epsilon", "3", "--delta", "0", short).wants(t, 0, "  clinic:",
 		"eva: {share: 1}", "epsilon: 3")
 
-	for _, c := range []struct {
+	type misused struct {
 		args []string
 		code int
 		says string
-	}{
+	}
+	for _, c := range daily.Sample(t, []misused{
 		{[]string{"no.csv"}, 1, "no.csv: no such file"},
 		{[]string{dir}, 1, "is a folder; name the files in it"},
 		{[]string{write(t, filepath.Join(dir, "x.xls"), "x")}, 1, "must end in .csv"},
@@ -95,7 +98,7 @@ func TestInit(t *testing.T) {
 		{[]string{"--epsilon", "abc", short}, 2, "not an amount of privacy"},
 		{[]string{"--dataset", "a b", short}, 2, "a b"},
 		{[]string{short, short}, 2, "would both be the table"},
-	} {
+	}, 5) {
 		command(append([]string{"init"}, c.args...)...).wants(t, c.code, c.says)
 	}
 	// What is there is not overwritten.
@@ -116,6 +119,7 @@ func TestInit(t *testing.T) {
 // A file of another country: what init finds is what check and the questions read, a person's
 // column may have another name, and a column that is not read is an error.
 func TestInitFindsHowFilesAreSpelt(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	patients := write(t, filepath.Join(dir, "patients.csv"), "pid;born;weight\n1;13.12.1970;71,5\n2;NA;80,25\n3;1.2.1980\n4;24.6.2001;60\n")
 	labs := write(t, filepath.Join(dir, "labs.csv"), "patient_id,taken\n1,03/04/2021\n1,01/02/2021\n")
@@ -158,6 +162,7 @@ INSERT INTO labs SELECT i, 5 FROM generate_series(1, 900) i`
 
 // A walk from a database: draft, grant what the draft says, check, ask; fill in, ask more.
 func TestWalkPostgres(t *testing.T) {
+	t.Parallel()
 	server := testpg.Start(t)
 	admin := func(text string) {
 		t.Helper()
@@ -225,6 +230,7 @@ func clinicOnTrino(t *testing.T, c *testtrino.Cluster) (user, address string) {
 
 // A walk from a Trino cluster: draft, check, ask; fill in, ask more.
 func TestWalkTrino(t *testing.T) {
+	t.Parallel()
 	c := testtrino.Shared(t)
 	user, address := clinicOnTrino(t, c)
 	at := "iceberg." + user + "."
@@ -245,9 +251,10 @@ func TestWalkTrino(t *testing.T) {
 	checkOnTrino(t, c, policy, user)
 }
 
-// checkOnTrino: what check refuses, each time in words that say what to do.
+// checkOnTrino: what check refuses, each time in words that say what to do. Every day it is asked
+// half of it: each takes some statements, of which one takes the cluster long.
 func checkOnTrino(t *testing.T, c *testtrino.Cluster, policy, user string) {
-	changed := func(f func(string) string) result {
+	check := func(f func(string) string) result {
 		t.Helper()
 		other := filepath.Join(t.TempDir(), "other.yaml")
 		write(t, other, "")
@@ -270,12 +277,35 @@ func checkOnTrino(t *testing.T, c *testtrino.Cluster, policy, user string) {
 			return strings.Replace(s, "      visits:\n", "      visits:\n        source: adults\n"+more, 1)
 		}
 	}
-	changed(view("")).wants(t, 1, "is a view: reading it runs expressions that somebody wrote", "write trusted: true")
-	changed(view("        trusted: true\n")).wants(t, 1, "is a view, and nothing says whether the data behind it has "+
-		"changed", "refresh: 24h")
-	changed(func(s string) string {
-		return strings.Replace(view("        trusted: true\n")(s), "    unit: ", "    refresh: 24h\n    unit: ", 1)
-	}).wants(t, 0, "visits only by the time")
+	const tables, aView = false, true
+	type changed struct {
+		view   bool // visits is one by then
+		change func(string) string
+		code   int
+		says   []string
+	}
+	at, isView := "iceberg."+user+".", false
+	for _, x := range daily.Sample(t, []changed{
+		{tables, as(testtrino.Writer), 1, []string{"the user writer, with which the dataset clinic is read, has to read the tables of " +
+			"the policy and nothing else, and it may insert into " + at + "patients", "it may delete from", "it may update",
+			`"user": "writer", "catalog": "iceberg", "schema": "` + user + `"`, "GRANT SELECT ON"}},
+		{tables, as("nobody"), 1, []string{"cannot be asked"}},
+		{tables, func(s string) string { return strings.Replace(s, "/iceberg/", "/nowhere/", 1) }, 1, []string{"there is no catalog " +
+			"nowhere, or the user " + user + " may not see it"}},
+		{aView, view(""), 1, []string{"is a view: reading it runs expressions that somebody wrote", "write trusted: true"}},
+		{aView, view("        trusted: true\n"), 1, []string{"is a view, and nothing says whether the data behind it has "+
+		"changed",
+			"refresh: 24h"}},
+		{aView, func(s string) string {
+			return strings.Replace(view("        trusted: true\n")(s), "    unit: ", "    refresh: 24h\n    unit: ", 1)
+		}, 0, []string{"visits only by the time"}},
+	}, 3) {
+		if x.view && !isView {
+			c.Run(t, "DROP TABLE "+at+"visits", "CREATE VIEW "+at+"adults AS SELECT pid, pid AS vid, sex AS ward FROM "+at+"patients")
+			isView = true
+		}
+		check(x.change).wants(t, x.code, x.says...).lacks(t, "panic")
+	}
 }
 
 // What is wrong with an address is said before anybody is asked.

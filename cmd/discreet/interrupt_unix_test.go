@@ -88,6 +88,7 @@ func interrupted(t *testing.T, policy string) result {
 
 // Ctrl-C while the engine runs: the charge is there, and stays.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	rows := 500_000
 	policy := events(t, rows)
 	r := interrupted(t, policy)

@@ -26,6 +26,7 @@ var keepVersion = flag.String("keep", "", "write the files of this version into 
 //
 // It needs PostgreSQL. Files of a version that was released are never made again.
 func TestKeepFiles(t *testing.T) {
+	t.Parallel()
 	if *keepVersion == "" {
 		t.Skip("nothing is to be kept; see -keep")
 	}

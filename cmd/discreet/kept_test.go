@@ -21,6 +21,7 @@ import (
 // top. Of a version that is to be released TestKeepFiles makes such files; README.md in
 // internal/version says when.
 func TestFilesOfEarlierVersions(t *testing.T) {
+	t.Parallel()
 	all, err := filepath.Glob("testdata/versions/*.tar.gz")
 	must(t, err)
 	if len(all) < 2 {
@@ -182,6 +183,7 @@ func canonical(t *testing.T, v any) string {
 // TestFilesOfANewerVersion plants formats that no version has yet, into files of one that was
 // released: every command that would use them says which format they have, and changes nothing.
 func TestFilesOfANewerVersion(t *testing.T) {
+	t.Parallel()
 	plant := func(name string, at int, number uint32) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			change(t, filepath.Join(dir, name), func(s string) string {

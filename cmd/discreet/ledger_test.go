@@ -20,6 +20,7 @@ import (
 )
 
 func TestLedgerVerify(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	file := beside(policy, "policy.ledger")
 	command("ledger", "verify", "-p", policy).wants(t, 1, "there is no ledger at")
@@ -40,6 +41,7 @@ func TestLedgerVerify(t *testing.T) {
 
 // A ledger that is not whole stops everything that would need it, and stays as it is.
 func TestDamagedLedger(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		damage func(text []byte) []byte
@@ -81,6 +83,7 @@ func TestDamagedLedger(t *testing.T) {
 }
 
 func TestLedgerThatCannotBe(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	must(t, os.Mkdir(beside(policy, "policy.ledger"), 0o755))
 	asks(policy, people).wants(t, 1, "policy.ledger")
@@ -119,6 +122,7 @@ func TestTwoProcesses(t *testing.T) {
 }
 
 func TestLedgerShow(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	command("ledger", "show", "-p", policy).wants(t, 1, "there is no ledger at")
 	s := newScribe(t, policy)
@@ -194,6 +198,7 @@ func TestLedgerShow(t *testing.T) {
 
 // A long ledger is shown to its end.
 func TestLedgerShowAll(t *testing.T) {
+	t.Parallel()
 	s := newScribe(t, deploy(t, tenQuestions))
 	for i := range 1201 {
 		s.charge(strings.Repeat("x", i%100+1)+string(rune('a'+i/100)), day(1), 1, 0)
@@ -206,6 +211,7 @@ func TestLedgerShowAll(t *testing.T) {
 
 // A note is a line in every listing, and its contents are in none, however they are written.
 func TestLedgerNotes(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	path := beside(policy, "policy.ledger")
 	l, err := sqlite.Open(path)
@@ -258,6 +264,7 @@ func TestLedgerNotes(t *testing.T) {
 // What the curator wrote is what follows; a policy that was changed since is noted, and is no
 // fault.
 func TestLedgerReplay(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	command("ledger", "replay", "-p", policy).wants(t, 1, "there is no ledger at")
 	asks(policy, people).wants(t, 0)
@@ -284,6 +291,7 @@ func TestLedgerReplay(t *testing.T) {
 
 // Records that somebody planted with the right hashes.
 func TestLedgerReplayPlanted(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, says string
 		plant      func(s *scribe)
@@ -327,6 +335,7 @@ func TestLedgerReplayPlanted(t *testing.T) {
 // A ledger of a version in which a charge paid in every window: what was used is told, and what
 // nobody can tell is in doubt.
 func TestLedgerReplayOtherWindows(t *testing.T) {
+	t.Parallel()
 	old := contents(t, filepath.Join("..", "..", "internal", "ledger", "replay", "testdata", "windows.ledger"))
 	file := filepath.Join(t.TempDir(), "old.ledger")
 	write(t, file, old)
@@ -352,6 +361,7 @@ func rowsOf(t *testing.T, text string) (out []map[string]any) {
 }
 
 func TestLedgerExport(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	s := newScribe(t, policy)
 	s.charge("=HYPERLINK(1)", day(9), dp.One/4, 0)
@@ -437,6 +447,7 @@ func TestLedgerExport(t *testing.T) {
 }
 
 func TestLedgerExportRefuses(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	s := newScribe(t, policy)
 	s.charge("first", day(9), dp.One/4, 0)

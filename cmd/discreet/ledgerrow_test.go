@@ -11,6 +11,7 @@ import (
 
 // Amounts are written to their last place: read back they are the same number, whatever it is.
 func TestExactDecimal(t *testing.T) {
+	t.Parallel()
 	for _, a := range []dp.Amount{0, 1, 2, dp.One - 1, dp.One, dp.One + 1, 3 * dp.One / 4, 109951162777, 10 * dp.One,
 		dp.One << 20, dp.Unbounded - 1} {
 		text := ownercmd.ExactDecimal(a)

@@ -111,6 +111,7 @@ func TestMCPOnAPolicy(t *testing.T) {
 // A process that is killed while it asks has paid at most once: after the same call to the next
 // one, answered or told that the dataset is closed, one charge is gone and no second.
 func TestMCPKilled(t *testing.T) {
+	t.Parallel()
 	for _, after := range []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond, 40 * time.Millisecond} {
 		policy := mcpWorld(t)
 		m := newModel(t, "--policy", policy, "--as", "ana")
@@ -135,6 +136,7 @@ func TestMCPKilled(t *testing.T) {
 // With --server the calls go to a server, which decides; it can be restarted between two, and what
 // it says about a token is told.
 func TestMCPAtAServer(t *testing.T) {
+	t.Parallel()
 	policy := mcpWorld(t)
 	store, err := users.Open(strings.TrimSuffix(policy, ".yaml") + ".users")
 	must(t, err)
@@ -177,6 +179,7 @@ func TestMCPAtAServer(t *testing.T) {
 
 // What cannot be meant is refused with what to write.
 func TestMCPMisuse(t *testing.T) {
+	t.Parallel()
 	policy := mcpWorld(t)
 	token := write(t, filepath.Join(t.TempDir(), "token"), "a-token-of-somebody")
 	for args, want := range map[string]string{
@@ -194,17 +197,22 @@ func TestMCPMisuse(t *testing.T) {
 	command("mcp", "--help").wants(t, 0, "Model Context Protocol", "sandbox", "discreet mcp --policy hospital.yaml --as agent")
 }
 
+// soon is a release on ticks that are long, of which one comes soon; who is not ready then waits
+// for the next.
+func soon() string {
+	tick, now := int64(12_000), time.Now().UnixMilli()
+	for ; tick-now%tick < 1500 || tick-now%tick > 2000; tick++ {
+	}
+	return fmt.Sprintf("release: {tick: %dms}", tick)
+}
+
 // A program that ends closes the input of this one, terminates it soon after, and kills it. Where a
 // question waits for a tick then, it ends in order before that: it counts as no crash, and the
 // question is not charged again.
 func TestMCPHungUp(t *testing.T) {
 	t.Parallel()
 	policy := mcpWorld(t)
-	// A tick that is long, and comes soon; who is not ready then waits for the next.
-	tick, now := int64(12_000), time.Now().UnixMilli()
-	for ; tick-now%tick < 1500 || tick-now%tick > 2000; tick++ {
-	}
-	replace(t, policy, "release: immediate", fmt.Sprintf("release: {tick: %dms}", tick))
+	replace(t, policy, "release: immediate", soon())
 	var out, errs bytes.Buffer
 	m := process(&out, &errs, "mcp", "--policy", policy, "--as", "ana")
 	in, err := m.StdinPipe()

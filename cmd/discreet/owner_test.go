@@ -27,6 +27,7 @@ func teamed(t testing.TB, budget string) string {
 }
 
 func TestTopUpByCommand(t *testing.T) {
+	t.Parallel()
 	policy := teamed(t, concentrated)
 	key, other := beside(policy, "owner.key"), beside(policy, "other.key")
 	topup := func(more ...string) result {
@@ -110,6 +111,7 @@ func TestRenewByCommand(t *testing.T) {
 // An alert goes to standard error, so that what reads the answer is not disturbed, and into the
 // JSON.
 func TestAlertsByCommand(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	asks(policy, "--epsilon", "0.4", older("1")).wants(t, 0).lacks(t, "notice:")
 	r := asks(policy, "--epsilon", "0.2", older("2")).wants(t, 0)
@@ -125,6 +127,7 @@ func TestAlertsByCommand(t *testing.T) {
 }
 
 func TestExpiredByCommand(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	replace(t, policy, "ana: {share: 1}", "ana: {expires: 2020-01-01}")
 	asks(policy, people).wants(t, 2, "ended on 2020-01-01")
@@ -146,6 +149,7 @@ func failed(t *testing.T, policy string, i ledger.Incident) {
 }
 
 func TestIncidentsByCommand(t *testing.T) {
+	t.Parallel()
 	policy, key := deploy(t, tenQuestions), ""
 	list := func(more ...string) result { return command(append([]string{"incidents", "-p", policy}, more...)...) }
 	release := func(more ...string) result {
@@ -189,6 +193,7 @@ func TestIncidentsByCommand(t *testing.T) {
 
 // Where everybody is shut out, nobody gets answers.
 func TestEverybodyShutOut(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	command("query", "-p", policy, "--as", "ana", older("1")).wants(t, 0)
 	for range 3 {
@@ -198,6 +203,7 @@ func TestEverybodyShutOut(t *testing.T) {
 }
 
 func TestCheckFailures(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	command("check", policy).wants(t, 0, "failures: after 1 of one analyst, or 3 of all together").lacks(t, "note: failures")
 	change(t, policy, func(s string) string { return s + "    failures: {analyst: 5, dataset: 2}\n" })
@@ -210,6 +216,7 @@ func TestCheckFailures(t *testing.T) {
 }
 
 func TestPolicyIsNoLedger(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	command("ledger", "verify", policy).wants(t, 2, "is not a ledger; did you mean --policy "+policy)
 	command("ledger", "verify", beside(policy, "policy.ledger")).lacks(t, "did you mean")

@@ -126,6 +126,7 @@ func (r *running) stops(t *testing.T, s os.Signal) {
 
 // The demonstration prints lines that work, and leaves nothing behind.
 func TestServeDemo(t *testing.T) {
+	t.Parallel()
 	temp := t.TempDir()
 	r := starts(t, []string{"TMPDIR=" + temp}, "--demo", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
 	address := r.out.find(t, `HTTP on (\S+)`)
@@ -196,6 +197,7 @@ func TestServe(t *testing.T) {
 
 // What is wrong with the command line is said before anything is opened.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	comes(t, beside(policy, "policy.users"), "ana")
 	for _, c := range []struct {
@@ -226,14 +228,13 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// A second signal ends at once. The question that it waits for is one that waits for its tick; its
-// work began on one, so this test takes up to as long, beside others.
+// A second signal ends at once. The question that it waits for is one that waits for its tick.
 func TestServeSecondSignal(t *testing.T) {
 	t.Parallel()
 	policy := deploy(t, tenQuestions)
-	change(t, policy, func(s string) string { return s + "    release: {tick: 8s}\n" })
 	comes(t, beside(policy, "policy.users"), "ana")
 	secret := command("user", "token", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["token"].(string)
+	change(t, policy, func(s string) string { return s + "    " + soon() + "\n" })
 	r := starts(t, nil, "-p", policy, "--listen", "", "--http", "127.0.0.1:0", "--shutdown-timeout", "1h")
 	conn, err := net.Dial("tcp", r.out.find(t, `HTTP on (\S+)`))
 	must(t, err)
@@ -267,6 +268,7 @@ func TestServeSecondSignal(t *testing.T) {
 
 // The owner tops up, renews and releases at a server that runs, and the key stays here.
 func TestOwnersWorkAtAServer(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, "{epsilon: 1, renewal: {every: month, windows: 3}}")
 	key, token := beside(policy, "owner.key"), beside(policy, "owner.token")
 	command("ledger", "key", "-p", policy, key).wants(t, 0)
@@ -292,17 +294,14 @@ func TestOwnersWorkAtAServer(t *testing.T) {
 
 	// What a page shows can be signed by hand.
 	draft := r.draft(t, secret)
-	withInput(t, draft+"\n")
-	signature := strings.TrimSpace(command("ledger", "sign", "--key", key).wants(t, 0, "by hand").out)
+	signature := strings.TrimSpace(fed(draft+"\n", "ledger", "sign", "--key", key).wants(t, 0, "by hand").out)
 	if raw, err := hex.DecodeString(signature); err != nil || len(raw) != ed25519.SignatureSize {
 		t.Errorf("the signature is %q", signature)
 	}
-	withInput(t, "5:hello,")
-	command("ledger", "sign", "--key", key).wants(t, 2, "this is not a draft")
+	fed("5:hello,", "ledger", "sign", "--key", key).wants(t, 2, "this is not a draft")
 	other := beside(policy, "other.key")
 	must(t, errorOf(ownerkey.Make(other)))
-	withInput(t, draft)
-	command("ledger", "sign", "--key", other).wants(t, 2, "the draft is for the key with the fingerprint")
+	fed(draft, "ledger", "sign", "--key", other).wants(t, 2, "the draft is for the key with the fingerprint")
 
 	// What is misused is said before anything is sent.
 	command("ledger", "renew", "--reason", "x").wants(t, 2, "--policy", "--server")

@@ -59,6 +59,7 @@ func TestServePrecedence(t *testing.T) {
 
 // The address of a database is no file of the folder.
 func TestServeUsersInDatabase(t *testing.T) {
+	t.Parallel()
 	for _, users := range []string{"postgres://u@h/d", "postgresql://u@h/d?schema=s"} {
 		file := write(t, filepath.Join(t.TempDir(), "server.yaml"), "users: "+users+"\n")
 		if c, err := understands("--config", file); err != nil || c.Users != users {
@@ -69,6 +70,7 @@ func TestServeUsersInDatabase(t *testing.T) {
 
 // What is wrong in the file is said with its place.
 func TestServeFileSays(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"policy: a\nrat: 3\n":                 "server.yaml:2:1: there is no key \"rat\"; the keys are policy, users, listen",
 		"config: a\n":                         "server.yaml:1:1: there is no key \"config\"",
@@ -102,6 +104,7 @@ func TestServeFileSays(t *testing.T) {
 
 // The example has every key, and says what is usual.
 func TestServeExample(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join("..", "..", "deploy", "server.yaml")
 	got, err := understands("--config", path)
 	must(t, err)
@@ -122,6 +125,7 @@ func TestServeExample(t *testing.T) {
 
 // The unit is one that systemd understands, with little in its reach.
 func TestServiceUnit(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("there is no systemd-analyze")
 	}

@@ -12,6 +12,7 @@ import (
 
 // The usual ports are taken: others are found, and only where nobody asked for them.
 func TestServeDemoFindsPorts(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +39,7 @@ func TestNotify(t *testing.T) {
 
 // While there is progress systemd is asked to wait, and not with every step.
 func TestStill(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
 		progress := ownercmd.NewTimeoutExtender(func(text string) { told = append(told, text) })

@@ -108,6 +108,7 @@ func TestStreamRehearse(t *testing.T) {
 
 // A line that cannot be asked is named, and nothing is run.
 func TestStreamWorkloadBad(t *testing.T) {
+	t.Parallel()
 	policy, _ := clinic(t)
 	for text, want := range map[string][]string{
 		"sex = 'F'\n\n# all\nage > 35\n":     {"bad.txt, line 4: ", "in whole ranges"},
@@ -230,6 +231,7 @@ func TestStreamAsk(t *testing.T) {
 // When the budget is gone, hard questions are refused and nothing is spent; what was asked before
 // stays free.
 func TestStreamWithoutBudget(t *testing.T) {
+	t.Parallel()
 	policy, _ := clinic(t)
 	change(t, policy, func(s string) string {
 		return strings.Replace(strings.Replace(s, "budget: 3.5\n", "budget: 0.001\n", 1), "alpha: 0.1",
@@ -265,6 +267,7 @@ func TestStreamWithoutBudget(t *testing.T) {
 
 // The table that a stream predicts is written whole, in both formats, with the same numbers.
 func TestStreamSynthetic(t *testing.T) {
+	t.Parallel()
 	policy, _ := clinic(t)
 	command("stream", "ask", "-p", policy, "--as", "ana", "sex = 'F'").wants(t, 0)
 	out := command("stream", "synthetic", "-p", policy, "--as", "ana").wants(t, 0)
@@ -319,6 +322,7 @@ func TestStreamSynthetic(t *testing.T) {
 }
 
 func TestStreamList(t *testing.T) {
+	t.Parallel()
 	policy, _ := clinic(t)
 	command("stream", "list", "-p", policy).wants(t, 0, "patients of clinic, over the table patients", "age: 0..9, 10..19, ",
 		"1440 cells", "epsilon")
@@ -339,6 +343,7 @@ func TestStreamList(t *testing.T) {
 }
 
 func TestStreamDemo(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	command("demo", "stream", dir+"/a", "--people", "10").wants(t, 2, "--people 10: make up 1000 to 5000000")
 	command("demo", "stream", dir+"/a", "--questions", "0").wants(t, 2, "--questions 0")

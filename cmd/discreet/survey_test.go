@@ -37,6 +37,7 @@ func asked(file, column string, more ...string) result {
 }
 
 func TestSurvey(t *testing.T) {
+	t.Parallel()
 	file := respondents(t)
 	r := asked(file, "smoker").wants(t, 0, "column smoker, 3000 respondents", "never   60.00 %", "former  30.00 %", "daily   10.00 %",
 		"epsilon  1 for each respondent", "oracle   direct: 3 values are fewer than 3 exp(epsilon) + 2 = 10.15",
@@ -71,6 +72,7 @@ func TestSurvey(t *testing.T) {
 
 // The estimates are near the truth, and new ones in every run.
 func TestSurveyJSON(t *testing.T) {
+	t.Parallel()
 	file := respondents(t)
 	seen := map[float64]bool{}
 	for range 3 {
@@ -108,6 +110,7 @@ func TestSurveyJSON(t *testing.T) {
 }
 
 func TestSurveyPictures(t *testing.T) {
+	t.Parallel()
 	file := respondents(t)
 	svg, picture := beside(file, "out.svg"), beside(file, "out.png")
 	asked(file, "smoker", "-o", svg, "-o", picture).wants(t, 0, "wrote "+svg, "wrote "+picture)
@@ -132,6 +135,7 @@ func TestSurveyPictures(t *testing.T) {
 
 // Bad input is refused before anybody is asked, and says what to write instead.
 func TestSurveyRefused(t *testing.T) {
+	t.Parallel()
 	file := respondents(t)
 	dir := t.TempDir()
 	empty, header := write(t, dir+"/empty.csv", ""), write(t, dir+"/header.csv", "a,b\n")
@@ -171,11 +175,13 @@ func TestSurveyRefused(t *testing.T) {
 
 // Values are shown so that they cannot move the cursor.
 func TestSurveyCleans(t *testing.T) {
+	t.Parallel()
 	file := write(t, t.TempDir()+"/odd.csv", "a\n\x1b[2J\nb\nb\n")
 	asked(file, "a", "--ascii").wants(t, 0, "?[2J").lacks(t, "\x1b")
 }
 
 func TestSurveyInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	var out, err strings.Builder

@@ -19,6 +19,7 @@ import (
 )
 
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	policy, state := deploy(t, tenQuestions), t.TempDir()
 	env := []string{"XDG_STATE_HOME=" + state}
 	w := onTerminal(t, env, "query", "-p", policy, "--as", "ana")
@@ -121,6 +122,7 @@ func TestTerminal(t *testing.T) {
 
 // A terminal that cannot move its cursor has no completion and no history, and can ask.
 func TestDumbTerminal(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	w := onTerminal(t, []string{"TERM=dumb"}, "query", "-p", policy, "--as", "ana")
 	w.sees("hospital (1 left)> ")
@@ -136,6 +138,7 @@ func TestDumbTerminal(t *testing.T) {
 
 // Ctrl-C while the engine runs ends the question and not the session.
 func TestTerminalInterrupt(t *testing.T) {
+	t.Parallel()
 	for rows := 500_000; ; rows *= 5 {
 		policy := events(t, rows)
 		w := onTerminal(t, []string{"XDG_STATE_HOME=" + t.TempDir()}, "query", "-p", policy, "--as", "ana")
@@ -166,6 +169,7 @@ func TestTerminalInterrupt(t *testing.T) {
 
 // Whoever ends the process gets their terminal back.
 func TestTerminalTerminated(t *testing.T) {
+	t.Parallel()
 	w := onTerminal(t, []string{"XDG_STATE_HOME=" + t.TempDir()}, "query", "-p", deploy(t, tenQuestions), "--as", "ana")
 	before := modes(t, w.slave)
 	w.sees("hospital (1 left)> ")
@@ -201,6 +205,7 @@ func TestWaiting(t *testing.T) {
 }
 
 func TestNobodyIsThere(t *testing.T) {
+	t.Parallel()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	must(t, err)
 	defer null.Close()

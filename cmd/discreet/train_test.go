@@ -78,6 +78,7 @@ func TestTrain(t *testing.T) {
 }
 
 func TestTrainRegression(t *testing.T) {
+	t.Parallel()
 	policy, rows := village(t)
 	model := filepath.Join(filepath.Dir(policy), "model.json")
 	command("train", "-p", policy, "--as", "ana", "--features", "SELECT age, job FROM town", "--target", "hours", "--epsilon", "2",
@@ -170,6 +171,7 @@ func TestTrainRefuses(t *testing.T) {
 }
 
 func TestTrainSweep(t *testing.T) {
+	t.Parallel()
 	plot := filepath.Join(t.TempDir(), "sweep.svg")
 	args := []string{"train", "--sweep", "--rows", "2000", "--epsilons", "2,0.5", "--splits", "2"}
 	command(append(args, "--plot", plot)...).wants(t, 0, "made-up town: 2,000 rows, 1,600 of them to train on; 37 weights",
@@ -196,6 +198,7 @@ func TestTrainSweep(t *testing.T) {
 }
 
 func TestTrainDemo(t *testing.T) {
+	t.Parallel()
 	args := []string{"demo", "train", "--rows", "2000", "--draws", "2", "--epsilons", "1,10"}
 	first := command(args...).wants(t, 0, "promised excess", "minima, delta", "Of 24 models, 0 exceed the promise")
 	if again := command(args...); again.out != first.out {

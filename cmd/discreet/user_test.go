@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
@@ -31,6 +32,7 @@ func enters(t *testing.T, path, name, password string) error {
 }
 
 func TestUserHelp(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"add", "list", "password", "revoke", "token", "tokens", "revoke-token", "logins"} {
 		r := command("user", name, "--help").wants(t, 0, "Usage: discreet user "+name, "\n    discreet user "+name)
 		for line := range strings.Lines(r.out) {
@@ -41,28 +43,35 @@ func TestUserHelp(t *testing.T) {
 	}
 }
 
-// The story of a user, in words.
+// The story of a user, in words: one day in a file, one in a database.
 func TestUser(t *testing.T) {
-	t.Run("file", func(t *testing.T) {
-		policy := deploy(t, tenQuestions)
-		path := beside(policy, "policy.users")
-		userStory(t, policy, path)
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("database", func(t *testing.T) {
-		policy, address := deploy(t, tenQuestions), testpg.Shared(t).URL()
-		text := contents(t, policy)
-		write(t, policy, "ledger: "+address+"\n"+text)
-		user(policy, "list").wants(t, 2, "there are no users yet", "discreet user add")
-		userStory(t, policy, address)
-		if _, err := os.Stat(beside(policy, "policy.users")); err == nil {
-			t.Error("there is a file too")
-		}
-		secret := strings.Replace(address, "postgres@", "postgres:hunter22@", 1)
-		command("user", "list", "--users", secret).wants(t, 2, "DISCREET_LEDGER_PASSWORD").lacks(t, "hunter22")
-	})
+	t.Parallel()
+	kinds := map[string]func(*testing.T){"file": userInFile, "database": userInDatabase}
+	for _, kind := range daily.Sample(t, []string{"file", "database"}, 1) {
+		t.Run(kind, kinds[kind])
+	}
+}
+
+func userInFile(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	path := beside(policy, "policy.users")
+	userStory(t, policy, path)
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func userInDatabase(t *testing.T) {
+	policy, address := deploy(t, tenQuestions), testpg.Shared(t).URL()
+	text := contents(t, policy)
+	write(t, policy, "ledger: "+address+"\n"+text)
+	user(policy, "list").wants(t, 2, "there are no users yet", "discreet user add")
+	userStory(t, policy, address)
+	if _, err := os.Stat(beside(policy, "policy.users")); err == nil {
+		t.Error("there is a file too")
+	}
+	secret := strings.Replace(address, "postgres@", "postgres:hunter22@", 1)
+	command("user", "list", "--users", secret).wants(t, 2, "DISCREET_LEDGER_PASSWORD").lacks(t, "hunter22")
 }
 
 func userStory(t *testing.T, policy, path string) {
@@ -100,8 +109,8 @@ func userStory(t *testing.T, policy, path string) {
 		t.Error("a revoked user comes in")
 	}
 	user(policy, "logins", "ana", "--last", "1").wants(t, 0, "revoked").lacks(t, "denied")
-	withInput(t, "correct horse battery\r\nmore\n")
-	user(policy, "password", "ana", "--password-stdin").wants(t, 0, "ana has a new password").lacks(t, "correct")
+	fed("correct horse battery\r\nmore\n", "user", "password", "ana", "--password-stdin", "--policy", policy).
+		wants(t, 0, "ana has a new password").lacks(t, "correct")
 	if err := enters(t, path, "ana", "correct horse battery"); err != nil {
 		t.Error(err)
 	}
@@ -109,17 +118,18 @@ func userStory(t *testing.T, policy, path string) {
 
 // This is the contract of --json.
 func TestUserJSON(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "some.users")
-	do := func(args ...string) map[string]any {
+	does := func(input string, args ...string) map[string]any {
 		t.Helper()
-		return command(append(append([]string{"user"}, args...), "--users", path, "--json")...).wants(t, 0).decode(t)
+		return fed(input, append(append([]string{"user"}, args...), "--users", path, "--json")...).wants(t, 0).decode(t)
 	}
+	do := func(args ...string) map[string]any { t.Helper(); return does("", args...) }
 	v := do("add", "ana")
 	if v["name"] != "ana" || v["role"] != "analyst" || v["users"] != path || len(v["password"].(string)) != 39 || len(v) != 4 {
 		t.Errorf("got %v", v)
 	}
-	withInput(t, "correct horse battery")
-	if v := do("add", "bob", "--password-stdin"); v["password"] != nil {
+	if v := does("correct horse battery", "add", "bob", "--password-stdin"); v["password"] != nil {
 		t.Errorf("got %v", v)
 	}
 	if v := do("password", "ana"); v["name"] != "ana" || enters(t, path, "ana", v["password"].(string)) != nil {
@@ -155,6 +165,7 @@ func TestUserJSON(t *testing.T) {
 }
 
 func TestUserRefused(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	path := beside(policy, "policy.users")
 	for _, args := range [][]string{{"list"}, {"tokens"}, {"logins"}, {"revoke", "ana"}, {"password", "ana"}, {"token", "ana"},
@@ -196,8 +207,7 @@ func TestUserRefused(t *testing.T) {
 		{"", []string{"logins", "--last", "0"}, "above 0"},
 		{"", []string{"logins", "--last", "many"}, "--last"},
 	} {
-		withInput(t, c.input)
-		user(policy, c.args...).wants(t, 2, c.says).lacks(t, "4711")
+		fed(c.input, append(append([]string{"user"}, c.args...), "--policy", policy)...).wants(t, 2, c.says).lacks(t, "4711")
 	}
 	for _, when := range []string{"", "0d", "-1d", "d", "90", "1.5d", "99999d", "2020-01-01", "2027-02-30", "tomorrow",
 		time.Now().UTC().Format(time.DateOnly)} {
@@ -210,6 +220,7 @@ func TestUserRefused(t *testing.T) {
 }
 
 func TestUserFiles(t *testing.T) {
+	t.Parallel()
 	policy := deploy(t, tenQuestions)
 	path := write(t, beside(policy, "policy.users"), "not a database")
 	for _, args := range [][]string{{"add", "ana"}, {"list"}} {
@@ -233,6 +244,7 @@ func TestUserFiles(t *testing.T) {
 
 // Commands of several processes at once are all done.
 func TestUsersAtOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "some.users")
 	names := []string{"a", "b", "c", "d"}
 	var started []func() error

@@ -35,6 +35,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // TestAsk: what the view promises to those who ask, each in a tab of its own.
 func TestAsk(t *testing.T) {
+	t.Parallel()
 	w := ordinary(t)
 	for name, test := range map[string]func(*testing.T, *world){
 		"again": again, "ladder": climb, "history": remembered, "refused": refused, "average": average, "address": address,

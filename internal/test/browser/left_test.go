@@ -8,6 +8,7 @@ import (
 // TestLeftBehind: who signs in after somebody whose session ended by itself finds nothing of
 // theirs, not even in the address; who comes back finds everything.
 func TestLeftBehind(t *testing.T) {
+	t.Parallel()
 	w := ordinary(t)
 	const sql = "SELECT COUNT(*) AS n FROM patients WHERE age > 14"
 	tb := w.open(t, "/ask", "ana", "^status: 401 ") // what was on its way when the session ended
@@ -41,6 +42,7 @@ func TestLeftBehind(t *testing.T) {
 
 // TestStreamCSV: no value of a synthetic table is a formula for who opens it in a spreadsheet.
 func TestStreamCSV(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{
 		"people/people.csv": "id,plan\n1,=1+1\n2,a\n",
 		"policy.yaml": `datasets:

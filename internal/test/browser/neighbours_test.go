@@ -100,11 +100,16 @@ func TestNeighbours(t *testing.T) {
 	t.Parallel()
 	with := hospital.New(100, 1)
 	var loaded [2][]string
-	for i, h := range []*hospital.Hospital{with, with.Without(hospital.Target)} {
-		files := map[string]string{}
-		clinic(t, files, h, "hospital", "{epsilon: 0.6, per_query: {default: 0.1, max: 0.4}}", elderly)
-		loaded[i] = walk(t, newWorld(t, files))
-	}
+	t.Run("walks", func(t *testing.T) {
+		for i, h := range []*hospital.Hospital{with, with.Without(hospital.Target)} {
+			t.Run([]string{"with", "without"}[i], func(t *testing.T) {
+				t.Parallel()
+				files := map[string]string{}
+				clinic(t, files, h, "hospital", "{epsilon: 0.6, per_query: {default: 0.1, max: 0.4}}", elderly)
+				loaded[i] = walk(t, newWorld(t, files))
+			})
+		}
+	})
 	answers := 0
 	for i := range min(len(loaded[0]), len(loaded[1])) {
 		if loaded[0][i] != loaded[1][i] {

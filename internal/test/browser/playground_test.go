@@ -16,6 +16,7 @@ func openTables(tb *tab) {
 
 // TestPlayground: whoever comes may play, and what they do stays with them.
 func TestPlayground(t *testing.T) {
+	t.Parallel()
 	w := ordinary(t)
 	for name, test := range map[string]func(*testing.T, *tab){
 		"sliders": knobs, "draws": draws, "survey": deniable, "motion": motion, "no motion": waitUntilStill,

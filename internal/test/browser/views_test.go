@@ -229,6 +229,7 @@ func (tb *tab) as(l screen) {
 // none is wider than its screen. Every day axe looks at half of the views, on a light desktop and
 // on one of the other screens; of those that look like another one, at a quarter.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	w := everything(t)
 	var own, alike []view
 	for _, v := range views {
