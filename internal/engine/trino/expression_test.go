@@ -79,13 +79,13 @@ func sameValue(got any, want tree.Value) bool {
 
 // TestExpressions compares random expressions with expr.Eval, row by row and exactly.
 func TestExpressions(t *testing.T) {
-	all := sampleRows(4)
+	all := sampleRows(rounds(2, 4))
 	s := newSchema(t, "memory")
 	s.storeRows(t, all)
 	e := open(t, s.dataset(t, sampleKeys()))
 	asked, refused, wrong := 0, 0, 0
-	first := firstSeed(t, 3, 200)
-	for seed := range rounds(3, 200) {
+	first := firstSeed(t, 2, 200)
+	for seed := range rounds(2, 200) {
 		texts := rapid.Custom(func(rt *rapid.T) (all []string) {
 			for range 20 {
 				all = append(all, generate.DrawAny(rt, 3))
@@ -223,9 +223,9 @@ func TestBytes(t *testing.T) {
 	s := newSchema(t, "hive")
 	s.storeBytes(t, "single", "(1, X'61ff'), (2, X'61fe'), (3, X'61efbfbd'), (4, X'62')")
 	s.storeBytes(t, "several", "(1, X'61ff'), (1, X'61fe'), (2, X'61ff'), (3, X'61efbfbd'), (4, X'62')")
-	for _, c := range []struct{ table, keys string }{
+	for _, c := range daily.Sample(t, []struct{ table, keys string }{
 		{"several", "private"}, {"single", "private"}, {"several", `["a\uFFFD", b]`}, {"single", `["a\uFFFD", b]`},
-	} {
+	}, 2) {
 		keys := "datasets:\n d:\n  source: " + s.source() + "\n  budget: {epsilon: 1, delta: 1e-6}\n  analysts: {a: {}}\n" +
 			"  unit: " + c.table + ".pid\n" +
 			"  tables:\n   " + c.table + ":\n    columns:\n      k: {type: text, keys: " + c.keys + "}\n"

@@ -2,11 +2,13 @@ package trino
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,8 +25,20 @@ import (
 
 func TestMain(m *testing.M) {
 	daily.Checks("8") // a statement takes a tenth of a second
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, end := range slices.Backward(atEnd) {
+		end()
+	}
+	os.Exit(code)
 }
+
+// atEnd is what tests leave to the end of all of them.
+var atEnd []func()
+
+// lasting is a test that makes something for others, too: it is cleared up after all of them.
+type lasting struct{ testing.TB }
+
+func (lasting) Cleanup(f func()) { atEnd = append(atEnd, f) }
 
 // rounds returns how many rounds a test has: fewer than all, unless all are asked for.
 func rounds[T int | uint64](fewer, all T) T {
@@ -73,7 +87,11 @@ func (s schema) table(name string) string { return fmt.Sprintf("%s.%s.%q", s.cat
 
 func open(t testing.TB, ds *policy.Dataset) *Engine {
 	t.Helper()
-	db := testtrino.Shared(t).DB(t, testtrino.Reader)
+	return openWith(t, ds, testtrino.Shared(t).DB(t, testtrino.Reader))
+}
+
+func openWith(t testing.TB, ds *policy.Dataset, db *sql.DB) *Engine {
+	t.Helper()
 	e, err := OpenTables(t.Context(), ds, Tables{db, func(context.Context) (TableState, error) {
 		return TableState{Version: store.Version{State: "made"}, Pinned: true,
 			From: func(n string) string { return name(ds.Tables[n]) }}, nil
@@ -204,7 +222,7 @@ func TestCancel(t *testing.T) {
 		"      totalprice: {type: decimal, bounds: [0, 1000], granularity: 0.01}\n"
 	e := open(t, dataset(t, cluster.Address(testtrino.Reader, "tpch", "sf100"), keys))
 	q := &prepare(t, e.dataset, "SELECT COUNT(*), SUM(totalprice) FROM orders").Query
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_, err := e.Run(ctx, q)
 	if !errors.Is(err, engine.ErrRun) || engine.EndingOf(err) != engine.Stopped {
@@ -212,11 +230,11 @@ func TestCancel(t *testing.T) {
 	}
 	const running = "SELECT count(*) FROM system.runtime.queries WHERE state = 'RUNNING' AND query LIKE " +
 		"'%sf100%' AND query NOT LIKE '%runtime%'"
-	for range 60 {
+	for range 600 {
 		if cluster.Rows(t, testtrino.Admin, running)[0][0] == "0" {
 			return
 		}
-		time.Sleep(time.Second)
+		time.Sleep(100 * time.Millisecond)
 	}
 	t.Error("the cluster still runs it")
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/generate"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 	"github.com/discreet-dp/discreet/policy"
@@ -250,7 +251,8 @@ func read(c *policy.Column, v any) any {
 // but what it is elsewhere, in the memory, in Parquet of Hive's and in Iceberg.
 func TestHostileValues(t *testing.T) {
 	wild := newWild(t)
-	for n, l := range layouts {
+	for _, n := range daily.Sample(t, []int{0, 1, 2, 3}, 2) {
+		l := layouts[n]
 		t.Run(fmt.Sprint(l.catalog, " ", n), func(t *testing.T) {
 			s := newSchema(t, l.catalog)
 			rows := l.store(t, s, wild)
@@ -267,15 +269,17 @@ func TestHostileValues(t *testing.T) {
 			// See compare in dialect.go.
 			names = append(names, "CAST(greatest(i / 2.0, CAST(d AS float8)) IN "+
 				"(least(e / j, i / 2.0), greatest(i / 2.0, CAST(d AS float8))) AS text)")
-			asked := l.compare(t, e, rows, names)
+			asked, texts := 0, names
 			first := firstSeed(t, 1, 60)
 			for seed := range rounds(1, 60) {
-				asked += l.compare(t, e, rows, rapid.Custom(func(rt *rapid.T) (all []string) {
+				texts = append(texts, rapid.Custom(func(rt *rapid.T) (all []string) {
 					for range 20 {
 						all = append(all, generate.DrawAny(rt, 3))
 					}
 					return all
-				}).Example(first+1000*n+seed))
+				}).Example(first+1000*n+seed)...)
+				asked += l.compare(t, e, rows, texts)
+				texts = nil
 			}
 			t.Logf("%d expressions were compared on %d rows", asked, len(rows))
 		})
@@ -466,12 +470,16 @@ func TestRaises(t *testing.T) {
 	if err := about("SELECT "+strings.Join(list, ", ")+" FROM t", "i = 1"); err != nil {
 		t.Errorf("TRY does not catch all: %v", err)
 	}
-	for _, text := range uncaught {
+	together := make([]string, len(uncaught))
+	for i, text := range uncaught {
+		together[i] = "SELECT CAST(c AS json) FROM (" + text + ") AS s (c)"
+	}
+	if err := about(strings.Join(together, " UNION ALL "), "i = 2"); err != nil {
+		t.Errorf("over no row: %v", err)
+	}
+	for _, text := range daily.Sample(t, uncaught, 6) {
 		if err := about(text, "i = 1"); err == nil {
 			t.Errorf("over one row this does not fail any more: %s", text)
-		}
-		if err := about(text, "i = 2"); err != nil {
-			t.Errorf("over no row: %v in %s", err, text)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestAsk(t *testing.T) {
 func TestCancel(t *testing.T) {
 	c := testtrino.Shared(t)
 	_, db := at(t, c.Address(testtrino.Reader, "tpch", "sf1000"))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	mark := fmt.Sprintf("canceled at %d", time.Now().UnixNano())
 	err := ask(ctx, db, "SELECT sum(length(comment)) FROM lineitem WHERE comment <> '"+mark+"'")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/source/catalogue"
+	"github.com/discreet-dp/discreet/internal/test/daily"
 	"github.com/discreet-dp/discreet/internal/test/testtrino"
 )
 
@@ -15,7 +16,7 @@ func TestRights(t *testing.T) {
 	c := fixture(t, "memory", "iceberg")
 	c.Run(t, "CREATE TABLE iceberg."+only+".t AS SELECT BIGINT '1' AS pid", "CREATE TABLE memory."+only+".t AS SELECT BIGINT '1' AS pid")
 	before := inventory(t, c)
-	for _, x := range []struct {
+	for _, x := range daily.Sample(t, []struct {
 		user, catalog string
 		may, not      []string
 	}{
@@ -29,7 +30,7 @@ func TestRights(t *testing.T) {
 		{testtrino.Reader, "iceberg", []string{"which the policy does not name", "read more of them"}, []string{"insert", "delete",
 			"make"}},
 		{only, "iceberg", []string{"read memory." + only + ".t, which the policy does not name"}, []string{"insert", "read more"}},
-	} {
+	}, 2) {
 		keys := ""
 		if x.catalog == "memory" {
 			keys = "refresh: 1h, "
