@@ -310,7 +310,7 @@ func TestTopUp(t *testing.T) {
 		want string
 	}{
 		{api.TopUp{Account: "eve", Epsilon: 1}, "name one of ana, ben"}, {api.TopUp{Account: "group:eve", Epsilon: 1}, "name one of all"},
-		{api.TopUp{Epsilon: 0}, "of nothing"}, {api.TopUp{Epsilon: 1, Delta: 1}, "is pure"},
+		{api.TopUp{Epsilon: 0}, "this top-up adds nothing"}, {api.TopUp{Epsilon: 1, Delta: 1}, "is pure"},
 		{api.TopUp{Epsilon: 100 * dp.One}, "the most is epsilon 100"},
 	} {
 		c.t.Signer, c.t.Reason = key, "refused"

@@ -262,7 +262,7 @@ func ofData(err, _ error) Problem {
 }
 
 // CanceledDetail is told of what was stopped by whoever asked.
-const CanceledDetail = "canceled on the user's request. What was charged stays charged; where the answer is kept, the same question " +
+const CanceledDetail = "canceled on the user's request. What was charged stays charged; if the answer was kept, the same question " +
 	"gets it free, and asked again by the same request it is never charged twice"
 
 // ofContext is for what the standard library says.

@@ -233,7 +233,7 @@ datasets:
 		"SELECT t.n FROM (SELECT b, c, SUM(a) AS n, SUM(a+1), SUM(a+2), SUM(a+3) FROM p GROUP BY b, c) AS t LIMIT 500": true,
 	} {
 		_, err := s.Ask(context.Background(), api.Question{Dataset: "d", Analyst: "ana", SQL: sql})
-		if large != (err != nil && strings.Contains(err.Error(), "up to 1000 noisy numbers")) || !large && err != nil {
+		if large != (err != nil && strings.Contains(err.Error(), "at most 1000 noisy numbers")) || !large && err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}

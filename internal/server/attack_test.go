@@ -147,7 +147,7 @@ func (f *front) masked(text string) mask {
 // what names a ledger or a request; moment hides what the clock has a say in.
 var (
 	around = regexp.MustCompile(`±[0-9.]+(?: to ±[0-9.]+)?|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
-	moment = regexp.MustCompile(`TIMESTAMP '[^']*' in the place of now|now\(\) is TIMESTAMP '[^']*'|\\?"now\\?": ?\\?"[^"\\]*\\?"`)
+	moment = regexp.MustCompile(`TIMESTAMP '[^']*' in place of now|now\(\) is TIMESTAMP '[^']*'|\\?"now\\?": ?\\?"[^"\\]*\\?"`)
 )
 
 // hide writes what a server said, without what noise had a say in.

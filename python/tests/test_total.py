@@ -210,8 +210,9 @@ def test_sizes_are_not_told() -> None:
     with pytest.raises(ValueError, match="X and y") as error:
         classifier.fit(X, CLASSES[1:])
     assert "60" not in str(error.value) and "59" not in str(error.value)
-    for wrong in (X[:, 0], X[:, :0], X[None]):
-        with pytest.raises(ValueError, match="X has") as error:
+    shape = "X must be an array of two dimensions"
+    for wrong, says in ((X[:, 0], shape), (X[:, :0], "X has no features"), (X[None], shape)):
+        with pytest.raises(ValueError, match=says) as error:
             DiscreetClassifier(1.0, bounds=(0, 10), classes=[0, 1]).fit(wrong, CLASSES)
         assert "60" not in str(error.value)
 

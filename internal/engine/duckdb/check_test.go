@@ -34,8 +34,8 @@ tables:
 		"beyond the bounds":  {unique, good + "4,11,1.5,3\n", "i", "many of the values are beyond the bounds"},
 		"below the bounds":   {unique, good + "4,9,-1.5,3\n", "d", "many of the values are beyond the bounds"},
 		"unexpected NULL":    {unique, good + "4,9,1.5,\n", "n", "there are NULLs"},
-		"a missing field":    {unique, good + "4,9\n", "", "line 5 has 2 values, but the header has 4. These lines are no rows"},
-		"not UTF-8":          {unique, good + "4,9,\xe9,3\n", "", "line 5 is not UTF-8. These lines are no rows"},
+		"a missing field":    {unique, good + "4,9\n", "", "line 5 has 2 values, but the header has 4. These lines are not rows"},
+		"not UTF-8":          {unique, good + "4,9,\xe9,3\n", "", "line 5 is not UTF-8. These lines are not rows"},
 		"one in a hundred":   {many, good + strings.Repeat("9,1,1,1\n", 100) + "4,xyzzy,1,1\n", "i", "some of the values are not integer"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestCheckSpelling(t *testing.T) {
 		found, err := check(t, dataset(t, folder, "source: .\nunit: p.pid\ntables: {p: {unique: pid, columns: {}}, v: {path: "+
 			"pid -> p.pid, max_rows: 1, max_groups: 1, columns: {}}}"))
 		if err != nil || len(found) != want || want == 1 && (found[0].Broken ||
-			!strings.Contains(found[0].Text, "nobody of v.pid is in p.pid: are the ids spelt alike?")) {
+			!strings.Contains(found[0].Text, "nobody in v.pid is in p.pid: are the ids spelt alike?")) {
 			t.Errorf("%q: %+v, %v", visits, found, err)
 		}
 	}

@@ -263,7 +263,7 @@ func TestDraftsAreRead(t *testing.T) {
 	people := map[string]string{"labs": "patient_id"}
 	schemas := must(Schemas(t.Context(), []string{patients, labs}, DraftOptions{Unit: "patients.pid", People: people}))(t)
 	text := must(policy.Draft(schemas, policy.DraftOptions{Dataset: "d", Unit: "patients.pid", People: people}))(t)
-	for _, want := range []string{"line 4 has 2 values, and the header has", "format: DD.MM.YYYY", "format: MM/DD/YYYY",
+	for _, want := range []string{"line 4 has 2 values, but the header has", "format: DD.MM.YYYY", "format: MM/DD/YYYY",
 		`format: "1234,56"`,
 		"format: ja/nein", "nulls: [NA]", "path: patient_id -> patients.pid"} {
 		if !strings.Contains(text, want) {

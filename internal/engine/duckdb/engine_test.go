@@ -45,8 +45,8 @@ func TestBrokenSources(t *testing.T) {
 		want  string // part of the error
 		setup func(t *testing.T, folder string)
 	}{
-		"no file":     {"source: t.csv" + table, "there is no file", func(*testing.T, string) {}},
-		"no folder":   {"source: data" + table, "there is no file", func(*testing.T, string) {}},
+		"no file":     {"source: t.csv" + table, "does not exist; correct 'source'", func(*testing.T, string) {}},
+		"no folder":   {"source: data" + table, "does not exist; correct 'source'", func(*testing.T, string) {}},
 		"no database": {"source: t.duckdb" + table, "t.duckdb", func(*testing.T, string) {}},
 		"folder as CSV": {"source: t.csv" + table, "t.csv", func(t *testing.T, f string) {
 			mustDo(t, os.Mkdir(filepath.Join(f, "t.csv"), 0o777))
@@ -63,7 +63,7 @@ func TestBrokenSources(t *testing.T) {
 			}
 			mustDo(t, os.Chmod(write(t, f, "t.csv", "i,s\n1,"+secret+"\n"), 0))
 		}},
-		"dangling link": {"source: t.csv" + table, "there is no file", func(t *testing.T, f string) {
+		"dangling link": {"source: t.csv" + table, "does not exist; correct 'source'", func(t *testing.T, f string) {
 			mustDo(t, os.Symlink(filepath.Join(f, "nowhere"), filepath.Join(f, "t.csv")))
 		}},
 		"no column in CSV": {"source: t.csv" + table, "there is no column i",

@@ -57,7 +57,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 	noError(t, s.Check(note()))
 	for want, r := range map[string]*ledger.Record{
-		"of no session":         change(note(), func(r *ledger.Record) { r.Session = "" }),
+		"belongs to no session": change(note(), func(r *ledger.Record) { r.Session = "" }),
 		"the note has no hash":  change(note(), func(r *ledger.Record) { r.AnswerHash = "" }),
 		"number 5":              change(next(t, s, "third"), func(r *ledger.Record) { r.Sequence++ }),
 		"continue":              change(next(t, s, "third"), func(r *ledger.Record) { r.Previous = strings.Repeat("0", 64) }),

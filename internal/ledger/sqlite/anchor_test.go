@@ -237,7 +237,7 @@ func TestRecoverDies(t *testing.T) {
 	}
 	place.Before, place.Fail = nil, nil
 	mustRefuse(t, path, o, "it is older")
-	if r := mustRecover(t, path, o); !r.Counted || !strings.Contains(r.String(), "before") {
+	if r := mustRecover(t, path, o); !r.Counted || !strings.Contains(r.String(), "had already been counted") {
 		t.Error(r)
 	}
 	if n := spent(t, anchoredLedger(t, path, o), "hospital"); n != 3 {

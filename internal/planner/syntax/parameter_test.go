@@ -95,9 +95,9 @@ func TestBindRefuses(t *testing.T) {
 		position   int
 		reason     string
 	}{
-		{"too few", q + "age > $1", nil, 42, "1 parameter, and 0 values"},
-		{"too many", q + "age > $1", []api.Parameter{text("1"), text("2")}, 42, "1 parameter, and 2 values"},
-		{"none at all", q + "age > 1", []api.Parameter{text("1")}, -1, "0 parameters, and 1 value"},
+		{"too few", q + "age > $1", nil, 42, "1 parameter, but 0 values"},
+		{"too many", q + "age > $1", []api.Parameter{text("1"), text("2")}, 42, "1 parameter, but 2 values"},
+		{"none at all", q + "age > 1", []api.Parameter{text("1")}, -1, "0 parameters, but 1 value"},
 		{"$0", q + "age > $0", nil, 42, "parameters are $1 to"},
 		{"$99999", q + "age > $99999", nil, 42, "parameters are $1 to"},
 		{"a number that wraps around", q + "age > $4294967297", []api.Parameter{text("1")}, 42, ""},

@@ -262,7 +262,7 @@ func TestIncident(t *testing.T) {
 	w.configure(func(o *Options) { o.Dispatcher = admission.New(w.db, admission.Options{Rate: 100_000_000}) })
 	for range 2 {
 		got := w.want(w.call("POST", "/v1/query", "ana", long(2)), 423)
-		if got.get("kind") != "closed" || got.get("spent") != false || !strings.Contains(got.body, "until its owner has released it") {
+		if got.get("kind") != "closed" || got.get("spent") != false || !strings.Contains(got.body, "until its owner releases it") {
 			t.Error(got.body)
 		}
 		w.want(w.call("POST", "/v1/query", "ana", short), 200)

@@ -242,7 +242,7 @@ func TestHoldoutRefusals(t *testing.T) {
 		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "x"}, Training: "1"},
 			"no row for the identifier of prediction 3"},
 		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "a"}, Training: "1"},
-			"is there twice"},
+			"the identifier of prediction 3 appears twice"},
 		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "cat"}, IDs: []string{"a", "b", "c"}, Training: "1"},
 			"prediction 3 is not a number"},
 		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1.5"}, IDs: []string{"a", "b", "c"}, Training: "1"},
@@ -707,7 +707,7 @@ func TestHoldoutRemembersSoMany(t *testing.T) {
 	}
 	for range 2 {
 		_, err := w.Score(trial(guesses(590), "0.99"))
-		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "has told 3 different scores") {
+		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "has given 3 different scores") {
 			t.Error(err)
 		}
 		if a := w.MustScore(trial(guesses(600), "0.99")); !a.Again {

@@ -357,7 +357,8 @@ func TestStreamRefuses(t *testing.T) {
 		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"}, "one count"},
 		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits"}, "not a count over the cells"},
 		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT 1 FROM (SELECT COUNT(*) FROM patients) t"}, "nothing around"},
-		{api.StreamQuestion{Analyst: "ana", SQL: "smoker", Where: map[string][]string{"sex": {"F"}}}, "too"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "smoker", Where: map[string][]string{"sex": {"F"}}},
+			"both a condition in SQL and values of columns"},
 		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"sex": {"Q"}}}, "outside the domain"},
 		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"size": {"Q"}}}, "outside the domain"},
 	} {

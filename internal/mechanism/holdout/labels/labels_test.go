@@ -136,7 +136,7 @@ func TestFileErrors(t *testing.T) {
 		{"label\nsecret\n", Spec{Column: "label", Steps: 10}, "the label in line 2 is not a number from 0 to 1"},
 		{"label\n0.5\n1.5\n", Spec{Column: "label", Steps: 10}, "the label in line 3 is not a number from 0 to 1"},
 		{"label\n0.5\n0.55\n", Spec{Column: "label", Steps: 10}, "the label in line 3 is not a multiple of 1/10"},
-		{"id,label\nsecret,1\nsecret,1\n", Spec{Column: "label", ID: "id", Steps: 1}, "the identifier in line 3 is there twice"},
+		{"id,label\nsecret,1\nsecret,1\n", Spec{Column: "label", ID: "id", Steps: 1}, "the identifier in line 3 appears twice"},
 		{"id,label\n,1\n", Spec{Column: "label", ID: "id", Steps: 1}, "the identifier in line 2 is missing"},
 		{"label\nsecret\nsecret\n", Spec{Column: "label", Steps: 1, Size: 3}, "has 2 rows, but the policy says 3"},
 		{"label\n" + strings.Repeat("secret", 50) + "\n", Spec{Column: "label", Steps: 1}, "the label in line 2 is longer"},

@@ -319,7 +319,7 @@ func TestBadDomains(t *testing.T) {
 	}{
 		{nil, "no attributes"},
 		{[]Attribute{{"", []string{"1"}}}, "has no name"},
-		{[]Attribute{{"a", []string{"1"}}, {"a", []string{"1"}}}, `"a" is there twice`},
+		{[]Attribute{{"a", []string{"1"}}, {"a", []string{"1"}}}, `"a" appears twice`},
 		{[]Attribute{{"a", nil}}, `"a" has no values`},
 		{[]Attribute{{"a", []string{"1", "2", "1"}}}, `the value "1" twice`},
 		{[]Attribute{{"a", many}, {"b", many}}, "268435456 cells, and at most 67108864"},
