@@ -192,7 +192,8 @@ func readPages(t *testing.T) map[string]page {
 		t.Fatalf("%d pages: %v", len(names), err)
 	}
 	pages := map[string]page{}
-	for _, n := range append(names, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../examples/README.md") {
+	for _, n := range append(names, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md",
+		"../../examples/README.md", "../../python/README.md") {
 		name := filepath.ToSlash(strings.TrimPrefix(filepath.ToSlash(n), "../../"))
 		pages[name] = newPage(name, readText(t, name))
 	}
@@ -210,6 +211,9 @@ func TestDocs(t *testing.T) {
 			t.Errorf("%s: %s", name, dead)
 		}
 		if name != "README.md" && path.Dir(name) != "docs" {
+			if wide := p.wide(); len(wide) > 0 {
+				t.Errorf("%s has lines of more than %d columns: %v", name, pageWidth, wide)
+			}
 			continue
 		}
 		if path.Dir(name) == "docs" && !nav[name] {
