@@ -227,7 +227,7 @@ var disagreement = &Refusal{
 var (
 	// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of
 	// it.
-	ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, " +
+	ErrStreamPart = errors.New("the budget does not cover the rest of this question; the part that the stream has answered is paid for, " +
 		"and stays free")
 	// ErrMoved is returned where the data changed after a charge for a sharper answer, so that
 	// there is nothing to make it of. That the data changed everybody may know.

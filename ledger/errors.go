@@ -57,7 +57,7 @@ type InvalidError struct{ Field, Problem string }
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("the %s %s", e.Field, e.Problem) }
 
-// BudgetError is returned when an account does not admit a cost. Nothing was
+// BudgetError is returned when an account does not cover a cost. Nothing was
 // spent in any account, and all stay open for smaller charges.
 type BudgetError struct {
 	Account    string
@@ -74,7 +74,7 @@ func (e *BudgetError) Error() string {
 		return fmt.Sprintf("the account %q has a zero-concentrated budget, and this question has no cost in it: ask it with another "+
 			"mechanism, or ask the owner of the data", e.Account)
 	}
-	return fmt.Sprintf("the budget of %q does not admit this: wanted %s, left %s. Nothing was spent",
+	return fmt.Sprintf("the budget of %q does not cover this: wanted %s, left %s. Nothing was spent",
 		e.Account, e.only(e.Want), e.only(e.Left))
 }
 

@@ -14,7 +14,7 @@ type Ledger interface {
 	// Charge spends the cost in every account of the charge, or in none. When it
 	// returns no error the charge is on stable storage.
 	//
-	// It returns a [*BudgetError] when an account does not admit the cost, an [*InvalidError] when
+	// It returns a [*BudgetError] when an account does not cover the cost, an [*InvalidError] when
 	// the charge is not well formed, a [*RequestError] when the request identifier was used for
 	// something else, a [*WindowError] when the dataset's window is another by now, a
 	// [*VersionError] when its data is, [ErrBehind] when an answer was kept meanwhile that it was

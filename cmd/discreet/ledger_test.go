@@ -297,7 +297,7 @@ func TestLedgerReplayPlanted(t *testing.T) {
 		plant      func(s *scribe)
 	}{
 		{"good", "", func(s *scribe) { s.charge("second", day(8), dp.One/2, 0) }},
-		{"overspent", `DIFFERS (charge): "hospital" does not admit this`, func(s *scribe) { s.charge("second", day(8), dp.One, 0) }},
+		{"overspent", `DIFFERS (charge): "hospital" does not cover this`, func(s *scribe) { s.charge("second", day(8), dp.One, 0) }},
 		{"twice", `the request "first" was charged before, by record 1`, func(s *scribe) { s.charge("first", day(8), 1, 0) }},
 		{"not granted", `"hospital" was granted`, func(s *scribe) { s.charge("second", day(8), dp.One, dp.One) }},
 		{"granted", "", func(s *scribe) { s.owner(); s.topUp(day(8), dp.One); s.charge("second", day(8), dp.One, dp.One) }},

@@ -112,7 +112,7 @@ func TestTerminal(t *testing.T) {
 	w = onTerminal(t, []string{"XDG_STATE_HOME=" + none}, "query", "-p", policy, "--as", "ana", "--no-history")
 	w.sees("left)> ")
 	w.types("SHOW ALL;\r")
-	w.sees("dp.epsilon     0.1    what a question pays (the policy's default; at least 1e-05, at most 0.5)", "left)> ")
+	w.sees("dp.epsilon     0.1    the price of a question (the policy's default; at least 1e-05, at most 0.5)", "left)> ")
 	w.types("\\q\r")
 	w.ends(0)
 	if entries, _ := os.ReadDir(none); len(entries) != 0 {

@@ -322,7 +322,7 @@ func (s *Spending) Left() dp.Cost {
 	return s.filter.Left(s.spent)
 }
 
-// RefusedError is returned when a filter does not admit a charge. Nothing was
+// RefusedError is returned when a filter does not cover a charge. Nothing was
 // spent. Left is unbounded where the filter has no limit.
 type RefusedError struct{ Want, Left dp.Cost }
 

@@ -513,7 +513,7 @@ func TestClockJumps(t *testing.T) {
 		return log.String() + fmt.Sprint(everything(w))
 	}
 	jumping := run(0, 10, -10, 10)
-	if steady := run(0); jumping != steady || !strings.Contains(steady, "does not admit") || !strings.Contains(steady, "3 windows") {
+	if steady := run(0); jumping != steady || !strings.Contains(steady, "does not cover") || !strings.Contains(steady, "3 windows") {
 		t.Errorf("with a clock that jumps:\n%s\nwithout:\n%s", jumping, steady)
 	}
 }
@@ -564,11 +564,11 @@ func TestPromise(t *testing.T) {
 		want   []string
 	}{
 		{"{epsilon: 1}", []string{
-			"For good: whatever analysts ask and whoever colludes, nothing that they can see of hospital is more than 2.72 times as " +
+			"For good: whatever analysts ask and whoever colludes, nothing that they may see of hospital is more than 2.72 times as " +
 				"likely (epsilon 1) with one person's data as without it.",
 			"So somebody who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
 		{curatortest.MonthlyRho, []string{
-			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they can see of " +
+			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see of " +
 				"hospital is more than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's " +
 				"data as without it.",
 			"So somebody who would guess something about a person right half of the time guesses it right at most 74 % of the time.",

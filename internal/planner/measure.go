@@ -172,7 +172,7 @@ func (agg *aggregator) sumWithin(arg tree.Expr, pos int32) (tree.Measure, error)
 	most := stepsOf(limit, m)
 	if most.Sign() == 0 {
 		return m, syntax.Refuse(pos, "set dp.max_sum to "+tree.Describe(expr.NewNumber(m.Step()))+" or more",
-			"with at most %s for each person nobody adds anything to this sum: its values are multiples of %s",
+			"with at most %s for each person, nobody adds anything to this sum: its values are multiples of %s",
 			tree.Describe(expr.NewNumber(limit)), tree.Describe(expr.NewNumber(m.Step())))
 	}
 	if most.Cmp(tree.Times(agg.groups.rowLimit(agg.in.rows), expr.MaxAbs(m.Arg.Type()))) < 0 {

@@ -35,7 +35,7 @@ func (s *DatasetAccounts) Promise(ctx context.Context) ([]string, error) {
 // sentences are the promise of the accounts of everybody together, in a window.
 func (s *DatasetAccounts) sentences(ctx context.Context, window uint64, all []reading) ([]string, error) {
 	// Another dataset has a budget of its own, also where it is about the same people.
-	whatever := "whatever analysts ask and whoever colludes, nothing that they can see of " + s.dataset.Name + " is more than "
+	whatever := "whatever analysts ask and whoever colludes, nothing that they may see of " + s.dataset.Name + " is more than "
 	than := " with one person's data as without it"
 	if s.dataset.Neighbours == dp.Substitute {
 		than = " with one person's data as with somebody else's"

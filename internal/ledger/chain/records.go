@@ -47,7 +47,7 @@ func (s *State) Answer(charge uint64, key, answerHash string, now time.Time) *Li
 }
 
 // Charge returns the records that would make the charge: itself, after one of kind version where
-// the data is another. It returns a [*ledger.BudgetError] where an account does not admit it, a
+// the data is another. It returns a [*ledger.BudgetError] where an account does not cover it, a
 // [*ledger.WindowError] where the window is not the current one, and a [*ledger.LockoutError] where
 // the dataset is closed to the analyst. It changes nothing.
 func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {

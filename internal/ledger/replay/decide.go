@@ -71,7 +71,7 @@ func (p *Replay) account(d *Decision, r *ledger.Record, b ledger.Balance) Accoun
 	// claims more granted than was signed is judged by what was signed.
 	limit = limit.less(sumOf(b.Granted)).plus(granted)
 	if a.Admitted = after.fits(limit) && after.fits(sumOf(b.Limit)); !a.Admitted {
-		d.differ("%q does not admit this: %v of %v", b.Account, a.After, limit.cost())
+		d.differ("%q does not cover this: %v of %v", b.Account, a.After, limit.cost())
 	}
 	if n, ok := windowOf(b.Account, r.Dataset); ok && n != p.window(r.Dataset) {
 		d.differ("%q is not an account of the current window, %d", b.Account, p.window(r.Dataset))

@@ -281,8 +281,8 @@ func TestPromise11Planted(t *testing.T) {
 		plant func(list) list
 	}{
 		// Overspent, and consistent in itself.
-		{"does not admit", edit(func(r list) { r[8].Cost.Rho, r[8].Balances[0].Spent.Rho, r[8].Balances[1].Spent.Rho = 41, 71, 41 })},
-		{"does not admit", edit(func(r list) { r[8].Balances[1].Limit.Rho = 9 })},
+		{"does not cover", edit(func(r list) { r[8].Cost.Rho, r[8].Balances[0].Spent.Rho, r[8].Balances[1].Spent.Rho = 41, 71, 41 })},
+		{"does not cover", edit(func(r list) { r[8].Balances[1].Limit.Rho = 9 })},
 		{"was charged before", edit(func(r list) { r[8].Request = "first" })},
 		{"claim of zero", edit(func(r list) { r[8].Cost.Rho, r[8].Balances[0].Spent.Rho, r[8].Balances[1].Spent.Rho = 0, 30, 0 })},
 		{"names no account", edit(func(r list) { r[8].Balances = nil })},

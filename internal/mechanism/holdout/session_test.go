@@ -379,7 +379,7 @@ func TestUsedUp(t *testing.T) {
 	}
 }
 
-// Where the budget does not admit a round nothing is compared, and the session goes on when it
+// Where the budget does not cover a round nothing is compared, and the session goes on when it
 // does.
 func TestBudget(t *testing.T) {
 	tariff := must(Price(small()))

@@ -114,7 +114,7 @@ const MaxTries = 20
 
 var (
 	// ErrBudget is returned when a charge does not fit into what is left. Nothing was spent.
-	ErrBudget = errors.New("the budget does not admit this charge")
+	ErrBudget = errors.New("the budget does not cover this charge")
 	// ErrName is returned when a name comes again with another charge. Nothing was spent, and what
 	// the name stands for must not be drawn: it was not paid for.
 	ErrName = errors.New("this name was charged before, with another cost or another mechanism")

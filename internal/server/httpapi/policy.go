@@ -40,8 +40,8 @@ type PolicyColumn struct {
 	Type   string `json:"type"`
 	Bounds string `json:"bounds"`
 	Keys   string `json:"keys"`
-	Sum    string `json:"sum" doc:"True if you can sum and average it"`
-	Group  string `json:"group" doc:"True if you can group by it"`
+	Sum    string `json:"sum" doc:"Whether you can sum and average it: yes, no, or what is missing"`
+	Group  string `json:"group" doc:"Whether you can group by it: yes or no"`
 }
 
 // PolicyDataset is a dataset of the policy, readably.

@@ -42,7 +42,7 @@ type Logins struct {
 
 type loginsInput struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	User  string `query:"user" maxLength:"64" doc:"Only those of this analyst. An analyst sees only their own, whatever this says"`
+	User  string `query:"user" maxLength:"64" doc:"Only those of this user. An analyst sees only their own, whatever this says"`
 }
 
 // userHandler serves users, their tokens and their logins.
@@ -253,7 +253,7 @@ type tokenInput struct {
 type newTokenAnswer struct{ Body NewToken }
 
 type tokensInput struct {
-	User string `query:"user" maxLength:"64" doc:"Only those of this analyst. An analyst sees only their own, whatever this says"`
+	User string `query:"user" maxLength:"64" doc:"Only those of this user. An analyst sees only their own, whatever this says"`
 }
 
 type tokenPath struct {

@@ -104,10 +104,10 @@ func (m *manual) serve(w http.ResponseWriter, r *http.Request) {
 	case name == "style.css":
 		send(w, r, http.StatusOK, "text/css; charset=utf-8", style)
 	case name == "search":
-		query := r.URL.Query().Get("q")
+		query := cut(r.URL.Query().Get("q"))
 		m.show(w, r, http.StatusOK, shown{Title: "Search", Query: query, Searched: true, Found: m.search(query)})
 	case strings.HasPrefix(name, "img/"):
-		picture, err := fs.ReadFile(docs.Files, path.Clean(name))
+		picture, err := fs.ReadFile(docs.Files, name) // which takes no path with .. in it
 		if err != nil {
 			m.miss(w, r)
 			return

@@ -134,6 +134,9 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q is not quoted", query)
 		}
 	}
+	if _, body := ask(t, "GET", "/docs/search?q="+strings.Repeat("%22", 2000)); len(body) > 3000 {
+		t.Errorf("%d bytes are sent back", len(body))
+	}
 	all, _ := read()
 	for _, query := range []string{"", "?!", strings.Repeat("epsilon ", 10_000), strings.Repeat("é", 1000), "the of and"} {
 		if got := all.search(query); len(got) > maxFound {
@@ -145,7 +148,8 @@ func TestSearch(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	for address, status := range map[string]int{
 		"/docs": 200, "/docs/": 200, "/docs/owner": 200, "/docs/search": 200, "/docs/style.css": 200, "/docs/img/stream.svg": 200,
-		"/docs/nowhere": 404, "/docs/owner.md": 404, "/docs/img/../../go.mod": 404, "/docs/img/": 404, "/docsx": 418, "/v1/health": 418,
+		"/docs/nowhere": 404, "/docs/owner.md": 404, "/docs/img/../../go.mod": 404, "/docs/img/../owner.md": 404, "/docs/img/": 404,
+		"/docsx": 418, "/v1/health": 418,
 	} {
 		r, body := ask(t, "GET", address)
 		if r.StatusCode != status {

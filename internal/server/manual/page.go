@@ -3,6 +3,7 @@ package manual
 import (
 	"bytes"
 	"html/template"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -139,12 +140,12 @@ func (a *anchors) Generate(value []byte, _ ast.NodeKind) []byte {
 		}
 		return -1
 	}, strings.TrimSpace(string(value)))
-	for another := name; ; another += "-1" {
-		if !a.given[another] {
-			a.given[another] = true
-			return []byte(another)
-		}
+	another := name
+	for n := 1; a.given[another]; n++ {
+		another = name + "-" + strconv.Itoa(n)
 	}
+	a.given[another] = true
+	return []byte(another)
 }
 
 func (a *anchors) Put(value []byte) { a.given[string(value)] = true }

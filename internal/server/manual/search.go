@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -76,16 +77,26 @@ var favour = map[string]float64{"analyst": 1.5, "backup": 1.5, "budget": 1.8, "o
 	"sql": 1.5, "sql-private": 1.5, "time": 1.2, "users": 1.5, "accounting": 0.5, "benchmarks": 0.4, "commands": 0.6, "design": 0.4,
 	"enforcement": 0.6, "holdout": 0.6, "http": 0.6, "mechanisms": 0.5, "researcher": 0.5, "testing": 0.5, "threat-model": 0.6}
 
-// search returns the sections that a query is most likely about, the best first. A word that few
-// sections have says more, and one in a heading more than one below it.
-func (m *manual) search(query string) []section {
+// searching lets one search run at a time: who has not signed in keeps one processor busy at most.
+var searching sync.Mutex
+
+// cut is as much of a query as is looked for, and shown again.
+func cut(query string) string {
 	if len(query) > maxQueryBytes {
 		query = query[:maxQueryBytes]
 	}
-	words := terms(query)
+	return strings.ToValidUTF8(query, "")
+}
+
+// search returns the sections that a query is most likely about, the best first. A word that few
+// sections have says more, and one in a heading more than one below it.
+func (m *manual) search(query string) []section {
+	words := terms(cut(query))
 	if len(words) > maxQueryWords {
 		words = words[:maxQueryWords]
 	}
+	searching.Lock()
+	defer searching.Unlock()
 	type scored struct {
 		section
 		score float64

@@ -361,7 +361,7 @@ var ownDescriptions = map[string]string{
 	"dp.epsilon":    "the price of a question",
 	"dp.delta":      "how much delta private keys may cost",
 	"dp.error":      "the error that counts and sums should have, at the lowest price",
-	"dp.confidence": "how often the exact number lies within the error",
+	"dp.confidence": "how often the exact number is within the error",
 	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
 	"dp.max_groups": "the most groups that one person counts in",
 	"dp.max_sum":    "the most that one person adds to a sum in one group",

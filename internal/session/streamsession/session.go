@@ -301,7 +301,7 @@ func (p *streamPlan) affords(ctx context.Context, j sessionhost.Journal, cost dp
 	return !slices.ContainsFunc(balances, func(b ledger.Balance) bool { return !b.Spent.Add(cost).Fits(b.Limit) }), err
 }
 
-// spentRefusal says that the stream's own budget does not admit a question.
+// spentRefusal says that the stream's own budget does not cover a question.
 func (p *streamPlan) spentRefusal() error {
 	return api.Refuse("ask again what was asked before, or ask this with a price of its own: SET dp.epsilon",
 		"the stream %s cannot answer this with what is left of its budget", p.policy.Name)

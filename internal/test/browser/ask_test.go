@@ -94,7 +94,7 @@ func climb(t *testing.T, w *world) {
 // remembered: what was asked is in the history of this browser, is written back by a click, and is
 // gone when somebody signs out.
 func remembered(t *testing.T, w *world) {
-	tb := w.open(t, "/ask", "ana")
+	tb := w.open(t, "/ask", "ana", "^status: 401 POST /v1/explain$") // a price that is asked for as she signs out
 	sql := "SELECT COUNT(*) AS n FROM patients WHERE age > 13"
 	tb.ask(sql)
 	tb.write("SELECT COUNT(*) FROM patients")

@@ -173,13 +173,13 @@ def _refuse_leaks(estimator: Any) -> None:
             raise LeakError(
                 "cross-validation reveals exact scores on the rows, which are not private, and each training costs epsilon again: write "
                 f"{type(estimator).__name__}(evaluate=0.1) for a private estimate, tune=[1, 10, 100] for a private choice of the regulariser, "
-                "or public_rows=True if anybody may know the rows"
+                "or public_rows=True if everybody may know the rows"
             )
         if module.startswith("sklearn.") and not module.startswith(_HARMLESS):
             raise LeakError(
                 f"{type(caller).__name__ if isinstance(caller, BaseEstimator) else module} around {type(estimator).__name__} learns from the "
                 "rows too, or trains it several times: what it learns is not private, and each training costs epsilon again; fit "
-                f"{type(estimator).__name__} by itself, or write public_rows=True if anybody may know the rows"
+                f"{type(estimator).__name__} by itself, or write public_rows=True if everybody may know the rows"
             )
         frame = frame.f_back
 
@@ -331,8 +331,8 @@ class DiscreetClassifier(ClassifierMixin, _Linear):  # type: ignore[misc]
             _refuse_leaks(self)
         if self.classes is None:
             raise LeakError(
-                "reading the classes from y would not be private: write classes=[...] with those that anybody may know, or "
-                'classes="public" if anybody may know which there are'
+                "reading the classes from y would not be private: write classes=[...] with those that everybody may know, or "
+                'classes="public" if everybody may know which there are'
             )
         labels = _target(y)
         public = isinstance(self.classes, str) and self.classes == "public"

@@ -210,16 +210,16 @@ type Setting struct{ Name, About string }
 
 // KnownSettings is every setting, and what it is. Package curator gives them their meaning.
 var KnownSettings = []Setting{
-	{"dp.epsilon", "what a question pays"},
-	{"dp.delta", "how much of delta private keys may cost"},
+	{"dp.epsilon", "the price of a question"},
+	{"dp.delta", "how much delta private keys may cost"},
 	{"dp.error", "the error that counts and sums should have, at the lowest price"},
 	{"dp.confidence", "how often the exact number is within the error"},
 	{"dp.mechanism", "the noise of counts and sums: laplace or gaussian"},
-	{"dp.max_groups", "the most groups in which one person counts"},
+	{"dp.max_groups", "the most groups that one person counts in"},
 	{"dp.max_sum", "the most that one person adds to a sum in one group"},
 	{"dp.stream", "whether counts go through a stream of the policy: auto, on or off"},
 	{"dp.errors", "whether answers have columns of error bars: off, columns or interval"},
-	{"dp.counts", "whether counts below 0 are shown as they are (noisy) or as 0 (nonnegative)"},
+	{"dp.counts", "whether negative counts are shown as they are (noisy) or as 0 (nonnegative)"},
 }
 
 // Settings are the values that were set, as they were written.

@@ -62,9 +62,9 @@ its price and what is left. A question that was asked before gets the same answe
   discreet query --policy hospital.yaml --as ana            asks for questions, on a terminal; \? there shows help
   discreet query --policy hospital.yaml --as ana < questions.sql
 
-Statements on standard input end with a semicolon. They run in order, up to the first that fails. What you type is saved for the next time in
-$XDG_STATE_HOME/discreet/history (~/.local/state if that is not set), which only you can read. --no-history saves
-nothing; nor is a line that begins with a space saved.`
+Statements on standard input end with a semicolon. They run in order, up to the first that fails. What you type
+is saved for the next time in $XDG_STATE_HOME/discreet/history (~/.local/state if that is not set), which only you
+can read. --no-history saves nothing; nor is a line that begins with a space saved.`
 }
 
 func (c *QueryCmd) Run(ctx context.Context, s console.Screen) error {

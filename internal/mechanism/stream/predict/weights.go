@@ -63,7 +63,7 @@ func NewWeights(d *linear.Domain, size float64) (Predictor, error) {
 
 func newWeights(d *linear.Domain, size float64, t tuning) (*weights, error) {
 	if !(size > 0) || math.IsInf(size, 0) {
-		return nil, fmt.Errorf("%w: there must be people, and %v is not a number of them", errPredictor, size)
+		return nil, fmt.Errorf("%w: the number of people must be above 0, not %v", errPredictor, size)
 	}
 	w := &weights{domain: d, tuning: t, people: size, cells: make([]int64, d.Cells())}
 	for i := range d.Attributes() {
