@@ -220,7 +220,8 @@ func newReplace(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if more := utf8.RuneCountInString(to); more > utf8.RuneCountInString(from) {
 		if t.MaxLength == 0 || t.MaxLength*more > maxJoined {
 			return nil, syntax.Refuse(pos, "take the beginning of the text first, as in replace(left(name, 20), 'a', 'bc')",
-				"where replace lengthens a text, the result can have at most %d characters, but a column's text can have any length", maxJoined)
+				"where replace lengthens a text, the result can have at most %d characters, but a column's text can have any length",
+				maxJoined)
 		}
 		t = textType(t.MaxLength * more)
 	}

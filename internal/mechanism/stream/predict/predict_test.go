@@ -207,9 +207,9 @@ func TestBadPredictors(t *testing.T) {
 		make func() (Predictor, error)
 		want string
 	}{
-		{func() (Predictor, error) { return NewWeights(small, 0) }, "there must be people"},
-		{func() (Predictor, error) { return NewWeights(small, math.NaN()) }, "there must be people"},
-		{func() (Predictor, error) { return NewWeights(small, math.Inf(1)) }, "there must be people"},
+		{func() (Predictor, error) { return NewWeights(small, 0) }, "the number of people must be above 0"},
+		{func() (Predictor, error) { return NewWeights(small, math.NaN()) }, "the number of people must be above 0"},
+		{func() (Predictor, error) { return NewWeights(small, math.Inf(1)) }, "the number of people must be above 0"},
 		{func() (Predictor, error) { return NewEnsemble(small, 5, 7) }, "8 to 32 members, not 7"},
 		{func() (Predictor, error) { return NewEnsemble(small, 5, 33) }, "8 to 32 members, not 33"},
 		{func() (Predictor, error) { return NewEnsemble(large, 5, 32) }, "32 histograms of 2000000 cells are too large"},
