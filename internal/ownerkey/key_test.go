@@ -56,10 +56,10 @@ func TestBadFiles(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":  {"", "does not hold a private key"},
-		"text":   {"secret 4711", "does not hold a private key"},
+		"text":   {"secret word", "does not hold a private key"},
 		"public": {string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "does not hold a private key"},
 		"ecdsa":  {string(pem.EncodeToMemory(&pem.Block{Type: blockType, Bytes: der})), "does not hold an Ed25519 key"},
-		"broken": {string(pem.EncodeToMemory(&pem.Block{Type: blockType, Bytes: []byte("secret 4711")})), "does not hold an Ed25519 key"},
+		"broken": {string(pem.EncodeToMemory(&pem.Block{Type: blockType, Bytes: []byte("secret word")})), "does not hold an Ed25519 key"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -67,7 +67,7 @@ func TestBadFiles(t *testing.T) {
 		}
 		_, err := Load(path)
 		var bad *Error
-		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "4711") {
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret word") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
