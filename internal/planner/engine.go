@@ -362,9 +362,21 @@ func (c *lengthCounter) scan(t *policy.Table, all bool) int64 {
 			continue
 		}
 		n += columnChars + int64(len(name))*listItemChars
-		if column.Type != policy.Integer && column.Type != policy.Text && column.Type != policy.Boolean {
+		if !spelledPlainly(column) {
 			n += realColumnChars
 		}
 	}
 	return n
+}
+
+// spelledPlainly reports whether a stored column is declared without rounding and without a
+// calendar.
+func spelledPlainly(c *policy.Column) bool {
+	switch c.Type {
+	case policy.Text, policy.Boolean:
+		return true
+	case policy.Integer:
+		return c.Granularity.IsInt() && c.Granularity.Num().IsInt64() && c.Granularity.Num().Int64() == 1
+	}
+	return false
 }
