@@ -193,7 +193,7 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 		if kf.restricted { // without it, a subquery would be read as one row for each person
 			other += "; a subquery grouped by the person cannot have HAVING: name the aggregate with AS, and compare it in the outer WHERE"
 		}
-		return tree.Key{}, syntax.Refuse(pos, other, "%s identifies people or their records, and groups of one person cannot be released",
+		return tree.Key{}, syntax.Refuse(pos, other, "%s identifies people or their records, and a group per person would reveal people",
 			c.Field.Describe())
 	}
 	switch e.Type().Kind {

@@ -42,7 +42,7 @@ with that analyst's quota, and can do nothing that needs an owner.
 
 With --policy this process holds the ledger, and nobody else can ask meanwhile; 'discreet serve' is for several, and
 serves the same tools at /mcp. Give a model an analyst of its own in the policy: its share of the budget limits what
-it can learn. docs/mcp.md has the rest.`
+it can pay for. What others paid for is free to it, too. docs/mcp.md has the rest.`
 }
 
 func (c *MCPCmd) Run(ctx context.Context, s console.Screen) error {
