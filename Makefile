@@ -8,13 +8,13 @@ help: ## list what there is to make
 build: ## the binary, discreet
 	go build -trimpath -o discreet ./cmd/discreet
 
-demo: ## a demonstration: private answers beside the truth, and an attack
+demo: ## a demonstration: private answers next to the true ones, and an attack
 	go run ./cmd/discreet demo
 
 quick: ## tests of mechanisms, policies, planner and architecture: what a change breaks first
 	go test -short ./dp/... ./api ./policy ./internal/planner ./internal/planner/verify ./internal/sqlgen ./internal/architecture
 
-test: ## all tests; those that need what this machine has not are skipped
+test: ## all tests; those that need what your machine lacks are skipped
 	go test ./...
 
 lint: ## gofmt, go vet, staticcheck and golangci-lint
