@@ -150,13 +150,14 @@ func (c *connection) beginProtocol(wanted map[string]string) error {
 	}
 	c.packets.send(&pgproto3.BackendKeyData{ProcessID: running.pid, SecretKey: running.secret})
 	c.protocol.ready()
+	// Before the client hears that it is in: a server that ends from then on says so.
+	c.mu.Lock()
+	c.loggedIn = true
+	c.mu.Unlock()
 	if c.packets.flush() != nil {
 		c.server.executions.remove(running)
 		return errSilent
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.loggedIn = true
 	return c.packets.raw.SetDeadline(time.Time{})
 }
 

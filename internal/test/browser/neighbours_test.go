@@ -98,6 +98,7 @@ func TestBlur(t *testing.T) {
 // for byte, but for noisy numbers.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
+	theBrowser(t)
 	with := hospital.New(100, 1)
 	var loaded [2][]string
 	t.Run("walks", func(t *testing.T) {
