@@ -22,12 +22,16 @@ type Answer struct {
 	// Shown says that error bars are among the columns, as Settings.Errors asked for.
 	Shown bool `json:"-"`
 	// Cost is what this answer cost: zero when it had been paid for before.
-	Cost       dp.Cost   `json:"cost" doc:"What this answer cost; zero if it was already paid for"`
-	Remaining  Remaining `json:"remaining" doc:"What the analyst can still spend"`
-	More       *int64    `json:"more,omitempty" doc:"About how many more answers you can pay for at this price; missing if this one was free"`
-	Receipt    Receipt   `json:"receipt" doc:"The charge in the ledger"`
-	Limits     `json:"limits" doc:"How much one person counts"`
-	Confidence float64 `json:"confidence" doc:"The probability of the error bars"`
+	Cost      dp.Cost   `json:"cost" doc:"What this answer cost; zero if it was already paid for"`
+	Remaining Remaining `json:"remaining" doc:"What the analyst can still spend"`
+	More      *int64    `json:"more,omitempty" doc:"About how many more answers you can pay for at this price; missing if this one was free"`
+	Receipt   Receipt   `json:"receipt" doc:"The charge in the ledger"`
+	Limits    `json:"limits" doc:"How much one person counts"`
+	// Whole holds, for each value of Rows, the interval of what was asked and not of what limits
+	// kept of it, where a profile says how much they cut; nil for other values, and empty without a
+	// profile.
+	Whole      [][]*Range `json:"whole,omitempty" doc:"For each value, the interval that includes what limits cut, where a profile of the table was paid for"`
+	Confidence float64    `json:"confidence" doc:"The probability of the error bars"`
 	// Notes are sentences about the answer that a reader should know.
 	Notes List[string] `json:"notes" doc:"Sentences that a reader of the answer should know"`
 	// Version is the version of the data that the answer is about.
@@ -63,7 +67,29 @@ type Limits struct {
 	MaxRows   int64 `json:"max_rows"`
 	MaxGroups int64 `json:"max_groups"`
 	// Cut says that a person may have had more: that the two are limits and not facts.
-	Cut bool `json:"-"`
+	Cut bool `json:"cut" doc:"Whether some person may have more: then the errors do not contain what is left out"`
+	// Counted says how much that is; nil where no profile of the table was paid for.
+	Counted *Counted `json:"counted,omitempty" doc:"Which part of the rows counts, from the profile of the table; missing if there is none"`
+}
+
+// Counted says which part of the rows counts, as a profile of the table has it.
+type Counted struct {
+	Low   float64 `json:"low" doc:"The least part of the rows that counts, from 0 to 1"`
+	About float64 `json:"about" doc:"The likeliest part"`
+	High  float64 `json:"high" doc:"The largest part"`
+	// AtLeast says that some rows are left out by the question and not by limits.
+	AtLeast bool `json:"at_least" doc:"Whether the question itself leaves rows out, so that more may count"`
+	// Most is how many rows a person has who has many: few have more, if any.
+	Most int64 `json:"most" doc:"How many rows people have at most, but for some few"`
+}
+
+// Few reports whether so little counts that a number should not be shown without a warning.
+func (c *Counted) Few() bool { return c.About < 0.9 }
+
+// Range is from Low to High.
+type Range struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // Columns are those of an answer. In its JSON they are their names.

@@ -15,7 +15,7 @@ func TestJSON(t *testing.T) {
 	half := 2.5
 	start := `{"columns":["x<y"],"rows":`
 	end := `,"cost":{"epsilon":0,"rho":0,"delta":0},"remaining":{"epsilon":0,"rho":0,"delta":0,"pure":0,"keys_delta":0},` +
-		`"receipt":{"sequence":0,"hash":"","free":false},"limits":{"max_rows":1,"max_groups":2},"confidence":0.95,"notes":[],` +
+		`"receipt":{"sequence":0,"hash":"","free":false},"limits":{"max_rows":1,"max_groups":2,"cut":true},"confidence":0.95,"notes":[],` +
 		`"data_version":{"number":1},"alerts":[]}`
 	answer := api.Answer{Columns: api.Columns{{Name: "x<y", Kind: "integer"}}, Confidence: 0.95, Version: api.DataVersion{Number: 1}}
 	answer.MaxRows, answer.MaxGroups, answer.Cut = 1, 2, true

@@ -28,6 +28,7 @@ type cli struct {
 	Prepare    ownercmd.PrepareCmd   `cmd:"" charges:"never" help:"Store tables by person, which makes questions about them faster."`
 	Query      querycmd.QueryCmd     `cmd:"" help:"Ask a question and pay for the answer."`
 	Explain    querycmd.ExplainCmd   `cmd:"" help:"Show what a question would cost and how exact its answer would be. Free."`
+	Profile    querycmd.ProfileCmd   `cmd:"" help:"Count, once and with noise, how many rows people have: what limits leave out."`
 	Ask        querycmd.AskCmd       `cmd:"" help:"Ask several servers the same question, and combine their answers."`
 	Budget     querycmd.BudgetCmd    `cmd:"" help:"Show what was spent and what is left."`
 	Incidents  ownercmd.IncidentsCmd `cmd:"" help:"List questions that failed after their charge, and allow new answers again."`

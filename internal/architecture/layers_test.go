@@ -112,11 +112,13 @@ var narrow = map[string]string{
 	// ledger. Accounts and kept answers see no engine. Sessions have of the curator what
 	// sessionhost says. Only the curator holds an exact aggregate and the ledger at once.
 	"internal/curator": "api dp dp/mech internal/curator/answercache internal/curator/answers internal/curator/budgets " +
-		"internal/curator/pricing internal/engine internal/lru internal/mechanism/learn internal/planner internal/planner/meter " +
+		"internal/curator/pricing " +
+		"internal/curator/profile internal/engine internal/lru internal/mechanism/learn internal/planner internal/planner/meter " +
 		"internal/planner/syntax internal/planner/tree internal/planner/verify internal/releaseclock internal/session/holdoutsession " +
 		"internal/session/sessionhost internal/session/sparsesession internal/session/streamsession internal/session/training ledger " +
 		"policy",
 	"internal/curator/pricing": "api dp dp/mech internal/numeric internal/planner internal/planner/tree policy",
+	"internal/curator/profile": "api policy",
 	"internal/curator/answers": "api dp dp/mech internal/curator/pricing internal/engine/postquery internal/lru internal/planner " +
 		"internal/planner/expr internal/planner/tree policy",
 	"internal/curator/budgets": "api dp dp/account internal/curator/pricing ledger policy",
@@ -196,9 +198,8 @@ var narrow = map[string]string{
 		"internal/version ledger policy",
 	"cmd/discreet/internal/prompt": "api policy",
 	"cmd/discreet/internal/querycmd": ". api client cmd/discreet/internal/console cmd/discreet/internal/prompt dp " +
-		"internal/curator/budgets internal/lab/chart internal/lab/workbench internal/localsocket internal/render internal/server " +
-		"internal/server/users internal/version ledger " +
-		"policy",
+		"internal/curator/budgets internal/curator/profile internal/lab/chart internal/lab/workbench " +
+		"internal/localsocket internal/render internal/server internal/server/users internal/version ledger policy",
 	"cmd/discreet/internal/sessioncmd": ". api cmd/discreet/internal/console dp internal/lab/chart internal/lab/holdoutdemo " +
 		"internal/lab/traindemo internal/mechanism/holdout internal/mechanism/holdout/labels internal/mechanism/learn " +
 		"internal/mechanism/stream internal/render",

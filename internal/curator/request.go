@@ -171,6 +171,7 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 	if out.Receipt.Now = textOf(a.question).Now(); out.Receipt.Now != "" {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
 	}
+	a.sayCounted(ctx, out)
 	return out, nil
 }
 

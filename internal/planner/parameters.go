@@ -222,9 +222,11 @@ func (k *kindFinder) choices(c *pg.CaseExpr) {
 	k.unify(results...)
 }
 
-// aboveOnly are functions that are there for SELECTs over answers, and for nothing below the noise.
+// aboveOnly are functions that are there for SELECTs over answers, or for a person's rows, and are
+// no functions of one row.
 var aboveOnly = map[string]expr.Signature{
 	"dp_low": {Gives: "alike"}, "dp_high": {Gives: "alike"}, "dp_error": {Gives: "decimal"}, holdoutMean: {Takes: "- decimal"},
+	allRows:       {Gives: "integer"},
 	"like_escape": {Takes: "text", Gives: "text"}, "reverse": {Takes: "text", Gives: "text"},
 	"repeat": {Takes: "text integer", Gives: "text"}, "to_char": {Gives: "text"},
 	"row_number": {Gives: "integer"}, "rank": {Gives: "integer"}, "dense_rank": {Gives: "integer"},

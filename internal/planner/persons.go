@@ -327,6 +327,13 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 	if err := refusePartModifiers(f, name); err != nil {
 		return none(err)
 	}
+	if name == allRows {
+		if f.Over != nil || f.AggFilter != nil || f.AggStar || f.AggDistinct || len(f.Args) > 0 {
+			return none(syntax.Refuse(f.Location, "write dp_rows() in a subquery grouped by the person, and conditions into its WHERE",
+				"dp_rows() takes no argument, no DISTINCT, no FILTER and no OVER"))
+		}
+		uncut = true
+	}
 	filter, err := pr.in.readFilter(f)
 	if err != nil {
 		return none(err)
@@ -336,7 +343,7 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 		rows = big.NewInt(tree.MostUncut)
 	}
 	count := tree.NumberType(tree.One, new(big.Int), rows, true)
-	if f.AggStar && name == "count" && filter == nil {
+	if name == allRows || f.AggStar && name == "count" && filter == nil {
 		return tree.Part{Kind: tree.PartRows, Uncut: uncut}, count, nil
 	}
 	var arg tree.Expr = expr.NewNumber(tree.One)

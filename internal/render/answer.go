@@ -39,7 +39,7 @@ func Body(w io.Writer, a *api.Answer) {
 // Rows writes the rows of an answer as a table with their error bars.
 func Rows(w io.Writer, a *api.Answer) {
 	t := &Table{}
-	bars := make([]bool, len(a.Columns)) // whether a column has errors
+	bars, whole := make([]bool, len(a.Columns)), make([]bool, len(a.Columns)) // what a column has beside it
 	for j, c := range a.Columns {
 		bars[j] = c.Noisy && (len(a.Rows) == 0 && !c.Approximate)
 		for i := range a.Errors {
@@ -49,6 +49,12 @@ func Rows(w io.Writer, a *api.Answer) {
 		t.Header, t.Right = append(t.Header, c.Name), append(t.Right, c.Noisy && c.Kind != "text" && c.Kind != "boolean")
 		if bars[j] {
 			t.Header, t.Right = append(t.Header, PlusMinus(a.Confidence)), append(t.Right, true)
+		}
+		for i := range a.Whole {
+			whole[j] = whole[j] || a.Whole[i][j] != nil
+		}
+		if whole[j] {
+			t.Header, t.Right = append(t.Header, "with what is cut"), append(t.Right, true)
 		}
 	}
 	for i, row := range a.Rows {
@@ -63,10 +69,27 @@ func Rows(w io.Writer, a *api.Answer) {
 			if bars[j] {
 				cells = append(cells, around)
 			}
+			if whole[j] {
+				cells = append(cells, rangeCell(a.Whole[i][j]))
+			}
 		}
 		t.Add(cells...)
 	}
 	t.Write(w)
+}
+
+// rangeCell shows the interval of what was asked, cut or not: it is rough, and so are its digits.
+func rangeCell(r *api.Range) string {
+	if r == nil {
+		return ""
+	}
+	return rough(math.Floor, r.Low) + " .. " + rough(math.Ceil, r.High)
+}
+
+// rough rounds to three digits.
+func rough(to func(float64) float64, v float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(max(1, math.Abs(v))))-2)
+	return strconv.FormatFloat(to(v/max(1, unit))*max(1, unit), 'f', -1, 64)
 }
 
 // versionWords says which version of the data the answer is about, where there is more to say than

@@ -247,7 +247,11 @@ func (p *Persons) First() int { return 1 + len(p.Keys) }
 func (p *Persons) Limit() int64 { return p.From.PersonRows() }
 
 func (p *Persons) format(b *strings.Builder) {
-	fmt.Fprintf(b, "(persons %d", p.Limit())
+	limit := p.Limit()
+	if len(p.Parts) == 1 && p.Parts[0].Kind == PartRows && p.Parts[0].Uncut {
+		limit = 0 // it changes nothing: a profile stays when the owner changes max_rows
+	}
+	fmt.Fprintf(b, "(persons %d", limit)
 	for _, part := range p.Parts {
 		part.format(b)
 	}

@@ -1,0 +1,177 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/profile"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Profile returns the profile of a table where one was paid for on the data as it is. It costs
+// nothing and waits for nothing.
+func (c *Curator) Profile(ctx context.Context, analyst string, t *policy.Table, see answercache.Horizon) (*profile.Profile, bool) {
+	if !profile.Of(t) {
+		return nil, false
+	}
+	q := api.Question{Analyst: analyst, SQL: profile.Question(t), Epsilon: c.dataset.Budget.MinEpsilon, AsOf: see.AsOf}
+	a, ok := c.Remembered(ctx, q)
+	if !ok {
+		return nil, false
+	}
+	p, err := profile.Read(a)
+	return p, err == nil
+}
+
+// sayCounted adds to an answer what the profile of its table says of what limits cut. It is made of
+// what was released, and of nothing else.
+func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
+	plans := a.Priced.Statement.Plans
+	if !out.Cut || a.outer != nil || len(plans) != 1 {
+		return
+	}
+	q := &plans[0].Query
+	t, filtered := tableOf(q)
+	if t == nil {
+		return
+	}
+	p, ok := a.c.Profile(ctx, a.question.Analyst, t, a.horizon)
+	if !ok || len(p.Cells) == 0 {
+		return
+	}
+	var cut profile.Range // how many rows are left out
+	switch kept, error, known := keptRows(plans[0], out); {
+	case !filtered && len(q.Keys) == 0:
+		s := p.Share(q.MaxRows())
+		out.Counted = &api.Counted{Low: s.Low, About: s.About, High: s.High}
+		cut = p.Cut(q.MaxRows())
+	case known:
+		rows := p.Rows()
+		part := func(of, rows float64) float64 { return min(1, max(0, of/rows)) }
+		out.Counted = &api.Counted{Low: part(kept-error, rows.High), About: part(kept, rows.About), High: 1, AtLeast: true}
+		cut.High = max(0, rows.High-(kept-error))
+	case q.MaxGroups() == 1: // a condition leaves out rows that were cut, and it may be all of these
+		cut.High = p.Cut(q.MaxRows()).High
+	default:
+		return
+	}
+	if out.Counted != nil {
+		out.Counted.Most = p.Most()
+		out.Notes = append(out.Notes, sayShare(out.Counted, out.Limits))
+	}
+	addWhole(plans[0], out, cut)
+}
+
+// tableOf is the one table that a question reads, and whether it leaves rows out by itself; nil
+// where it joins tables, or reads them otherwise than row by row.
+func tableOf(q *tree.Query) (t *policy.Table, filtered bool) {
+	from, filtered := q.From, q.Where != nil
+	for {
+		switch r := from.(type) {
+		case *tree.Scan:
+			return r.Table, filtered
+		case *tree.Cut:
+			from = r.From
+		case *tree.Select:
+			from, filtered = r.From, filtered || r.Where != nil
+		default:
+			return nil, false
+		}
+	}
+}
+
+// stat is what a column shows, where it shows a noisy count or sum as it is.
+func stat(p *tree.Plan, column int) *tree.Measure {
+	r, ok := p.Columns[column].Expr.(*tree.Released)
+	if !ok || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat {
+		return nil
+	}
+	return &p.Query.Measures[p.Stats[r.Stat].Measure]
+}
+
+// keptRows is how many rows count in all groups of an answer, and its error, where it counts them
+// and shows all groups.
+func keptRows(p *tree.Plan, a *api.Answer) (kept, error float64, known bool) {
+	if p.Having != nil || p.Limit != nil || p.Offset > 0 || p.Distinct || len(p.Within) > 0 || p.Query.Choice != nil {
+		return 0, 0, false
+	}
+	for j := range a.Columns {
+		if m := stat(p, j); m == nil || m.Kind != tree.CountRows {
+			continue
+		}
+		for i := range a.Rows {
+			v, e := number(a.Rows[i][j]), a.Errors[i][j]
+			if e == nil || math.IsNaN(v) {
+				return 0, 0, false
+			}
+			kept, error = kept+v, error+*e**e
+		}
+		return kept, math.Sqrt(error), len(a.Rows) > 0
+	}
+	return 0, 0, false
+}
+
+// addWhole adds the intervals that include what limits cut: each of so many rows can have been in
+// any group, and adds to a count 0 or 1, and to a sum a value within the bounds.
+func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range) {
+	whole := make([][]*api.Range, len(a.Rows))
+	some := false
+	for i := range a.Rows {
+		whole[i] = make([]*api.Range, len(a.Columns))
+		for j := range a.Columns {
+			m, e := stat(p, j), a.Errors[i][j]
+			v := number(a.Rows[i][j])
+			if m == nil || e == nil || math.IsNaN(v) || m.Most != nil || m.Kind == tree.Quantile {
+				continue
+			}
+			least, most := 0.0, 1.0
+			if m.Kind == tree.Sum {
+				t := m.Arg.Type()
+				least, most = min(0, steps(t.Lo, t.Step)), max(0, steps(t.Hi, t.Step))
+			}
+			low, high := v-*e+cut.High*least, v+*e+cut.High*most
+			if m.Kind == tree.CountRows {
+				low += cut.Low // these were rows too
+			}
+			whole[i][j], some = &api.Range{Low: low, High: high}, true
+		}
+	}
+	if some {
+		a.Whole = whole
+	}
+}
+
+func number(v any) float64 {
+	var f float64
+	if _, err := fmt.Sscan(fmt.Sprint(v), &f); err != nil {
+		return math.NaN()
+	}
+	return f
+}
+
+func steps(n *big.Int, step *big.Rat) float64 {
+	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), step).Float64()
+	return f
+}
+
+// sayShare says how much counts, in one sentence.
+func sayShare(c *api.Counted, l api.Limits) string {
+	percent := func(f float64) string { return fmt.Sprintf("%.0f", 100*f) }
+	limits := fmt.Sprintf("max_rows %d", l.MaxRows)
+	if l.MaxGroups > 1 {
+		limits += fmt.Sprintf(", max_groups %d", l.MaxGroups)
+	}
+	if !c.AtLeast && c.Low > 0.995 {
+		return fmt.Sprintf("all rows count, if nobody has more than %d", c.Most)
+	}
+	share := fmt.Sprintf("about %s %% (%s to %s)", percent(c.About), percent(c.Low), percent(c.High))
+	if c.AtLeast {
+		share = "at least " + percent(c.Low) + " %"
+	}
+	return fmt.Sprintf("%s of the rows count (%s), if nobody has more than %d rows", share, limits, c.Most)
+}
