@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/answercache"
@@ -141,9 +142,24 @@ func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range) {
 			whole[i][j], some = &api.Range{Low: low, High: high}, true
 		}
 	}
-	if some {
-		a.Whole = whole
+	if !some {
+		return
 	}
+	a.Whole = whole
+	if len(a.Rows) > 1 {
+		return // beside each row
+	}
+	for j, c := range a.Columns {
+		if r := whole[0][j]; r != nil {
+			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut", c.Name, rough(math.Floor, r.Low), rough(math.Ceil, r.High)))
+		}
+	}
+}
+
+// rough writes three digits of a number.
+func rough(to func(float64) float64, v float64) string {
+	unit := max(1, math.Pow(10, math.Floor(math.Log10(max(1, math.Abs(v))))-2))
+	return strconv.FormatFloat(to(v/unit)*unit, 'f', -1, 64)
 }
 
 func number(v any) float64 {

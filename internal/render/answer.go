@@ -51,7 +51,7 @@ func Rows(w io.Writer, a *api.Answer) {
 			t.Header, t.Right = append(t.Header, PlusMinus(a.Confidence)), append(t.Right, true)
 		}
 		for i := range a.Whole {
-			whole[j] = whole[j] || a.Whole[i][j] != nil
+			whole[j] = whole[j] || a.Whole[i][j] != nil && len(a.Whole) > 1 // a note says it of one row
 		}
 		if whole[j] {
 			t.Header, t.Right = append(t.Header, "with what is cut"), append(t.Right, true)

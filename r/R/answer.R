@@ -69,7 +69,7 @@ beside <- function(out, read) {
 }
 
 limits_text <- function(limits) {
-  if (is.null(limits) || limits$max_rows <= 1) return(character())
+  if (!isTRUE(limits$cut)) return(character())
   sprintf("one person counts with at most %s rows in each of at most %s group%s; the intervals leave out the bias of this limit",
           limits$max_rows, limits$max_groups, if (limits$max_groups == 1) "" else "s")
 }

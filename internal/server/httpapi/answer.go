@@ -24,10 +24,11 @@ import (
 // Line is a line of an answer that is sent row by row. It has one of meta, row and end.
 type Line struct {
 	Meta *Meta `json:"meta,omitempty" doc:"The first line"`
-	// Row and Errors are of a row.
-	Row    []any      `json:"row,omitempty" doc:"The values of a row"`
-	Errors []*float64 `json:"errors,omitempty" doc:"The error bars of a row; left out if nobody knows them"`
-	End    *End       `json:"end,omitempty" doc:"The last line. An answer without this line was cut off"`
+	// Row, Errors and Whole are of a row.
+	Row    []any        `json:"row,omitempty" doc:"The values of a row"`
+	Errors []*float64   `json:"errors,omitempty" doc:"The error bars of a row; left out if nobody knows them"`
+	Whole  []*api.Range `json:"whole,omitempty" doc:"For each value of the row, the interval that includes what limits cut; left out without a profile"`
+	End    *End         `json:"end,omitempty" doc:"The last line. An answer without this line was cut off"`
 }
 
 // Meta is everything about an answer but its rows.
@@ -55,6 +56,9 @@ func answerSize(a *api.Answer, media string) int {
 	n, _ := clientlimits.RowsSize(a.Rows)
 	for _, row := range a.Errors {
 		n += 24 + 16*len(row)
+	}
+	for _, row := range a.Whole {
+		n += 24 + 64*len(row)
 	}
 	for _, row := range a.Parts {
 		n += 24 + 256*len(row)
@@ -119,6 +123,9 @@ func writeLines(c huma.Context, a *api.Answer) {
 		line := Line{Row: row}
 		if a.Errors != nil {
 			line.Errors = a.Errors[i]
+		}
+		if a.Whole != nil {
+			line.Whole = a.Whole[i]
 		}
 		if e.Encode(line) != nil {
 			abort()

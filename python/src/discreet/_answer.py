@@ -48,6 +48,8 @@ class Noisy:
     confidence: float
     notes: list[str]
     raw: dict[str, Any] = field(repr=False, compare=False)
+    whole: list[tuple[tuple[float, float] | None, ...]] | None = None
+    """For each value the interval that includes what limits cut; None without a profile of the table."""
 
     @property
     def names(self) -> list[str]:
@@ -99,17 +101,19 @@ class Noisy:
 
     def __str__(self) -> str:
         heads, lines = [], []
-        bars = self._bars()
+        bars, wide = self._bars(), self._wide()
         for i, c in enumerate(self.columns):
             heads += [clean(c.name)] + ([f"±{100 * self.confidence:.4g}%"] if i in bars else [])
+            heads += ["with what is cut"] if i in wide else []
         for r, row in enumerate(self.rows):
             cells: list[str] = []
             for i, value in enumerate(row):
                 shown, error = pair(value, self.error_at(r, i), self.columns[i].kind)
                 cells += [shown, error] if i in bars else [shown]
+                cells += [self._span(r, i)] if i in wide else []
             lines.append(cells)
         widths = [max(map(len, cells)) for cells in zip(heads, *lines, strict=True)]
-        sides = [">" if kind in _NUMBERS else "<" for i, c in enumerate(self.columns) for kind in [c.kind] + ["real"] * (i in bars)]
+        sides = [">" if kind in _NUMBERS else "<" for i, c in enumerate(self.columns) for kind in [c.kind] + ["real"] * ((i in bars) + (i in wide))]
         out = [
             "  ".join(f"{x:{side}{w}}" for x, side, w in zip(cells, sides, widths, strict=True)).rstrip() for cells in [heads, *lines]
         ]
@@ -131,6 +135,16 @@ class Noisy:
     def error_at(self, row: int, column: int) -> float | None:
         """The error of one value."""
         return self.errors[row][column] if self.errors else None
+
+    def _wide(self) -> list[int]:
+        """The columns whose intervals with what is cut stand beside them; a note says it of a single row."""
+        if not self.whole or len(self.rows) < 2:
+            return []
+        return [i for i in range(len(self.columns)) if any(row[i] for row in self.whole)]
+
+    def _span(self, row: int, column: int) -> str:
+        span = self.whole[row][column] if self.whole else None
+        return f"{span[0]:.3g} .. {span[1]:.3g}" if span else ""
 
     def _bars(self) -> list[int]:
         """The columns that have errors."""
@@ -366,10 +380,25 @@ def _read(body: bytes) -> Answer:
         more=meta.get("more"),
         receipt=Receipt.of(meta["receipt"]),
         confidence=float(meta["confidence"]),
-        notes=list(meta["notes"]),
+        notes=list(meta["notes"]) + limit_words(meta["limits"]),
+        whole=_whole([line.get("whole") for line in lines[1:-1]]),
         data_version=meta["data_version"]["number"],
         raw=meta,
     )
+
+
+def limit_words(limits: dict[str, Any]) -> list[str]:
+    """What an answer leaves out, where its limits cut people who have more."""
+    if not limits.get("cut"):
+        return []
+    rows, groups = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in [(limits["max_rows"], "row"), (limits["max_groups"], "group")])
+    return [f"one person counts with at most {rows} in each of at most {groups}; the errors leave out the bias of this limit"]
+
+
+def _whole(lines: list[list[dict[str, float] | None] | None]) -> list[tuple[tuple[float, float] | None, ...]] | None:
+    if not any(lines):
+        return None
+    return [tuple((r["low"], r["high"]) if r else None for r in line or []) for line in lines]
 
 
 def table(columns: list[dict[str, Any]], rows: list[list[Any]], errors: list[list[float | None]] | None) -> dict[str, Any]:
