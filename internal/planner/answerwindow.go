@@ -73,7 +73,8 @@ type windowSplit struct {
 func (pn planner) planWindows(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if !isAggregated(s) {
 		return nil, nil, syntax.Refuse(windowLocation(s), "group them first: windows work on the rows of an answer, as in "+
-			"SELECT sex, COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY sex", "a window over rows would show the contents of single rows")
+			"SELECT "+exampleKey+", COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY "+exampleKey,
+			"a window over rows would show the contents of single rows")
 	}
 	w := &windowSplit{inner: proto.Clone(s).(*pg.SelectStmt), outer: selectAnswer(number)}
 	w.inner.TargetList, w.inner.SortClause, w.inner.DistinctClause, w.inner.WindowClause = nil, nil, nil, nil

@@ -314,13 +314,19 @@ func hasSubquery(n *pg.Node) bool {
 	return found
 }
 
+// exampleKey stands in what a refusal proposes for a column that a table of the question can be
+// grouped by, which is not known where a name is read.
+const exampleKey = "\x00"
+
+const exampleQuestion = "SELECT " + exampleKey + ", COUNT(*) ... GROUP BY " + exampleKey
+
 // columnName returns the name of a column reference, with its table where it has one.
 func columnName(c *pg.ColumnRef) (string, error) {
 	var parts []string
 	for _, f := range c.Fields {
 		s := f.GetString_()
 		if s == nil {
-			return "", syntax.Refuse(c.Location, "name aggregates and keys, as in SELECT sex, COUNT(*) ... GROUP BY sex",
+			return "", syntax.Refuse(c.Location, "name aggregates and keys, as in "+exampleQuestion,
 				"* would show rows of the data")
 		}
 		parts = append(parts, s.GetSval())

@@ -53,7 +53,7 @@ func PrepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Option
 		}
 		return err
 	})
-	return h, err
+	return h, withOwnKey(ds, text, err)
 }
 
 func prepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Options) (*tree.Holdout, error) {

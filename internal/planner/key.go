@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 
@@ -199,7 +200,8 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 	switch e.Type().Kind {
 	case tree.Real:
 		return tree.Key{},
-			syntax.Refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "you cannot group by floating-point numbers")
+			syntax.Refuse(pos, "group by a comparison, as in "+named(e)+" >= 10, or ask the owner for a granularity in the policy",
+				"you cannot group by floating-point numbers")
 	case tree.Identity:
 		return tree.Key{}, syntax.Refuse(pos, "group by another column", "you cannot group by this")
 	}
@@ -222,6 +224,17 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 		return tree.Key{}, err
 	}
 	return tree.Key{Expr: e, Private: true}, nil
+}
+
+// named is the name of the first column of an expression.
+func named(e tree.Expr) string {
+	name := "x"
+	tree.Walk(e, func(x tree.Expr) {
+		if c, ok := x.(*tree.Column); ok && name == "x" {
+			name = c.Field.Describe()
+		}
+	})
+	return name
 }
 
 // refuseUnlessPrivate refuses a key without public values unless the owner has said of each of its
@@ -256,7 +269,14 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 		name = bad.Field.Describe()
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
-		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE",
+		instead := "group by width_bucket(" + name + ", 0, 100, 10)"
+		if t := bad.Field.Type; bad.Field.Source.Bounds != nil && t.Step != nil {
+			width := new(big.Rat).SetInt(new(big.Int).Sub(t.Hi, t.Lo))
+			if width.Mul(width, t.Step).Cmp(big.NewRat(maxGroups-1, 1)) < 0 {
+				instead += " or floor(" + name + ")"
+			}
+		}
+		return syntax.Refuse(pos, instead+", or compare it in WHERE",
 			"%s has no public keys: a value of a decimal can belong to a single person", name)
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Bounds != nil {

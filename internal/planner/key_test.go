@@ -2,13 +2,16 @@ package planner_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
@@ -221,6 +224,9 @@ datasets:
           cost:  {type: decimal, bounds: [0, 10000], granularity: 0.01}
           euros: {type: integer, bounds: [0, 10000]}
           score: {type: integer}
+          fee:   {type: decimal, granularity: 0.01}
+          bonus: {type: decimal, bounds: [0, 5000000], granularity: 0.01}
+          share: {type: decimal}
           sex:   {type: text, keys: [F, M]}
           zip:   {type: text}
           code:  {type: integer, keys: private}
@@ -232,6 +238,27 @@ datasets:
           day: {type: date}
           at:  {type: timestamp}
 `
+
+// TestProposedKeys: what the refusal of a decimal proposes to group by is accepted.
+func TestProposedKeys(t *testing.T) {
+	ds := parsed(t, clinic)
+	for _, column := range []string{"cost", "fee", "bonus", "share"} {
+		_, err := planner.Prepare(ds, "SELECT "+column+", COUNT(*) FROM people GROUP BY "+column, planner.Options{})
+		var r *api.Refusal
+		if !errors.As(err, &r) {
+			t.Fatalf("%s: %v", column, err)
+		}
+		proposed := regexp.MustCompile(`(width_bucket|floor)\([^)]*\)|\w+ >= \d+`).FindAllString(r.Instead, -1)
+		if len(proposed) == 0 {
+			t.Errorf("%s: nothing is proposed: %s", column, r.Instead)
+		}
+		for _, key := range proposed {
+			if _, err := planner.Prepare(ds, "SELECT "+key+", COUNT(*) FROM people GROUP BY 1", planner.Options{}); err != nil {
+				t.Errorf("%s is proposed, and then refused: %v", key, err)
+			}
+		}
+	}
+}
 
 // keysOf are the values of the only key of a question, as an answer shows them.
 func keysOf(t testing.TB, ds *policy.Dataset, text string) []string {

@@ -26,7 +26,7 @@ import (
 func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples []api.Parameter, err error) {
 	k, err := findKinds(ds, text)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, withOwnKey(ds, text, err)
 	}
 	samples = make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {

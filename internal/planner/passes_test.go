@@ -16,6 +16,7 @@ import (
 var passes = [][]string{
 	{"doc.go"},
 	{"clauses.go"},
+	{"examplekey.go"},
 	{"calculator.go"},
 	{"names.go"},
 	{"expression.go", "operator.go", "time.go"},

@@ -64,7 +64,7 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return err
 	})
 	if err != nil {
-		return nil, text.HintQuotes(err)
+		return nil, withOwnKey(ds, text, text.HintQuotes(err))
 	}
 	return st, nil
 }

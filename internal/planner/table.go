@@ -30,7 +30,7 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (table
 		}
 		return err
 	})
-	return table, err
+	return table, withOwnKey(ds, syntax.Open(features, nil), err)
 }
 
 func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {
