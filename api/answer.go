@@ -67,7 +67,7 @@ type Limits struct {
 	MaxRows   int64 `json:"max_rows"`
 	MaxGroups int64 `json:"max_groups"`
 	// Cut says that a person may have had more: that the two are limits and not facts.
-	Cut bool `json:"cut" doc:"Whether some person may have more: then the errors do not contain what is left out"`
+	Cut bool `json:"cut" doc:"True if people may have more rows or groups than count; the errors leave out what that leaves out"`
 	// Counted says how much that is; nil where no profile of the table was paid for.
 	Counted *Counted `json:"counted,omitempty" doc:"Which part of the rows counts, from the profile of the table; missing if there is none"`
 }

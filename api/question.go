@@ -82,6 +82,8 @@ type Explanation struct {
 	// Noise says why it is this noise, where the budget admits two.
 	Noise string   `json:"noise,omitempty"`
 	Free  []string `json:"free"`
+	// NoError says why dp.error cannot be set; empty where it can.
+	NoError string `json:"no_error,omitempty"`
 	// Cost is the price of everything, and Pay what would be charged now: less, where some was paid
 	// for.
 	Cost dp.Cost `json:"cost"`
@@ -122,8 +124,10 @@ type Inquiry struct {
 	MaxGroups int64         `json:"max_groups"`
 	Bounds    string        `json:"bounds"`
 	Measures  []Measurement `json:"measures"`
-	Cost      dp.Cost       `json:"cost"`
-	Known     bool          `json:"known"`
+	// Averages are what is made of the measures and has no error before there is an answer.
+	Averages []AverageInquiry `json:"averages,omitempty"`
+	Cost     dp.Cost          `json:"cost"`
+	Known    bool             `json:"known"`
 	// Record is the charge that paid for what is known, and Derived says that it paid for another
 	// question, of whose answer this one is made. Its error is then at most that of the measures
 	// here.
@@ -153,6 +157,13 @@ type Measurement struct {
 	Error       *float64 `json:"error"` // the half width of the interval; null where nobody can know it
 	Why         string   `json:"why"`
 	Cost        dp.Cost  `json:"cost"`
+}
+
+// AverageInquiry says about how exact an average would be. It is made of the noise and the bounds
+// alone; how many values a group has is not known.
+type AverageInquiry struct {
+	Average string  `json:"average"`
+	Spread  float64 `json:"spread" doc:"About the error of an average of one value; of n values it is an n-th of this"`
 }
 
 // StreamInquiry is a question that would be answered through a stream.

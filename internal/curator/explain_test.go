@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
@@ -35,6 +36,45 @@ func freely(w *curatortest.World, q api.Question) (*api.Answer, *api.Explanation
 		w.T.Errorf("%s: it cost %v, %+v", q.SQL, a.Cost, a.Receipt)
 	}
 	return a, nil
+}
+
+// What an average is expected to be off by, from how many values there are, is about what its answer
+// is off by; and an answer says whether a limit on what one person counts left something out.
+func TestExpected(t *testing.T) {
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		w := curatortest.New(t, budget)
+		for sql, spreads := range map[string]int{
+			"SELECT COUNT(*) AS n, AVG(age) FROM patients":                  1,
+			"SELECT COUNT(cost) AS n, AVG(cost) FROM visits":                1,
+			"SELECT COUNT(*) AS n, SUM(cost) FROM visits":                   0,
+			"SELECT COUNT(DISTINCT pid) FROM visits":                        0,
+			"SELECT ward, COUNT(DISTINCT pid) FROM visits GROUP BY ward":    0,
+			"SELECT COUNT(DISTINCT pid), COUNT(*) FROM visits":              0,
+			"SELECT COUNT(DISTINCT pid) FROM visits WHERE ward = 'surgery'": 0,
+		} {
+			q := api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Epsilon: dp.One}, Request: curatortest.FreshID()}
+			e, err := w.Explain(ctx, q)
+			w.Check(err)
+			got := e.Questions[0].Averages
+			if len(got) != spreads || (e.NoError == "") != (spreads == 0) {
+				t.Errorf("%s: averages %v, dp.error: %q", sql, got, e.NoError)
+				continue
+			}
+			a, err := w.Ask(ctx, q)
+			w.Check(err)
+			if cut := strings.Contains(sql, "visits") && !strings.HasPrefix(sql, "SELECT COUNT(DISTINCT pid) FROM"); a.Cut != cut {
+				t.Errorf("%s: cut %v", sql, a.Cut)
+			}
+			if spreads == 0 {
+				continue
+			}
+			expected := got[0].Spread / curatortest.AsFloat(a.Rows[0][0])
+			if half := *a.Errors[0][1]; half < expected/2 || half > 2*expected {
+				t.Errorf("%s: %v was expected, and it is off by %v", sql, expected, half)
+			}
+		}
+		w.Leave()
+	}
 }
 
 // A question that is asked only where it is free gets its price, as an explanation says it, until

@@ -228,7 +228,11 @@ func (s *Server) makeListeners() {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	patience := cmp.Or(c.patience, clientlimits.UnreadTimeout)
-	handler := httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
+	port := 0
+	if a, ok := s.WireAddr().(*net.TCPAddr); ok {
+		port = a.Port
+	}
+	handler := httpapi.New(httpapi.Options{Port: port, Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
 		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
 	s.http = &http.Server{

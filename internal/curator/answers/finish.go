@@ -61,7 +61,7 @@ func table(p *pricing.Priced, parts []*finisher, rows []*row) *api.Answer {
 		q := &f.plan.Query
 		if !q.ListsKeys() { // where nobody counts
 			a.MaxRows, a.MaxGroups = max(a.MaxRows, q.MaxRows()), max(a.MaxGroups, q.MaxGroups())
-			a.Cut = a.Cut || q.Bounded()
+			a.Cut = a.Cut || leavesOut(q)
 		}
 		for _, n := range f.notes() {
 			if !slices.Contains(a.Notes, n) {
@@ -70,6 +70,16 @@ func table(p *pricing.Priced, parts []*finisher, rows []*row) *api.Answer {
 		}
 	}
 	return a
+}
+
+// leavesOut reports whether a limit on what one person counts can change a number. It cannot where
+// all people of one group are counted once: one row of each is enough.
+func leavesOut(q *tree.Query) bool {
+	once := len(q.Keys) == 0 && q.Choice == nil && q.Joined() == 0
+	for _, m := range q.Measures {
+		once = once && m.Kind == tree.CountPersons && m.Arg == nil
+	}
+	return q.Bounded() && !once
 }
 
 // shown are the rows of an answer: those that others choose, HAVING, ORDER BY, DISTINCT, OFFSET and

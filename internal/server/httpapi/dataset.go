@@ -64,6 +64,7 @@ type Column struct {
 	Step     string   `json:"step,omitempty" doc:"The distance between two values"`
 	Keys     string   `json:"keys" enum:"none,public,private" doc:"How values can appear as groups"`
 	Values   []string `json:"values,omitempty" doc:"The public keys, if the policy lists them"`
+	Groups   int      `json:"groups,omitempty" doc:"How many values a column without keys can have by its type and bounds, if you can group by it"`
 }
 
 // Bounds are the ends of a column, as its type spells them.
@@ -209,6 +210,9 @@ func columnOf(c *policy.Column) Column {
 		for _, v := range c.KeyValues {
 			out.Values = append(out.Values, c.ShowValue(v))
 		}
+	}
+	if c.Keys == policy.NoKeys {
+		out.Groups = c.CountPublicValues()
 	}
 	return out
 }

@@ -23,6 +23,8 @@ type Options struct {
 	Users      *users.Store
 	Log        *slog.Logger
 	Version    string
+	// Port is that of the listener for PostgreSQL clients; 0 where there is none.
+	Port int
 	// Ready says whether questions can be asked: nil, or why not in words for everybody.
 	Ready func() error
 	// Connections is how many wire connections there are, for the metrics.
@@ -117,7 +119,7 @@ func handlers(o Options, auth *authenticator, metrics *metrics, names *nameSourc
 		&ledgerHandler{dispatcher: o.Dispatcher, head: head},
 		&auditHandler{dispatcher: o.Dispatcher, head: head, running: make(chan struct{}, 1)},
 		&policyHandler{dispatcher: o.Dispatcher, history: history},
-		&versionHandler{dispatcher: o.Dispatcher, version: o.Version},
+		&versionHandler{dispatcher: o.Dispatcher, version: o.Version, port: o.Port},
 		metrics,
 		documentHandler{}, // the last: it describes the others
 	}

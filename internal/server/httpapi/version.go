@@ -19,6 +19,7 @@ type Version struct {
 	Version string   `json:"version" doc:"The release of this server"`
 	Commit  string   `json:"commit,omitempty" doc:"For the owner: what it was built from, if that is known"`
 	Go      string   `json:"go,omitempty" doc:"For the owner: the version of Go that it was built with"`
+	Port    int      `json:"postgres_port,omitempty" doc:"The port for PostgreSQL clients; missing if there is none. A proxy in front can have another"`
 	Engines []Engine `json:"engines" doc:"The engines that run the questions about the datasets that you may see, by name"`
 }
 
@@ -32,6 +33,7 @@ type Engine struct {
 type versionHandler struct {
 	dispatcher *admission.Dispatcher
 	version    string
+	port       int
 }
 
 func (h *versionHandler) register(r *router) {
@@ -39,7 +41,7 @@ func (h *versionHandler) register(r *router) {
 		"The release of the server, and the engines of the datasets that you may see, as the policy names them; for the owner, also what "+
 			"it was built from and with. Nothing is read from the data."),
 		func(_ context.Context, u users.User, _ *empty) (*body[Version], error) {
-			out := Version{Version: h.version, Engines: enginesFor(h.dispatcher.DB().Policy(), u)}
+			out := Version{Version: h.version, Port: h.port, Engines: enginesFor(h.dispatcher.DB().Policy(), u)}
 			if u.Role == users.Owner {
 				out.Commit, out.Go = version.Revision(), runtime.Version()
 			}
