@@ -303,6 +303,8 @@ func FormatTimestamp(micros int64) string {
 type CSVFile struct {
 	// Unquoted says that quotes are signs like others, and every line is a row.
 	Unquoted bool
+	// Encoding is how the characters of the file are written.
+	Encoding textfile.Encoding
 	// RefuseBadLines says that a file with a line that is no row is not opened; otherwise such
 	// lines are left out, each by itself.
 	RefuseBadLines bool
@@ -333,10 +335,13 @@ func (c CSVFile) Column(name string) Spelt {
 // Key names how the values are read, so that the same bytes that are read in another way are other
 // data; empty where nothing is said about it.
 func (c CSVFile) Key() string {
-	if !c.Unquoted && len(c.Nulls) == 0 && len(c.Columns) == 0 {
+	if !c.Unquoted && c.Encoding == textfile.UTF8 && len(c.Nulls) == 0 && len(c.Columns) == 0 {
 		return ""
 	}
 	out := fmt.Sprintf("unquoted %v nulls %q", c.Unquoted, c.Nulls)
+	if c.Encoding != textfile.UTF8 {
+		out += fmt.Sprintf(" encoding %q", c.Encoding)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Columns)) {
 		out += fmt.Sprintf(" %q %q %q", name, c.Columns[name].Format, c.Columns[name].Nulls)
 	}
@@ -351,12 +356,15 @@ const maxNulls, maxNullSize = 100, 200
 func (t *Table) readCSV(r *reader, f fields, csv bool) map[Type]string {
 	formats := map[Type]string{}
 	if !csv {
-		for _, key := range []string{"quotes", "bad_lines", "nulls", "formats"} {
+		for _, key := range []string{"encoding", "quotes", "bad_lines", "nulls", "formats"} {
 			if v, ok := f.get(key); ok {
 				r.at(v, "'%s' is about how a CSV file is written, and this table is not one; remove it", key)
 			}
 		}
 		return formats
+	}
+	if v, ok := f.get("encoding"); ok {
+		t.readEncoding(r, v)
 	}
 	if v, ok := f.get("quotes"); ok {
 		t.CSV.Unquoted = r.choice(v, "quotes", "none", "double")
@@ -378,6 +386,17 @@ func (t *Table) readCSV(r *reader, f fields, csv bool) map[Type]string {
 		}
 	}
 	return formats
+}
+
+func (t *Table) readEncoding(r *reader, v element) {
+	const known = "utf-8, latin-1 or windows-1252"
+	switch text, ok := r.text(v, "encoding", known); {
+	case !ok || text == "utf-8":
+	case text == string(textfile.Latin1), text == string(textfile.Windows1252):
+		t.CSV.Encoding = textfile.Encoding(text)
+	default:
+		r.at(v, "'encoding' is %s; write %s, or convert the file to UTF-8", quote(text), known)
+	}
 }
 
 // choice reads one of two words, and reports whether it is the first.

@@ -237,6 +237,7 @@
 //	            source, and are refused where the source has changed since. For tables with
 //	            many rows of a person and a column that says whose they are.
 //	delimiter   one character, for CSV files. Default: a comma; a tab for .tsv.
+//	encoding    for CSV files: utf-8, the default, latin-1 or windows-1252.
 //	quotes      for CSV files: double, the default, where a value may stand in double quotes and a
 //	            quote in it is doubled; or none, where quotes are signs like others and every
 //	            line is a row. A file whose quotes are not doubled is not opened with double.

@@ -31,6 +31,9 @@ func (d *draft) writeTable(s Schema) {
 		d.writePublic(s)
 		return
 	}
+	if s.Encoding != "" {
+		d.lineWithNote(4, "encoding: "+scalar(s.Encoding), "how the file writes characters")
+	}
 	if s.Unquoted {
 		d.lineWithNote(4, "quotes: none", "every line is a row, whatever quotes are in it")
 	}

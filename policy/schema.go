@@ -11,6 +11,8 @@ type Schema struct {
 	Delimiter rune
 	// Unquoted says that the quotes of a CSV file are signs like others.
 	Unquoted bool
+	// Encoding is that of a CSV file, where it is not UTF-8.
+	Encoding string
 	// Notes are what the owner should know about the file, each in a sentence or two.
 	Notes   []string
 	Columns []SchemaColumn

@@ -4,7 +4,8 @@
 // 1234.56, as in 1.234,56; the two words of a boolean, as in ja/nein. These see no data: they say
 // which texts fit, as patterns that are linear in the text.
 //
-// A line is good or bad by itself: by how many values it has, by its encoding, its length. So
+// A line is good or bad by itself: by how many values it has, whether it is UTF-8, its length; in a
+// file that is said to be in another [Encoding] these are judged after decoding. So
 // leaving bad lines out is a decision about each row that rests on that row alone, and one person's
 // line never decides about another's.
 //

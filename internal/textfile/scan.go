@@ -14,6 +14,7 @@ type Shape struct {
 	Delimiter rune
 	// Unquoted says that a quote is a sign like others.
 	Unquoted bool
+	Encoding Encoding
 }
 
 // Line is a line that is no row, and why.
@@ -27,6 +28,9 @@ func (l Line) String() string { return fmt.Sprintf("line %d %s", l.Number, l.Rea
 // Report is what was found. Rows are those that are good.
 type Report struct {
 	Rows, Bad int64
+	// Undecoded are the lines that are not UTF-8, with the header, and Foreign those that are and
+	// have more than ASCII. Where the file is in another encoding nobody counts them.
+	Undecoded, Foreign int64
 	// First is the first bad lines, at most [Named].
 	First []Line
 	// Broken is where quotes are not as CSV has them, or nil. What follows it is not read.
@@ -45,8 +49,9 @@ const maxLine = 2_000_000
 // many values a row has. Where good is not nil the header and the good rows are copied to it, in
 // the shape that [Shape.Copied] says.
 func Scan(r io.Reader, shape Shape, good io.Writer) (Report, error) {
-	s := scanner{in: bufio.NewReaderSize(r, 1<<16), delimiter: []byte(string(shape.Delimiter)), unquoted: shape.Unquoted, good: good,
-		to: []byte(string(shape.Copied().Delimiter))}
+	s := scanner{in: bufio.NewReaderSize(shape.Encoding.Reader(r), 1<<16), decoded: shape.Encoding != UTF8, unquoted: shape.Unquoted,
+		delimiter: []byte(string(shape.Delimiter)), good: good, to: []byte(string(shape.Copied().Delimiter))}
+	s.report.Rewritten = s.decoded
 	if mark, err := s.in.Peek(3); err == nil && string(mark) == "\ufeff" {
 		s.in.Discard(3)
 	}
@@ -65,6 +70,7 @@ type scanner struct {
 	in        *bufio.Reader
 	delimiter []byte
 	unquoted  bool
+	decoded   bool // from another encoding
 	good      io.Writer
 	to        []byte // the delimiter of the copy
 	line      int64  // the last line that was read
@@ -120,6 +126,7 @@ func (s *scanner) next() ([]byte, error) {
 
 func (s *scanner) judge(begin int64, values fields, length int) error {
 	blank := len(ended(s.text)) == 0
+	readable := s.readable()
 	if s.want == 0 && !blank {
 		s.want = values.count
 		return s.copy(values)
@@ -135,7 +142,7 @@ func (s *scanner) judge(begin int64, values fields, length int) error {
 		reason = fmt.Sprintf("has %d values, but the header has %d", max(values.count, values.last), s.want)
 	case values.returns:
 		reason = "has a carriage return inside"
-	case !utf8.Valid(s.text):
+	case !readable:
 		reason = "is not UTF-8"
 	}
 	if reason == "" {
@@ -147,6 +154,19 @@ func (s *scanner) judge(begin int64, values fields, length int) error {
 		s.report.First = append(s.report.First, Line{begin, reason})
 	}
 	return nil
+}
+
+// readable reports whether a row is UTF-8, and counts it.
+func (s *scanner) readable() bool {
+	switch n := len(s.text); {
+	case s.decoded:
+	case !utf8.Valid(s.text):
+		s.report.Undecoded++
+		return false
+	case utf8.RuneCount(s.text) != n:
+		s.report.Foreign++
+	}
+	return true
 }
 
 // copy copies a row, and writes it anew where it is not plain.
@@ -257,9 +277,10 @@ func trim(text, delimiter []byte) []byte {
 	return bytes.TrimLeft(text, " ")
 }
 
-// Copied is the shape of the copy. Where values may stand in quotes, a delimiter of several bytes
-// is a comma there.
+// Copied is the shape of the copy, which is in UTF-8. Where values may stand in quotes, a delimiter
+// of several bytes is a comma there.
 func (s Shape) Copied() Shape {
+	s.Encoding = UTF8
 	if len(string(s.Delimiter)) > 1 && !s.Unquoted {
 		s.Delimiter = ','
 	}

@@ -3,8 +3,10 @@ package textfile
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func TestScan(t *testing.T) {
@@ -88,6 +90,34 @@ func TestUnquoted(t *testing.T) {
 	r, err := Scan(strings.NewReader("i¦s\n1¦\"a\n2¦b\"x\n3\n"), Shape{Delimiter: '¦', Unquoted: true}, nil)
 	if got := show(r); err != nil || got != "2 rows, line 4 has 1 values, but the header has 2" {
 		t.Error(got, err)
+	}
+}
+
+// Every byte is a character, wherever a buffer of the reader ends and whatever stands beside it.
+func TestEncodings(t *testing.T) {
+	all := "x"
+	for b := 0x80; b < 0x100; b++ {
+		all += string([]byte{byte(b)})
+	}
+	line, end := "1,"+all+"\n", 1<<15
+	file := "h\xf6,s\n" + strings.Repeat(line, end/len(line)*2) + "2\n"
+	for encoding, want := range map[Encoding]string{Latin1: "\u0080\u0081\u0082", Windows1252: "€\u0081‚"} {
+		var copied bytes.Buffer
+		r, err := Scan(iotest.OneByteReader(strings.NewReader(file)), Shape{Delimiter: ',', Encoding: encoding}, &copied)
+		lines := strings.Split(copied.String(), "\n")
+		if err != nil || r.Bad != 1 || !r.Rewritten || r.Rows != int64(len(lines)-2) || lines[0] != "hö,s" ||
+			!strings.Contains(lines[1], want) {
+			t.Errorf("%s: %+v, %v, %.20q", encoding, r, err, lines)
+		}
+		for _, l := range lines[1 : len(lines)-1] {
+			if l != lines[1] {
+				t.Fatalf("%s: %q is read as %q", encoding, line, l)
+			}
+		}
+		whole, err := io.ReadAll(encoding.Reader(strings.NewReader(file)))
+		if err != nil || strings.TrimSuffix(string(whole), "2\n") != copied.String() {
+			t.Errorf("%s: where buffers end decides: %v", encoding, err)
+		}
 	}
 }
 

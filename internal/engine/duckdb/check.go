@@ -99,6 +99,12 @@ func (t *table) checkLines() []engine.Finding {
 		return nil
 	}
 	f := engine.Finding{Table: t.Name, Text: describeLines(t.lines)}
+	if 2*t.lines.Undecoded >= t.lines.Bad {
+		f.Text += ". If the file is not in UTF-8, say so, as with encoding: windows-1252"
+	}
+	if mostBad(t.lines) {
+		f.Unread, f.Text = true, "MOST LINES ARE LEFT OUT: "+f.Text
+	}
 	if t.CSV.RefuseBadLines {
 		f.Unread, f.Text = true, f.Text+". The policy says bad_lines: refuse, so the data is not opened"
 	} else {

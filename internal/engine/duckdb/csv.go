@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"database/sql"
@@ -32,7 +33,7 @@ import (
 // The file is read once: its lines are judged on their way into DuckDB. What was loaded of a file
 // that turns out not to be one is thrown away with everything else.
 func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string, tell func(done, of int64)) error {
-	header, err := csvHeader(t.file, t.Delimiter)
+	header, err := csvHeader(t.file, t.shape())
 	if err != nil {
 		return fmt.Errorf("table %s: %w", t.Name, err)
 	}
@@ -93,7 +94,7 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool, folder string,
 func asSpelt(name string) string { return sqlgen.QuoteName(`text"` + name) }
 
 func (t *table) shape() textfile.Shape {
-	return textfile.Shape{Delimiter: t.Delimiter, Unquoted: t.CSV.Unquoted}
+	return textfile.Shape{Delimiter: t.Delimiter, Unquoted: t.CSV.Unquoted, Encoding: t.CSV.Encoding}
 }
 
 // judge says whether a file with these lines is opened. Which lines they are is for the owner
@@ -112,9 +113,14 @@ func (t *table) judge(typed bool) error {
 const mendQuotes = "where quotes in texts are not doubled, one person's text swallows the rows of others, so the file is not " +
 	"opened; write the file again with its quotes doubled, or write quotes: none in the policy if its writer never puts a value in quotes"
 
+// unnamed is what the first column is called where the file has no name for it, as those have in
+// which pandas and R number rows. No name of a policy has a quotation mark in it, so nobody can ask
+// for it.
+const unnamed = `unnamed"1`
+
 // csvHeader reads the names in the first line, and checks that they are names.
-func csvHeader(path string, delimiter rune) ([]string, error) {
-	header, err := firstLine(path, delimiter)
+func csvHeader(path string, shape textfile.Shape) ([]string, error) {
+	header, err := firstLine(path, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +128,10 @@ func csvHeader(path string, delimiter rune) ([]string, error) {
 	for i, name := range header {
 		switch lower := strings.ToLower(name); {
 		case !utf8.ValidString(name):
-			return nil, fmt.Errorf("the first line of %s is not UTF-8; convert the file", path)
+			return nil, fmt.Errorf("the first line of %s is not UTF-8; say in which encoding the file is, such as encoding: "+
+				"windows-1252, or convert it", path)
+		case name == "" && i == 0 && len(header) > 1:
+			header[i] = unnamed
 		case strings.ContainsRune(name, '\r'):
 			return nil, fmt.Errorf("the line ends of %s are not those of CSV; convert them to Unix or Windows line ends", path)
 		case name == "" || seen[lower]:
@@ -137,7 +146,7 @@ func csvHeader(path string, delimiter rune) ([]string, error) {
 }
 
 // firstLine reads the fields of the first line.
-func firstLine(path string, delimiter rune) ([]string, error) {
+func firstLine(path string, shape textfile.Shape) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -151,11 +160,16 @@ func firstLine(path string, delimiter rune) ([]string, error) {
 	}
 	// A header of more than a megabyte is no header.
 	buffered := bufio.NewReader(io.LimitReader(in, 1<<20))
+	begin, _ := buffered.Peek(1 << 10)
+	if err := otherKind(path, begin); err != nil {
+		return nil, err
+	}
+	buffered = bufio.NewReader(shape.Encoding.Reader(buffered))
 	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\ufeff" {
 		buffered.Discard(3)
 	}
 	r := csv.NewReader(buffered)
-	r.Comma = delimiter
+	r.Comma = shape.Delimiter
 	header, err := r.Read()
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s is empty; the first line of a CSV file has the names of its columns", path)
@@ -165,6 +179,19 @@ func firstLine(path string, delimiter rune) ([]string, error) {
 	}
 	return header, nil
 }
+
+// otherKind says what a file is by how it begins, where it is none of CSV.
+func otherKind(path string, begin []byte) error {
+	switch line, _, _ := bytes.Cut(begin, []byte("\n")); {
+	case bytes.HasPrefix(begin, []byte("PK\x03\x04")), bytes.HasPrefix(begin, []byte("\xd0\xcf\x11\xe0")):
+		return fmt.Errorf("%s is not a CSV file but a spreadsheet or an archive; %s", path, saveAsCSV)
+	case bytes.HasPrefix(begin, []byte("\xff\xfe")), bytes.HasPrefix(begin, []byte("\xfe\xff")), bytes.IndexByte(line, 0) >= 0:
+		return fmt.Errorf("%s is in UTF-16, which is not read; write it again in UTF-8, as with: iconv -f UTF-16 -t UTF-8", path)
+	}
+	return nil
+}
+
+const saveAsCSV = "save each sheet as a CSV file of its own, in UTF-8 (in Excel: File, Save As, CSV UTF-8), and name these files"
 
 // scanCSV reads the lines of a file, and copies those that are rows, where it is asked to.
 func scanCSV(path string, shape textfile.Shape, good io.Writer) (textfile.Report, error) {

@@ -44,6 +44,8 @@ func TestCSV(t *testing.T) {
 		"delimiters at the end": {"i,s\n1,a,\n2,b,,\n", 2, 2, 2},
 		"not UTF-8":             {"i,s\n1,\xff\xfe\n2,b\n", 1, 1, 1},
 		"a field of 3 MB":       {"i,s\n1," + strings.Repeat("x", 3<<20) + "\n2,b\n", 1, 1, 1},
+		"a number of rows":      {",i,s\n0,1,a\n1,2,b\n", 2, 2, 2},
+		"a quoted one, as of R": {"\"\",\"i\",\"s\"\n\"1\",1,\"a\"\n", 1, 1, 1},
 		"a zero byte":           {"i,s\n1,a\x00b\n2,b\n", 2, 2, 2},
 		"spaces":                {"i,s\n 1 , a \n", 1, 1, 1},
 	} {
@@ -56,6 +58,70 @@ func TestCSV(t *testing.T) {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestEncoding: what is not in UTF-8 is read as the policy says, line by line, and loses no row.
+func TestEncoding(t *testing.T) {
+	folder := t.TempDir()
+	var b strings.Builder
+	b.WriteString("pid,gr\xf6\xdfe,town\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "%d,1,%s\n", i, []string{"K\xf6ln", "Bonn", "5 \x80", "\xc3", "a\xe9b,c"}[min(i%100, 4)])
+	}
+	write(t, folder, "t.csv", b.String())
+	const keys = "source: t.csv\nunit: row\ntables: {t: {encoding: %s, columns: {größe: {type: integer}, town: {type: text}}}}"
+	e := open(t, dataset(t, folder, fmt.Sprintf(keys, "windows-1252")))
+	for text, want := range map[string]string{
+		"SELECT COUNT(größe) FROM t":                     "[[40]]", // the others have a value too many
+		"SELECT COUNT(*) FROM t WHERE town = 'Köln'":     "[[10]]",
+		"SELECT COUNT(*) FROM t WHERE town = '5 €'":      "[[10]]",
+		"SELECT COUNT(*) FROM t WHERE length(town) <> 4": "[[20]]",
+	} {
+		if got := fmt.Sprint(ask(t, e, text)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	found, err := check(t, dataset(t, folder, fmt.Sprintf(keys, "latin-1")))
+	if err != nil || len(found) != 1 || !found[0].Unread || !strings.HasPrefix(found[0].Text, "MOST LINES ARE LEFT OUT: line 6 has 4") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// What init finds is what its draft says, and the draft loses no row.
+func TestSchemasFindTheEncoding(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", ",pid,town\n"+strings.Repeat("0,1,K\xf6ln\n1,2,Bonn\n", 9))
+	write(t, folder, "u.csv", "pid,town\n"+strings.Repeat("1,Köln\n", 9)+"2,\xff\n")
+	for file, want := range map[string]string{"t.csv": "windows-1252", "u.csv": ""} {
+		s := must(Schemas(t.Context(), []string{filepath.Join(folder, file)}, DraftOptions{}))(t)[0]
+		if s.Encoding != want || len(s.Columns) != 2 {
+			t.Errorf("%s: %+v", file, s)
+		}
+		s.Source = file
+		text := must(policy.Draft([]policy.Schema{s}, policy.DraftOptions{}))(t)
+		p := must(policy.Parse(filepath.Join(folder, "p.yaml"), []byte(text)))(t)
+		found, err := check(t, p.Datasets[s.Table])
+		if err != nil || (len(found) > 0) != (want == "") {
+			t.Errorf("%s: %+v, %v", file, found, err)
+		}
+	}
+	for _, name := range []string{"t.xlsx", "t.ods"} {
+		write(t, folder, name, "PK\x03\x04")
+		_, err := Schemas(t.Context(), []string{filepath.Join(folder, name)}, DraftOptions{})
+		if err == nil || !strings.Contains(err.Error(), "save each sheet as a CSV file") {
+			t.Error(name, err)
+		}
+	}
+}
+
+// Most lines of a file in another encoding are lost, and that is not for the small print.
+func TestMostLinesLeftOut(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", "i,s\n"+strings.Repeat("1,K\xf6ln\n", 9)+"2,b\n")
+	found, err := check(t, dataset(t, folder, "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}, s: {type: text}}}}"))
+	if err != nil || len(found) != 1 || !found[0].Unread || !strings.Contains(found[0].Text, "encoding: windows-1252") {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 
@@ -180,7 +246,7 @@ func TestSchemasNeedAHeader(t *testing.T) {
 	folder := t.TempDir()
 	for text, ok := range map[string]bool{
 		"pid,age\n1,30\n": true, "34,M\n51,F\n": false, "a,2024-01-31\nb,2024-02-01\n": false, "id,age,Age\n1,2,3\n": false,
-		"caf\xe9,b\n1,2\n": false,
+		"caf\xe9,b\n1,2\n": true, ",a\n0,1\n": true, "\n0\n": false, "\xff\xfea\x00,\x00b\x00\n\x00": false, "PK\x03\x04\n": false,
 	} {
 		write(t, folder, "t.csv", text)
 		if _, err := Schemas(t.Context(), []string{filepath.Join(folder, "t.csv")}, DraftOptions{}); ok != (err == nil) {
@@ -278,7 +344,7 @@ func TestAnotherFormatIsAnotherVersion(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", "d\n03/04/2020\n")
 	seen := map[string]string{}
-	for _, keys := range []string{"", "nulls: [x], ", "quotes: none, "} {
+	for _, keys := range []string{"", "nulls: [x], ", "quotes: none, ", "encoding: latin-1, ", "encoding: windows-1252, "} {
 		for _, format := range []string{"", ", format: DD/MM/YYYY", ", format: MM/DD/YYYY", ", nulls: [x]"} {
 			e := open(t, dataset(t, folder, "source: t.csv\nunit: row\ntables: {t: {"+keys+"columns: {d: {type: date"+format+"}}}}"))
 			v := must(e.Version(t.Context()))(t)

@@ -32,7 +32,7 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 	if err != nil {
 		return s, err
 	}
-	header, err := csvHeader(d.path, delimiter)
+	header, err := d.header(&s)
 	if err != nil {
 		return s, err
 	}
@@ -53,6 +53,11 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 	}
 	resolveFormats(guesses, delimiter)
 	for i, column := range header {
+		if column == unnamed {
+			s.Notes = append(s.Notes, "THE FIRST COLUMN HAS NO NAME, like the row numbers that pandas and R write, and is left out. If "+
+				"somebody needs it, give it a name in the first line.")
+			continue
+		}
 		c, err := d.csvColumn(s.Table, column, from, guesses[i])
 		if err != nil {
 			return s, fmt.Errorf("cannot read column %s of %s", column, d.path)
@@ -69,6 +74,15 @@ func (d drafter) rows(s *policy.Schema, folder string) (string, textfile.Shape, 
 	found, err := scanCSV(d.path, shape, nil)
 	if err != nil {
 		return "", shape, err
+	}
+	if found.Undecoded > found.Foreign {
+		shape.Encoding = textfile.Windows1252
+		s.Encoding = string(shape.Encoding)
+		s.Notes = append(s.Notes, "NOT UTF-8: the file is read as windows-1252, which Excel writes in Western Europe and America. If "+
+			"accented letters are wrong in groups, it is in another encoding: write it again in UTF-8, and remove the key 'encoding'.")
+		if found, err = scanCSV(d.path, shape, nil); err != nil {
+			return "", shape, err
+		}
 	}
 	if broken := found.Broken; broken != nil {
 		// Perhaps the writer knows no quotes. Then nearly every line is a row.
@@ -87,12 +101,19 @@ func (d drafter) rows(s *policy.Schema, folder string) (string, textfile.Shape, 
 		return d.path, shape, nil
 	}
 	if found.Bad > 0 {
-		s.Notes = append(s.Notes, "LINES THAT ARE NOT ROWS: "+describeLines(found)+". They are left out of every answer, each by "+
+		what := "LINES THAT ARE NOT ROWS: "
+		if mostBad(found) {
+			what = "MOST LINES ARE NOT ROWS, so answers would mean nothing: "
+		}
+		s.Notes = append(s.Notes, what+describeLines(found)+". They are left out of every answer, each by "+
 			"itself. Write bad_lines: refuse if the file must not be opened with such lines.")
 	}
 	path, err := cleanCSV(d.path, shape, folder)
 	return path, shape, err
 }
+
+// mostBad reports whether so many lines are no rows that the rest means nothing.
+func mostBad(r textfile.Report) bool { return r.Bad > 0 && r.Bad >= r.Rows }
 
 // describeLines says how many lines are no rows, and which the first are.
 func describeLines(r textfile.Report) string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
+	"github.com/discreet-dp/discreet/internal/textfile"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -89,30 +90,47 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 		s, err := d.csv(name)
 		return []policy.Schema{s}, err
 	}
+	switch strings.ToLower(filepath.Ext(d.path)) {
+	case ".xlsx", ".xls", ".xlsm", ".xlsb", ".ods":
+		return nil, fmt.Errorf("%s is a spreadsheet, and spreadsheets are not read; %s", d.path, saveAsCSV)
+	}
 	return nil, fmt.Errorf("%s is not a file to draft from: its name must end in .csv, .tsv, .parquet or .duckdb", d.path)
 }
 
-// delimiter returns the one that the header has most often. A header without
-// names would make the first person's values the names of the columns, for all analysts to see.
+// delimiter returns the one that the header has most often.
 func (d drafter) delimiter() (rune, error) {
 	best, most := ',', 0
+	var first error
 	for _, r := range ",;\t|" {
-		if header, _ := firstLine(d.path, r); len(header) > most {
+		header, err := firstLine(d.path, textfile.Shape{Delimiter: r})
+		if len(header) > most {
 			best, most = r, len(header)
 		}
+		if r == ',' && err != nil {
+			first = err
+		}
 	}
-	names, err := csvHeader(d.path, best)
+	if most == 0 {
+		return 0, first
+	}
+	return best, nil
+}
+
+// header reads the names of the columns. A header without names would make the first person's
+// values the names of the columns, for all analysts to see.
+func (d drafter) header(s *policy.Schema) ([]string, error) {
+	names, err := csvHeader(d.path, textfile.Shape{Delimiter: s.Delimiter, Encoding: textfile.Encoding(s.Encoding)})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, name := range names {
 		_, notNumber := dp.ParseDecimal(strings.TrimSpace(name))
 		if _, day := policy.ParseDate(strings.TrimSpace(name)); day || notNumber == nil {
-			return 0, fmt.Errorf("the first line of %s holds values, not names; put a line with the names of the columns above it",
+			return nil, fmt.Errorf("the first line of %s holds values, not names; put a line with the names of the columns above it",
 				d.path)
 		}
 	}
-	return best, nil
+	return names, nil
 }
 
 func (d drafter) database() ([]policy.Schema, error) {

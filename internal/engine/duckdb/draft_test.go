@@ -117,7 +117,7 @@ func TestSchemasRefuse(t *testing.T) {
 	for name, want := range map[string]string{
 		"nothing.csv":                              "no such file",
 		".":                                        "is a folder",
-		write(t, folder, "a.xlsx", "x"):            "is not a file to draft from",
+		write(t, folder, "a.dta", "x"):             "is not a file to draft from",
 		write(t, folder, "a.csv", ""):              "is empty; the first line",
 		write(t, folder, "a.parquet", secret):      "cannot read the schema",
 		write(t, folder, "a.duckdb", secret):       "is not a DuckDB file",
