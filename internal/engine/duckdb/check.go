@@ -58,8 +58,9 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 }
 
 // ProposeSizes counts how large the tables of a dataset are, and proposes what to declare of it.
-func ProposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
-	s, err := openSnapshot(ctx, ds, asDeclared, Limits{})
+// Tell is told how far files are read; it may be nil.
+func ProposeSizes(ctx context.Context, ds *policy.Dataset, tell func(file string, done, of int64)) (*policy.Sizes, error) {
+	s, err := openSnapshot(ctx, ds, asDeclared, Limits{Tell: tell})
 	if err != nil {
 		return nil, catalogue.ForOwner(err)
 	}

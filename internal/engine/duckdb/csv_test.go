@@ -125,6 +125,61 @@ func TestMostLinesLeftOut(t *testing.T) {
 	}
 }
 
+// To guess what columns are takes a few times as long as to read them, and says how far it is.
+func TestSchemasAreQuick(t *testing.T) {
+	folder := t.TempDir()
+	var b strings.Builder
+	b.WriteString("pid,age,day,amount,price,town,zip,height\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "%d,%d,%02d.%02d.%d,\"%d,%02d\",%d.5,town%d,%05d,%d\n", i/3, i%100, 1+i%28, 1+i%12, 1990+i%30, i%9000, i%100, i, i%400,
+			i*7%99999, i)
+	}
+	write(t, folder, "t.csv", b.String())
+	ds := dataset(t, folder, "source: t.csv\nunit: row\ntables: {t: {columns: {pid: {type: integer}, age: {type: integer}, day: {type: "+
+		"date, format: DD.MM.YYYY}, amount: {type: decimal, format: '1234,56'}, price: {type: decimal}, town: {type: text}}}}")
+	var last, most int64
+	tell := func(what string, done, of int64) {
+		if !strings.HasSuffix(what, " t.csv") || done > of {
+			t.Error(what, done, of)
+		}
+		last, most = done, of
+	}
+	ratio := 100.0
+	for range 3 { // other processes take their time at times
+		began := time.Now()
+		must(check(t, ds))(t)
+		checked := time.Now()
+		must(Schemas(t.Context(), []string{filepath.Join(folder, "t.csv")}, DraftOptions{Tell: tell}))(t)
+		ratio = min(ratio, time.Since(checked).Seconds()/checked.Sub(began).Seconds())
+	}
+	if last == 0 || last != most || ratio > 6 {
+		t.Errorf("it ends at %d of %d, after %.1f times as long as a check", last, most, ratio)
+	}
+	t.Logf("%.1f times", ratio)
+}
+
+// Formats that are said to read numbers alike do.
+func TestReadsAlike(t *testing.T) {
+	db := sql.OpenDB(must(driver.NewConnector("", nil))(t))
+	defer db.Close()
+	for _, a := range candidates() {
+		for _, b := range candidates() {
+			if !isNumber(a.typ) || !isNumber(b.typ) || !readsAlike(a, b) {
+				continue
+			}
+			for _, text := range []string{"1", "-12", "1234", "1.234", "1,234", "1,5", "1.5", "1234.567", "1234,567", "12.345,6", "1 234"} {
+				text = "'" + text + "'"
+				var same bool
+				mustDo(t, db.QueryRowContext(t.Context(), "SELECT CASE WHEN "+a.fits(text)+" AND "+b.fits(text)+" THEN CAST("+
+					printValue(text, a.typ, a.format)+" AS DOUBLE) = CAST("+printValue(text, b.typ, b.format)+" AS DOUBLE) ELSE true END").Scan(&same))
+				if !same {
+					t.Errorf("%s and %s read %s differently", a, b, text)
+				}
+			}
+		}
+	}
+}
+
 // TestDelimiters reads other delimiters, and compression.
 func TestDelimiters(t *testing.T) {
 	folder := t.TempDir()

@@ -47,9 +47,13 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 	defer d.db.ExecContext(d.ctx, "DROP TABLE "+from)
 	guesses := make([]guess, len(header))
 	for i, column := range header {
+		if column == unnamed {
+			continue
+		}
 		if guesses[i], err = (guesser{d.db, from, sqlgen.QuoteName(column)}).look(d.ctx); err != nil {
 			return s, fmt.Errorf("cannot read column %s of %s", column, d.path)
 		}
+		d.tell("looking at", int64(i+1), int64(2*len(header)))
 	}
 	resolveFormats(guesses, delimiter)
 	for i, column := range header {
@@ -63,6 +67,7 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 			return s, fmt.Errorf("cannot read column %s of %s", column, d.path)
 		}
 		s.Columns = append(s.Columns, c)
+		d.tell("looking at", int64(len(header)+i+1), int64(2*len(header)))
 	}
 	return s, nil
 }
@@ -71,7 +76,7 @@ func (d drafter) csv(name string) (policy.Schema, error) {
 // has these alone.
 func (d drafter) rows(s *policy.Schema, folder string) (string, textfile.Shape, error) {
 	shape := textfile.Shape{Delimiter: s.Delimiter}
-	found, err := scanCSV(d.path, shape, nil)
+	found, err := scanTelling(d.ctx, d.path, shape, nil, d.telling("reading"))
 	if err != nil {
 		return "", shape, err
 	}
@@ -309,22 +314,68 @@ type guesser struct {
 	text string // the column, as a name
 }
 
+// values puts the different texts of the column, and how many rows have each, into a table, so that
+// no pattern is tried on one text twice. It returns the guesser of that table.
+func (g guesser) values(ctx context.Context) (guesser, error) {
+	const to = `"drafted values"`
+	_, err := g.db.ExecContext(ctx, "CREATE OR REPLACE TEMP TABLE "+to+" AS SELECT "+g.text+" AS t, count(*) AS n FROM "+g.from+
+		" WHERE "+g.text+" IS NOT NULL GROUP BY 1")
+	return guesser{g.db, to, "t"}, err
+}
+
 // sampledValues is how many different values decide which guesses are worth a look at all of them.
 const sampledValues = 500
 
 // look guesses what a column is. Text is what is none of the others.
 func (g guesser) look(ctx context.Context) (guess, error) {
+	g, err := g.values(ctx)
+	if err != nil {
+		return guess{}, err
+	}
 	marks := withoutNulls(g.text, nullMarks)
-	all := "(SELECT " + marks + " AS v FROM " + g.from + ")"
+	all := "(SELECT " + marks + " AS v, n FROM " + g.from + ")"
 	sample, err := queryTexts(ctx, g.db, "SELECT DISTINCT trim(v) FROM "+all+" WHERE v IS NOT NULL LIMIT "+strconv.Itoa(sampledValues))
 	if err != nil || len(sample) == 0 {
 		return guess{typ: policy.Text}, err
 	}
-	found, total, err := g.count(ctx, likelyGuesses(sample), all)
+	likely := likelyGuesses(sample)
+	// Where all numbers are spelt as in SQL, formats that read those alike need not be tried.
+	plain := slices.DeleteFunc(slices.Clone(likely), func(c guess) bool {
+		return isNumber(c.typ) && c.format != "" && readsAlike(guess{typ: policy.Decimal}, c)
+	})
+	found, total, err := g.count(ctx, plain, all)
+	if err == nil && len(plain) < len(likely) && !slices.ContainsFunc(found, func(c tally) bool {
+		return isNumber(c.typ) && c.format == "" && c.n == total
+	}) {
+		found, total, err = g.count(ctx, likely, all)
+	}
 	if err != nil {
 		return guess{}, err
 	}
 	return g.choose(ctx, found, total)
+}
+
+// readsAlike reports whether a format of numbers reads every text that another one reads, and that
+// has no sign between thousands, as the same number.
+func readsAlike(a, b guess) bool {
+	drop, mark := numberSigns(a)
+	if drop != "" {
+		return false
+	}
+	drop, other := numberSigns(b)
+	return mark == "" || !strings.Contains(drop, mark) && (mark == other || other == "")
+}
+
+// numberSigns are what stands between thousands and before the fraction.
+func numberSigns(g guess) (drop, mark string) {
+	if g.format == "" {
+		return "", map[policy.Type]string{policy.Decimal: "."}[g.typ]
+	}
+	n, err := textfile.ParseNumber(g.format, g.typ == policy.Integer)
+	if err != nil {
+		return "", ""
+	}
+	return n.Drop, n.Mark
 }
 
 // different reports whether nearly every row has another value. One row more or less matters only
@@ -365,9 +416,9 @@ type tally struct {
 
 // count counts the values that fit each guess, and all.
 func (g guesser) count(ctx context.Context, guesses []guess, from string) ([]tally, int64, error) {
-	counts := []string{"count(v)"}
+	counts := []string{"CAST(coalesce(sum(n) FILTER (WHERE v IS NOT NULL), 0) AS BIGINT)"}
 	for _, c := range guesses {
-		counts = append(counts, "count(*) FILTER (WHERE "+c.fits("v")+")")
+		counts = append(counts, "CAST(coalesce(sum(n) FILTER (WHERE "+c.fits("v")+"), 0) AS BIGINT)")
 	}
 	values := make([]int64, len(counts))
 	cells := make([]any, len(counts))
@@ -387,21 +438,29 @@ func (g guesser) count(ctx context.Context, guesses []guess, from string) ([]tal
 // choose takes the likeliest guess that all values fit, or one that nearly all do.
 func (g guesser) choose(ctx context.Context, found []tally, total int64) (guess, error) {
 	const most = 10 // of so many values one may be no value of the type
+	codes, err := g.codes(ctx)
+	if err != nil {
+		return guess{}, err
+	}
 	for _, enough := range []int64{total, total - total/most} {
 		for i, c := range found {
 			if c.n < enough || c.n < total && (total < most || c.typ == policy.Boolean) {
 				continue
 			}
-			ok, err := g.meant(ctx, c.guess)
+			ok, err := g.meant(ctx, c.guess, codes)
 			if err != nil {
 				return guess{}, err
 			}
 			if !ok {
 				continue
 			}
+			all := c.n == total && isNumber(c.typ)
 			c.rest = c.n < total
 			for _, other := range found[i+1:] {
 				same := func(a guess) bool { return !g.differs(ctx, a, other.guess) }
+				if all && isNumber(other.typ) && readsAlike(c.guess, other.guess) {
+					continue
+				}
 				if other.n >= c.n && !same(c.guess) && !slices.ContainsFunc(c.also, same) {
 					c.also = append(c.also, other.guess)
 				}
@@ -414,18 +473,24 @@ func (g guesser) choose(ctx context.Context, found []tally, total int64) (guess,
 
 // meant looks once more at guesses that fit too easily: a boolean has both of its words, and
 // numbers with zeros before them are codes.
-func (g guesser) meant(ctx context.Context, c guess) (ok bool, err error) {
+func (g guesser) meant(ctx context.Context, c guess, codes bool) (ok bool, err error) {
 	switch {
 	case c.typ == policy.Boolean:
 		err = g.db.QueryRowContext(ctx, "SELECT count(DISTINCT "+printValue(withoutNulls(g.text, nullMarks), c.typ, c.format)+") = 2 FROM "+
 			g.from).Scan(&ok)
 	case isNumber(c.typ):
-		err = g.db.QueryRowContext(ctx, "SELECT count(*) = 0 FROM "+g.from+" WHERE regexp_full_match(trim("+g.text+
-			"), '[+-]?0[0-9]+')").Scan(&ok)
+		ok = !codes
 	default:
 		ok = true
 	}
 	return ok, err
+}
+
+// codes reports whether there are numbers with zeros before them.
+func (g guesser) codes(ctx context.Context) (found bool, err error) {
+	err = g.db.QueryRowContext(ctx, "SELECT count(*) > 0 FROM "+g.from+" WHERE regexp_full_match(trim("+g.text+
+		"), '[+-]?0[0-9]+')").Scan(&found)
+	return found, err
 }
 
 // differs reports whether a value means one thing in one format and another in the other.
@@ -471,9 +536,24 @@ var sentinels = map[policy.Type][]string{
 // standsOut returns, as it is spelt, a value that is at an end, far from the others, several times,
 // and one that is often written for a missing value.
 func (g guesser) standsOut(ctx context.Context, c guess) ([]string, error) {
+	if len(sentinels[c.typ]) == 0 {
+		return nil, nil
+	}
 	value := printValue(withoutNulls(g.text, nullMarks), c.typ, c.format)
+	var ends []string
+	for _, s := range sentinels[c.typ] {
+		ends = append(ends, sqlgen.QuoteText(s))
+	}
+	atEnd, err := queryTexts(ctx, g.db, "SELECT s FROM (SELECT min("+value+") AS low, max("+value+") AS high FROM "+g.from+"), (SELECT "+
+		"unnest(["+strings.Join(ends, ", ")+"]) AS s) WHERE CAST(s AS "+csvTypes[c.typ]+") IN (low, high)")
+	if err != nil {
+		return nil, err
+	}
 	var found []string
 	for _, s := range sentinels[c.typ] {
+		if !slices.Contains(atEnd, s) {
+			continue
+		}
 		s = "CAST(" + sqlgen.QuoteText(s) + " AS " + csvTypes[c.typ] + ")"
 		far := "(max(v) = " + s + " AND max(v) FILTER (v < " + s + ") * 2 < " + s + " OR min(v) = " + s + " AND min(v) FILTER (v > " + s +
 			") >= 0)"

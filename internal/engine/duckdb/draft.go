@@ -28,6 +28,8 @@ type DraftOptions struct {
 	// People is the columns that say whose a row is in tables where it is not called like the
 	// unit, by table: patient_id, or order_id -> orders.oid.
 	People map[string]string
+	// Tell, where it is not nil, is told often how far what takes long is.
+	Tell func(what string, done, of int64)
 }
 
 // person reports whether a column of a table says whose a row is.
@@ -73,6 +75,17 @@ type drafter struct {
 	db   *sql.DB
 	path string
 	look DraftOptions
+}
+
+// tell tells how far something is with this file.
+func (d drafter) tell(what string, done, of int64) {
+	if d.look.Tell != nil {
+		d.look.Tell(what+" "+filepath.Base(d.path), done, of)
+	}
+}
+
+func (d drafter) telling(what string) func(done, of int64) {
+	return func(done, of int64) { d.tell(what, done, of) }
 }
 
 // schemas describes the one table of a file, or the tables of a database.

@@ -208,7 +208,7 @@ func TestSizesDeclaredPostgres(t *testing.T) {
 	if got := strings.Join(tables, " "); got != "people. visits. visits.code" {
 		t.Errorf("outgrown: %s", got)
 	}
-	if all, err := duckdb.ProposeSizes(t.Context(), ds); err != nil || all.Tables["visits"].Rows != 131072 || all.People != 8192 ||
+	if all, err := duckdb.ProposeSizes(t.Context(), ds, nil); err != nil || all.Tables["visits"].Rows != 131072 || all.People != 8192 ||
 		all.Tables["people"].Lengths["note"] != 128 {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -239,7 +239,7 @@ func TestSizesOutgrown(t *testing.T) {
 		if got := strings.Join(where, " "); got != "people.pid people. people.note visits. visits.code" {
 			t.Errorf("%s: outgrown: %s", source, got)
 		}
-		proposed := must(duckdb.ProposeSizes(t.Context(), ds))(t)
+		proposed := must(duckdb.ProposeSizes(t.Context(), ds, nil))(t)
 		block := proposed.Text(ds)
 		if !strings.Contains(block, "rows: 131072\n          lengths: {code: 16, who: 8}\n") || !strings.Contains(block, "people: 8192\n") {
 			t.Error(block)

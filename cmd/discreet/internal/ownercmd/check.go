@@ -334,8 +334,9 @@ func (c *CheckCmd) printSizes(ctx context.Context, s console.Screen, p *policy.P
 	}
 	blocks, declared := map[string]string{}, map[string]*policy.Sizes{}
 	for _, name := range p.Names() {
-		done := console.Waiting(s.Err, "counting "+name)
-		sizes, err := proposeSizes(ctx, p.Datasets[name])
+		var stage console.Stage
+		done := console.WaitingFor(s.Err, stage.Or("counting "+name))
+		sizes, err := proposeSizes(ctx, p.Datasets[name], stage.Tell)
 		done()
 		if err != nil {
 			return err
@@ -352,22 +353,22 @@ func (c *CheckCmd) printSizes(ctx context.Context, s console.Screen, p *policy.P
 	return nil
 }
 
-func proposeSizes(ctx context.Context, ds *policy.Dataset) (*policy.Sizes, error) {
+func proposeSizes(ctx context.Context, ds *policy.Dataset, tell func(string, int64, int64)) (*policy.Sizes, error) {
 	if ds.SourceKind() == policy.TrinoDatabase {
 		return trino.ProposeSizes(ctx, ds)
 	}
-	return duckdb.ProposeSizes(ctx, ds)
+	return duckdb.ProposeSizes(ctx, ds, func(file string, done, of int64) { tell("counting "+filepath.Base(file), done, of) })
 }
 
 // withSizes declares the sizes of the files that a draft was made of. The tables are the last thing
 // in a draft, so that what belongs to its dataset can stand behind them.
-func (c *InitCmd) withSizes(ctx context.Context, text string) (string, error) {
+func (c *InitCmd) withSizes(ctx context.Context, text string, tell func(string, int64, int64)) (string, error) {
 	p, err := policy.Parse(filepath.Join(filepath.Dir(c.Output), "draft"), []byte(text))
 	if err != nil {
 		return "", err
 	}
 	for _, ds := range p.Datasets {
-		sizes, err := proposeSizes(ctx, ds)
+		sizes, err := proposeSizes(ctx, ds, tell)
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()

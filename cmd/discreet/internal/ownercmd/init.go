@@ -85,8 +85,10 @@ func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options polic
 	if err != nil {
 		return "", err
 	}
-	done := console.Waiting(s.Err, "reading")
-	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.DraftOptions{Bounds: c.TrustDataBounds, Unit: c.Unit, People: options.People})
+	var stage console.Stage
+	done := console.WaitingFor(s.Err, stage.Or("reading"))
+	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.DraftOptions{Bounds: c.TrustDataBounds, Unit: c.Unit, People: options.People,
+		Tell: stage.Tell})
 	done()
 	if err != nil {
 		return "", err
@@ -99,8 +101,8 @@ func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options polic
 		return "", console.Misuse(err)
 	}
 	printDraftWarnings(s, schemas, policy.LeftOut(schemas, options))
-	done = console.Waiting(s.Err, "counting")
-	text, err = c.withSizes(ctx, text)
+	done = console.WaitingFor(s.Err, stage.Or("counting"))
+	text, err = c.withSizes(ctx, text, stage.Tell)
 	done()
 	return text, err
 }
