@@ -261,6 +261,8 @@
 //	            unique column; 1 by default.
 //	max_groups  from 1 to 1,000,000: in how many groups of an answer one person
 //	            counts at most.
+//	limits_from data, where max_rows and max_groups were chosen by looking at the data. It
+//	            changes nothing and is there to be warned about.
 //	max_joined  from 1 to 100,000, for a private table where a person has many rows: how many
 //	            of them are joined with other rows of the same person. Times 500 it is
 //	            how many pairs they make with public rows. The others are

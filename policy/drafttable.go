@@ -222,8 +222,15 @@ func (d *draft) writeRows(s Schema, unit SchemaColumn, direct bool) {
 	} else {
 		d.line(4, "# person's rows, and add noise to every answer.")
 	}
-	d.lineWithNote(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), "rows of one person that count in one group")
-	d.lineWithNote(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), "groups of one answer that a person counts in")
+	rows, groups := "rows of one person that count in one group", "groups of one answer that a person counts in"
+	if s.Relation != "" && s.MaxRows == 0 {
+		rows, groups = "rows of a person in one group; not from the data", "groups that a person is in; not from the data"
+	}
+	d.lineWithNote(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), cmp.Or(s.RowsNote, rows))
+	d.lineWithNote(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), cmp.Or(s.GroupsNote, groups))
+	if s.RowsNote != "" {
+		d.lineWithNote(4, "limits_from: data", "THEY WERE CHOSEN BY LOOKING AT THE DATA")
+	}
 }
 
 // column finds a column by its name; in letters of another case, where there is none in these.

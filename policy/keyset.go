@@ -127,7 +127,7 @@ var (
 	}
 	tableKeys = keySet{
 		known: []string{"source", "trusted", "prepared", "delimiter", "encoding", "quotes", "bad_lines", "nulls", "formats", "public",
-			"unique", "path", "max_rows", "max_groups", "max_joined", "columns"},
+			"unique", "path", "max_rows", "max_groups", "limits_from", "max_joined", "columns"},
 		other: map[string]string{
 			"max_fanout": "it belongs to the dataset: how many rows of all public tables together one row of a person may meet",
 			"unit":       "it belongs to the dataset; a table says how it leads there with 'path', for example path: pid -> patients.pid",

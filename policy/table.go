@@ -43,6 +43,9 @@ type Table struct {
 	// public table MaxRows is how many of its rows count at most for one row that they are joined
 	// to other than on UniqueColumn, and MaxGroups is 1.
 	MaxRows, MaxGroups int64
+	// LimitsFromData says that MaxRows and MaxGroups were chosen by looking at the data, which the
+	// owner should be told about.
+	LimitsFromData bool
 	// MaxJoined is how many of one person's rows are joined at most with others of the same person;
 	// 0 stands for the default. See Joined.
 	MaxJoined int64
@@ -83,6 +86,7 @@ func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths,
 	t.readDelimiter(r, f, d, csv)
 	formats := t.readCSV(r, f, csv)
 	t.readJoined(r, f, d, unitOK)
+	t.readLimitsFrom(r, f)
 	if t.Public {
 		t.readPublicKeys(r, f)
 	} else {
@@ -237,6 +241,26 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	}
 	if hasGroups {
 		t.MaxGroups, _ = r.whole(groups, "max_groups", maxGroups, maxGroupsMeans)
+	}
+}
+
+func (t *Table) readLimitsFrom(r *reader, f fields) {
+	v, ok := f.get("limits_from")
+	if !ok {
+		return
+	}
+	text, ok := r.text(v, "limits_from", "data, or remove the key")
+	_, rows := f.get("max_rows")
+	_, groups := f.get("max_groups")
+	switch {
+	case !ok:
+	case text != "data":
+		r.at(v, "limits_from is %s, but it can only say that max_rows and max_groups were chosen by looking at the data; write data, or "+
+			"remove the key if you chose them yourself", quote(text))
+	case !rows && !groups || t.Public:
+		r.at(v, "limits_from is about how many rows of one person count, but nothing here limits them; remove it")
+	default:
+		t.LimitsFromData = true
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -89,7 +90,7 @@ func TestInit(t *testing.T) {
 	for _, c := range daily.Sample(t, []misused{
 		{[]string{"no.csv"}, 1, "no.csv: no such file"},
 		{[]string{dir}, 1, "is a folder; name the files in it"},
-		{[]string{write(t, filepath.Join(dir, "x.xls"), "x")}, 1, "must end in .csv"},
+		{[]string{write(t, filepath.Join(dir, "x.xls"), "x")}, 1, "save each sheet as a CSV file"},
 		{[]string{write(t, filepath.Join(dir, "empty.csv"), "")}, 1, "is empty; the first line"},
 		{[]string{write(t, filepath.Join(dir, "bad.parquet"), "PAR1 but not really")}, 1, "cannot read the schema of"},
 		{[]string{write(t, filepath.Join(dir, "bad.duckdb"), "no database")}, 1, "is not a DuckDB file"},
@@ -114,6 +115,32 @@ func TestInit(t *testing.T) {
 	policy = filepath.Join(dir, "my policy.yaml")
 	command("init", "-o", policy, spaced).wants(t, 0, "discreet check '"+policy+"'")
 	command("query", "-p", policy, "--as", "analyst", `SELECT COUNT(*) FROM "my patients"`).wants(t, 0)
+}
+
+// How many rows of a person count is drafted from the data, and marked so; everybody who sees the
+// policy's limits sees the mark, and the check says what they keep.
+func TestInitLimits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var visits strings.Builder
+	visits.WriteString("pid,ward\n")
+	for i := range 2000 {
+		fmt.Fprintf(&visits, "%d,w%d\n", i%20, i%3)
+	}
+	people := write(t, filepath.Join(dir, "people.csv"), "pid\n1\n2\n3\n")
+	draft := filepath.Join(dir, "p.yaml")
+	command("init", people, write(t, filepath.Join(dir, "visits.csv"), visits.String()), "--unit", "people.pid", "-o", draft).wants(t, 0)
+	text, err := os.ReadFile(draft)
+	must(t, err)
+	for _, want := range []string{"max_rows: 100 ", "# keeps all of the rows; 20 would keep 20 %", "max_groups: 5 ", "limits_from: data"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the draft lacks %s:\n%s", want, text)
+		}
+	}
+	command("check", draft).wants(t, 0, "kept: visits: max_rows: 100 keeps all of the rows, and all rows of all of the people",
+		"for one person 100 in a group, in 5 groups (chosen by looking at the data)")
+	change(t, draft, func(s string) string { return strings.Replace(s, "max_rows: 100", "max_rows: 1", 1) })
+	command("check", "--json", draft).wants(t, 0, "max_rows: 1 keeps 1 % of the rows")
 }
 
 // A file of another country: what init finds is what check and the questions read, a person's

@@ -34,7 +34,11 @@ func Rows(t *policy.Table) string {
 	case policy.Unique:
 		return "one for each person, unique " + t.UnitColumn
 	case policy.Many:
-		return fmt.Sprintf("for one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups,
+		from := ""
+		if t.LimitsFromData {
+			from = " (chosen by looking at the data)"
+		}
+		return fmt.Sprintf("for one person %d in a group, in %d groups%s; at most %d joined with each other", t.MaxRows, t.MaxGroups, from,
 			t.Joined())
 	case policy.NoUnit:
 		rows := fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)

@@ -15,15 +15,27 @@ import (
 // Inspect reads all rows and compares them with what the policy says about them. It also says how
 // large the data is, as [Engine.Magnitude] does.
 func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, magnitude int, err error) {
-	return InspectDoubts(ctx, ds, nil)
+	out, _, magnitude, err = inspect(ctx, ds, nil)
+	return out, magnitude, err
+}
+
+// InspectKept is Inspect that says too how much max_rows and max_groups keep, in a finding for every
+// table of which a person can have many rows.
+func InspectKept(ctx context.Context, ds *policy.Dataset) (out, kept []engine.Finding, magnitude int, err error) {
+	return inspect(ctx, ds, nil)
 }
 
 // InspectDoubts is Inspect of a PostgreSQL database of which only what is in doubt is read. How
 // large it is is then what PostgreSQL estimates, which does not know people and lengths.
 func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (out []engine.Finding, magnitude int, err error) {
+	out, _, magnitude, err = inspect(ctx, ds, doubts)
+	return out, magnitude, err
+}
+
+func inspect(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (out, kept []engine.Finding, magnitude int, err error) {
 	s, err := openSnapshot(ctx, ds, asText, Limits{doubts: doubts})
 	if err != nil {
-		return nil, 0, catalogue.ForOwner(err)
+		return nil, nil, 0, catalogue.ForOwner(err)
 	}
 	defer s.close()
 	for _, name := range ds.TableNames() {
@@ -36,7 +48,7 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 		}
 		found, err := inspector{s, ds}.checkTable(ctx, s.tables[name], doubt)
 		if err != nil {
-			return nil, 0, fmt.Errorf("table %s: its rows cannot be read", name)
+			return nil, nil, 0, fmt.Errorf("table %s: its rows cannot be read", name)
 		}
 		out = append(out, found...)
 	}
@@ -47,14 +59,71 @@ func InspectDoubts(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doub
 		for name, t := range about.Tables {
 			rows[name] = t.Rows
 		}
-		return out, sqlengine.MagnitudeOf(ds, rows), nil
+		return out, nil, sqlengine.MagnitudeOf(ds, rows), nil
 	}
 	found, err := s.CheckSizes(ctx, ds, countFunctions)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
+	}
+	if kept, err = s.kept(ctx, ds); err != nil {
+		return nil, nil, 0, err
 	}
 	magnitude, err = s.Magnitude(ctx, ds)
-	return append(out, found...), magnitude, err
+	return append(out, found...), kept, magnitude, err
+}
+
+// kept says how much the limits of tables keep.
+func (s *snapshot) kept(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, err error) {
+	for _, name := range ds.TableNames() {
+		t := &s.tables[name].Table
+		if t.UnitKind != policy.Many {
+			continue
+		}
+		var keyed []string
+		for _, column := range t.ColumnNames() {
+			if t.Columns[column].Keys != policy.NoKeys {
+				keyed = append(keyed, column)
+			}
+		}
+		spread, err := s.Spread(ctx, ds, t, keyed)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: the rows of people cannot be counted", name)
+		}
+		out = append(out, engine.Finding{Table: name, Text: spread.Describe(t.MaxRows, t.MaxGroups)})
+	}
+	return out, nil
+}
+
+// ProposeLimits is ProposeSizes that proposes max_rows and max_groups as well, by table, for those
+// of which a person can have many rows.
+func ProposeLimits(ctx context.Context, ds *policy.Dataset, tell func(file string, done, of int64)) (
+	*policy.Sizes, map[string]sqlengine.Limits, error,
+) {
+	s, err := openSnapshot(ctx, ds, asDeclared, Limits{Tell: tell})
+	if err != nil {
+		return nil, nil, catalogue.ForOwner(err)
+	}
+	defer s.close()
+	limits := map[string]sqlengine.Limits{}
+	for _, name := range ds.TableNames() {
+		t := &s.tables[name].Table
+		if t.UnitKind != policy.Many {
+			continue
+		}
+		columns, err := s.Few(ctx, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		spread, err := s.Spread(ctx, ds, t, columns)
+		if err != nil {
+			return nil, nil, err
+		}
+		if proposed, ok := spread.Propose(); ok {
+			limits[name] = proposed
+		}
+	}
+	sizes, err := s.ProposeSizes(ctx, ds, countFunctions)
+	return sizes, limits, err
 }
 
 // ProposeSizes counts how large the tables of a dataset are, and proposes what to declare of it.

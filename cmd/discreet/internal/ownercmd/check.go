@@ -126,8 +126,10 @@ func (c *CheckCmd) Run(ctx context.Context, s console.Screen) error {
 // datasetCheck is what was found in the data of a dataset.
 type datasetCheck struct {
 	findings []engine.Finding
-	version  string
-	tick     time.Duration
+	// kept is what max_rows and max_groups keep, for the owner alone.
+	kept    []engine.Finding
+	version string
+	tick    time.Duration
 	// read are the columns whose rows were read, where the catalogue of a database says the rest.
 	read map[string][]string
 }
@@ -160,7 +162,7 @@ func checkDataset(ctx context.Context, ds *policy.Dataset) (*datasetCheck, error
 			return nil, err
 		}
 	default:
-		if out.findings, magnitude, err = duckdb.Inspect(ctx, ds); err != nil {
+		if out.findings, out.kept, magnitude, err = duckdb.InspectKept(ctx, ds); err != nil {
 			return nil, err
 		}
 	}
@@ -184,6 +186,9 @@ func checkJSON(p *policy.Policy, all map[string]*datasetCheck, doubts []string, 
 			"warnings": policywords.Warnings(ds)}
 		if c := all[name]; c != nil {
 			about["findings"] = append([]engine.Finding{}, c.findings...)
+			if len(c.kept) > 0 {
+				about["kept"] = c.kept
+			}
 			about["data_version"] = c.version
 			about["tick"] = c.tick.String()
 			if c.read != nil {
@@ -250,6 +255,9 @@ func printFound(s console.Screen, ds *policy.Dataset, c *datasetCheck) {
 	}
 	if c == nil {
 		return
+	}
+	for _, f := range c.kept {
+		fmt.Fprintf(s.Out, "kept: %s: %s\n", f.Table, f.Text)
 	}
 	for _, f := range c.findings {
 		word := "note"
@@ -357,27 +365,41 @@ func proposeSizes(ctx context.Context, ds *policy.Dataset, tell func(string, int
 	if ds.SourceKind() == policy.TrinoDatabase {
 		return trino.ProposeSizes(ctx, ds)
 	}
-	return duckdb.ProposeSizes(ctx, ds, func(file string, done, of int64) { tell("counting "+filepath.Base(file), done, of) })
+	return duckdb.ProposeSizes(ctx, ds, counting(tell))
 }
 
-// withSizes declares the sizes of the files that a draft was made of. The tables are the last thing
-// in a draft, so that what belongs to its dataset can stand behind them.
-func (c *InitCmd) withSizes(ctx context.Context, text string, tell func(string, int64, int64)) (string, error) {
+// counted drafts again with what is counted in the files: how many rows of a person should count,
+// and the sizes. The tables are the last thing in a draft, so that what belongs to its dataset can
+// stand behind them.
+func (c *InitCmd) counted(ctx context.Context, text string, schemas []policy.Schema, options policy.DraftOptions,
+	tell func(string, int64, int64)) (string, error) {
 	p, err := policy.Parse(filepath.Join(filepath.Dir(c.Output), "draft"), []byte(text))
 	if err != nil {
 		return "", err
 	}
 	for _, ds := range p.Datasets {
-		sizes, err := proposeSizes(ctx, ds, tell)
+		sizes, limits, err := duckdb.ProposeLimits(ctx, ds, counting(tell))
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case err != nil: // what is wrong with the data is for 'discreet check' to say
 			return text + "\n" + sizesUnknown, nil
 		}
+		for i := range schemas {
+			l := limits[schemas[i].Table]
+			schemas[i].MaxRows, schemas[i].RowsNote = l.Rows, l.RowsNote
+			schemas[i].MaxGroups, schemas[i].GroupsNote = l.Groups, l.GroupsNote
+		}
+		if text, err = policy.Draft(schemas, options); err != nil {
+			return "", err
+		}
 		text += "\n" + sizesNote + sizes.Text(ds)
 	}
 	return text, nil
+}
+
+func counting(tell func(string, int64, int64)) func(string, int64, int64) {
+	return func(file string, done, of int64) { tell("counting "+filepath.Base(file), done, of) }
 }
 
 // What a draft says where sizes are declared, and where they could not be counted.

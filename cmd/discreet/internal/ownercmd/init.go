@@ -102,7 +102,7 @@ func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options polic
 	}
 	printDraftWarnings(s, schemas, policy.LeftOut(schemas, options))
 	done = console.WaitingFor(s.Err, stage.Or("counting"))
-	text, err = c.withSizes(ctx, text, stage.Tell)
+	text, err = c.counted(ctx, text, schemas, options, stage.Tell)
 	done()
 	return text, err
 }

@@ -1,0 +1,54 @@
+package duckdb
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What init proposes keeps nearly all rows of people who have many, also where they are two steps
+// away, and the check says what limits keep.
+func TestProposedLimits(t *testing.T) {
+	folder := t.TempDir()
+	people, orders, items := "pid\n", "oid,pid,shop\n", "oid,what\n"
+	for p := range 20 {
+		people += fmt.Sprintf("%d\n", p)
+		for o := range 90 + p {
+			orders += fmt.Sprintf("%d,%d,s%d\n", 1000*p+o, p, o%8)
+			items += fmt.Sprintf("%d,w%d\n%d,w%d\n", 1000*p+o, o%2, 1000*p+o, o%2)
+		}
+	}
+	orders += "77777,,s1\n"
+	write(t, folder, "people.csv", people)
+	write(t, folder, "orders.csv", orders)
+	write(t, folder, "items.csv", items)
+	ds := dataset(t, folder, `unit: people.pid
+tables:
+  people: {source: people.csv, unique: pid, columns: {}}
+  orders: {source: orders.csv, path: pid -> people.pid, max_rows: 10, max_groups: 3, columns: {shop: {type: text, keys: private}}}
+  items: {source: items.csv, path: oid -> orders.oid, max_rows: 10, max_groups: 3, columns: {what: {type: text}}}
+`)
+	sizes, limits, err := ProposeLimits(t.Context(), ds, nil)
+	if err != nil || sizes.People == 0 {
+		t.Fatal(sizes, err)
+	}
+	got := fmt.Sprint(limits)
+	for _, want := range []string{
+		"items:{200 2 keeps 97 % of the rows; 50 would keep 25 % keeps all of the rows by what; 1 would keep 50 %}",
+		"orders:{100 10 keeps 97 % of the rows; 20 would keep 20 % keeps all of the rows by shop; 5 would keep 62 %}",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	_, kept, _, err := InspectKept(t.Context(), ds)
+	if got := fmt.Sprint(kept); err != nil || !strings.Contains(got, "max_rows: 10 keeps 10 % of the rows, and all rows of less than 1 % of "+
+		"the people; grouped by shop, max_groups: 3 keeps 37 % of the rows") || !strings.Contains(got, "max_rows: 10 keeps 5 %") {
+		t.Errorf("%s, %v", got, err)
+	}
+	// A draft is made of files that may hold nobody.
+	write(t, folder, "orders.csv", "oid,pid,shop\n")
+	if _, limits, err = ProposeLimits(t.Context(), ds, nil); err != nil || len(limits) > 0 {
+		t.Error(limits, err)
+	}
+}
