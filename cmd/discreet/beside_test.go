@@ -57,6 +57,9 @@ func TestOwnerBesideServer(t *testing.T) {
 	command("ledger", "renew", "-p", policy, "--due", "--reason", "cron").wants(t, 0, "not due before")
 	command("ledger", "renew", "-p", policy, "--reason", "February").wants(t, 0, "window 2 of 3 has begun")
 	command("incidents", "list", "-p", policy).wants(t, 0)
+	for _, c := range []string{"ledger", "incidents"} { // what works beside a server is said to
+		command(c, "--help").wants(t, 0, "work while").lacks(t, "stop the server first", "stop it first")
+	}
 	command("incidents", "release", "-p", policy, "--reason", "none", "--key", other).wants(t, 2, "nothing to release")
 	command("budget", "-p", policy).wants(t, 0, "0.1")
 	for _, args := range [][]string{{"show"}, {"export"}, {"replay"}, {"verify"}} {

@@ -22,8 +22,8 @@ type IncidentsCmd struct {
 }
 
 func (IncidentsCmd) Help() string {
-	return `Without a command it lists incidents, with the flags of 'discreet incidents list --help'. A running server has the
-ledger: stop it first, or look at its log, /metrics or /v1/ledger.
+	return `Without a command it lists incidents, with the flags of 'discreet incidents list --help'. These commands work while
+a server runs, on its machine, as its user or root. From elsewhere, release with --server, and list with /v1/ledger.
 
   discreet incidents --policy hospital.yaml
   discreet incidents release --policy hospital.yaml --analyst ana --reason 'the disk was full'`

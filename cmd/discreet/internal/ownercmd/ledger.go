@@ -31,9 +31,10 @@ type LedgerCmd struct {
 }
 
 func (LedgerCmd) Help() string {
-	return `The ledger has every charge, in a chain of hashes. A running server holds it: stop the server first, unless the
-ledger is in a PostgreSQL database, which all can share. You can also run topup and renew at a running server,
-with --server.
+	return `The ledger has every charge, in a chain of hashes. These commands work while a server runs: on its machine, as its
+user or root, without further flags; with the ledger in a PostgreSQL database, from anywhere; and topup and
+renew elsewhere with --server. Only 'ledger anchor' with --write, --recover, --begin or --give-up needs the server
+stopped.
 
   discreet ledger show --policy hospital.yaml --last 20
   discreet ledger verify --policy hospital.yaml

@@ -33,7 +33,7 @@ func (ledgerAnchorCmd) Help() string {
 ledger without that record is an older copy of itself, or another ledger, and is not opened. Nor is a ledger whose
 anchor is missing, or whose policy no longer names it: mount its volume, or write the key 'anchor' back. If the
 anchor is lost for good, --begin makes another, and ends all sessions. To do without an anchor, run --give-up
-before you remove the key. --recover, --begin and --give-up need the ledger for themselves: stop the servers first.
+before you remove the key. --write, --recover, --begin and --give-up need the ledger for themselves: stop the servers first.
 
   discreet ledger anchor --policy hospital.yaml
   discreet ledger anchor --policy hospital.yaml --write

@@ -39,8 +39,7 @@ the current window.
   discreet ledger topup --policy hospital.yaml --key owner.key --epsilon 0.5 --reason 'the yearly report'
   discreet ledger topup --policy hospital.yaml --key owner.key --analyst ana --epsilon 0.2 --reason 'revision of the paper'
 
-A running server holds the ledger: it then drafts the record, and you sign it here, so that the key stays with
-you.
+From elsewhere, a running server drafts the record, and you sign it here, so that the key stays with you.
 
   discreet ledger topup --server https://db.example:8432 --token-file owner.token --key owner.key --epsilon 0.5 --reason more`
 }
