@@ -162,8 +162,9 @@ type Measurement struct {
 // AverageInquiry says about how exact an average would be. It is made of the noise and the bounds
 // alone; how many values a group has is not known.
 type AverageInquiry struct {
-	Average string  `json:"average"`
-	Spread  float64 `json:"spread" doc:"About the error of an average of one value; of n values it is an n-th of this"`
+	Average    string   `json:"average"`
+	ErrorOfOne float64  `json:"error_of_one" doc:"About the error of an average of one value; of n values it is an n-th of this"`
+	Sums       []string `json:"sums" doc:"The measures that are released only for it"`
 }
 
 // StreamInquiry is a question that would be answered through a stream.

@@ -30,8 +30,9 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		return nil, err
 	}
 	e := &api.Explanation{
-		Neighbours: c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Split: a.Split(), Free: a.Free(), NoError: a.NoError(),
-		Cost: a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(),
+		Neighbours: c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Split: a.Split(), Free: a.Free(),
+		NoError: pricing.NoError(a.Priced),
+		Cost:    a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(),
 	}
 	if e.Now != "" {
 		name, constant := clockConstant(e.Now)

@@ -38,8 +38,9 @@ func freely(w *curatortest.World, q api.Question) (*api.Answer, *api.Explanation
 	return a, nil
 }
 
-// What an average is expected to be off by, from how many values there are, is about what its answer
-// is off by; and an answer says whether a limit on what one person counts left something out.
+// What an average is expected to be off by, from how many values there are, is about what its
+// answer is off by; and an answer says whether a limit on what one person counts can have left
+// something out.
 func TestExpected(t *testing.T) {
 	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
 		w := curatortest.New(t, budget)
@@ -68,7 +69,7 @@ func TestExpected(t *testing.T) {
 			if spreads == 0 {
 				continue
 			}
-			expected := got[0].Spread / curatortest.AsFloat(a.Rows[0][0])
+			expected := got[0].ErrorOfOne / curatortest.AsFloat(a.Rows[0][0])
 			if half := *a.Errors[0][1]; half < expected/2 || half > 2*expected {
 				t.Errorf("%s: %v was expected, and it is off by %v", sql, expected, half)
 			}

@@ -232,7 +232,8 @@ func (s *Server) makeListeners() {
 	if a, ok := s.WireAddr().(*net.TCPAddr); ok {
 		port = a.Port
 	}
-	handler := httpapi.New(httpapi.Options{Port: port, Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
+	handler := httpapi.New(httpapi.Options{Port: port, Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
+		Ready:       s.Ready,
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
 		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
 	s.http = &http.Server{

@@ -284,40 +284,47 @@ func (p *Priced) Inquiry(b *Purchase) api.Inquiry {
 	if b.Keys != nil {
 		out.Measures = append(out.Measures, p.keyMeasurement(b))
 	}
-	out.Averages = p.averages(b)
+	out.Averages = averages(p, b)
 	return out
 }
 
 // averages are those that a purchase's numbers are for.
-func (p *Priced) averages(b *Purchase) []api.AverageInquiry {
+func averages(p *Priced, b *Purchase) []api.AverageInquiry {
 	var out []api.AverageInquiry
 	for i, one := range p.Statement.Plans {
 		for _, s := range one.Stats {
 			if p.Purchases[p.AnsweredBy[i]] == b && s.Kind == tree.AverageStat && max(s.Measure, s.Count) < len(b.Noise) {
-				out = append(out, api.AverageInquiry{Average: "avg(" + tree.Describe(s.Of) + ")", Spread: p.spread(b, s)})
+				sums := []string{b.Query.Measures[s.Measure].Describe()}
+				if s.Twin {
+					sums = append(sums, b.Query.Measures[s.Count].Describe())
+				}
+				out = append(out, api.AverageInquiry{
+					Average: "avg(" + tree.Describe(s.Of) + ")", ErrorOfOne: errorOfOne(b, s, p.Beta()), Sums: sums,
+				})
 			}
 		}
 	}
 	return out
 }
 
-// spread is about how far off an average of one value is. The sum is of distances from the middle of
-// the bounds, so the noise of the count adds the more, the farther the average is from there: it is
-// taken to be in the middle of either half. Of twins neither adds more than its own noise.
-func (p *Priced) spread(b *Purchase, s tree.Stat) float64 {
+// errorOfOne is about how far off an average of one value is. The sum is of distances from the
+// middle of the bounds, so the noise of the count adds the more, the farther the average is from
+// there: it is taken to be in the middle of either half. Of twins neither adds more than its own
+// noise.
+func errorOfOne(b *Purchase, s tree.Stat, beta float64) float64 {
 	m := b.Query.Measures[s.Measure]
 	step, _ := m.Step().Float64()
 	if s.Twin || s.People != nil {
-		return float64(b.Noise[s.Measure].HalfWidth(p.Beta())) * step
+		return float64(b.Noise[s.Measure].HalfWidth(beta)) * step
 	}
 	lo, _ := new(big.Float).SetInt(m.Arg.Type().Lo).Float64()
 	hi, _ := new(big.Float).SetInt(m.Arg.Type().Hi).Float64()
-	beta := p.Beta() / 2 // both are within their intervals
+	beta /= 2 // both are within their intervals
 	return (float64(b.Noise[s.Measure].HalfWidth(beta)) + (hi-lo)/4*float64(b.Noise[s.Count].HalfWidth(beta))) * step
 }
 
 // NoError says why dp.error cannot be set; empty where it can.
-func (p *Priced) NoError() string {
+func NoError(p *Priced) string {
 	var r *api.Refusal
 	if errors.As(p.refuseUnknownErrors(), &r) {
 		return r.Reason
