@@ -41,7 +41,7 @@ func TestAsk(t *testing.T) {
 		"again": again, "ladder": climb, "history": remembered, "refused": refused, "average": average, "address": address,
 		"slider": slider, "chart": charted, "keyboard": keyboard,
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
-		"address is late": behind,
+		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,6 +89,8 @@ func climb(t *testing.T, w *world) {
 		t.Errorf("the difference cost %+v", a)
 	}
 	tb.reads(`±15 paid.*±7 for 0\.2 more`)
+	tb.click("button", "^Use elsewhere$")
+	tb.reads(`released with ε = 0\.2;`) // of which 0.1 was paid before
 }
 
 // remembered: what was asked is in the history of this browser, is written back by a click, and is
@@ -128,15 +130,118 @@ func refused(t *testing.T, w *world) {
 	tb.priced()
 }
 
-// average: before an average is known its error is not, and that of its sum has its name; the
-// ladder has the errors of the answer.
+// average: an average has a price and an expected error, for as many values as somebody says or an
+// answer has; an error cannot be asked for, and who did is told why and has the slider.
 func average(t *testing.T, w *world) {
-	tb := w.open(t, "/ask", "ana")
+	tb := w.open(t, "/ask?error=25", "ana", refusal)
 	tb.write("SELECT sex, AVG(age) AS mean FROM patients WHERE age > 3 GROUP BY sex")
+	tb.until("the error is of the average", `() => /≈ ±[\d,.]+ on avg\(age\)/.test(document.querySelector('.price').innerText) && !document.querySelector('input[type=range]').disabled`)
+	tb.reads("How exact an average is depends on how many values")
+	at := `() => document.querySelector('.scale.above span:nth-child(3)').innerText`
+	tb.until("there is a scale", at+`.startsWith('±') && !/SET dp/.test(document.body.innerText)`)
+	before := tb.eval(at).Str()
+	tb.fill(`input[aria-label="Values in a group"]`, "50")
+	tb.until("the scale is of as many", `old => (`+at+`)() !== old`, before)
+	tb.must(tb.element("input[type=range]", "").Focus())
+	tb.press(input.ArrowRight)
+	tb.reads(`SET dp\.epsilon = [0-9.]+`)
+	tb.click("button", "^usual price$")
 	tb.priced()
-	tb.until("the error has a name", `() => /±[\d,.]+ on sum\(age\)/.test(document.querySelector('.price').innerText)`)
 	tb.click("button.primary", "^Run$")
 	tb.until("the ladder has the widest error of the answer", `() => /^up to ±[\d.,]+ paid/.test(document.querySelector('.ladder')?.innerText ?? '')`)
+	tb.open("/ask?epsilon=2")
+	tb.ask("SELECT AVG(age) AS mean FROM patients WHERE age > 3")
+	tb.reads("as the smallest in the answer below has")
+}
+
+// newcomer: on data that is not the hospital, everything that is proposed can be asked, and an
+// answer says what it leaves out and draws nothing that cannot be.
+func newcomer(t *testing.T, w *world) {
+	tb := w.open(t, "/ask?dataset=trips", "ana", refusal, "^status: 429 POST /v1/signin$")
+	tb.until("the editor proposes a question to this data", `() => `+inEditor+`?.querySelector('.cm-placeholder')?.innerText.endsWith('FROM trips GROUP BY origin')`)
+	if got := tb.element(".examples", "").MustText(); strings.Contains(got, "month") || !strings.Contains(got, "SUM(distance)") {
+		t.Errorf("the examples are %s", got)
+	}
+	if got := tb.element(".schema", "").MustText(); !strings.Contains(got, "late\nboolean\nkey (2)") {
+		t.Errorf("the columns are %s", got)
+	}
+	if got := tb.element("nav", "").MustText(); strings.Contains(got, "Streams") || strings.Contains(got, "Holdouts") {
+		t.Errorf("there is %s, and the policy declares none", got)
+	}
+	tb.write("SELECT * FROM trips")
+	tb.element(".refused button", `^Write SELECT carrier, COUNT\(\*\) FROM trips GROUP BY carrier$`)
+	tb.ask("SELECT origin, carrier, AVG(dep_delay) AS delay FROM trips GROUP BY origin, carrier")
+	tb.reads(`Of each person at most 10 rows in each of at most 2 groups count\. The intervals do not contain`)
+	drawn := tb.eval(`() => { const c = document.querySelector('.chart'); return [Math.min(...[...c.querySelectorAll('.axis text')].map(e => Number(e.textContent.replace('−', '-')))), [...c.querySelectorAll('.point text')].map(e => e.textContent).join()] }`).Arr()
+	if drawn[0].Num() < -100 || !strings.Contains(drawn[1].Str(), "ATL · AA") || strings.Contains(drawn[1].Str(), "…") {
+		t.Errorf("the axis begins at %v, and the groups are %v", drawn[0], drawn[1])
+	}
+	tb.click("[role=tab]", "^Table$")
+	tb.reads(`Of each person at most 10 rows`)
+	tb.reads(`[1-9]\d*% used, enough for about \d+ questions (?:like this|at the usual price) \(ε [\d.]+ of ε 5 left\)`)
+	tb.ask("SELECT COUNT(DISTINCT person) AS people FROM trips")
+	if tb.eval(`() => /Of each person/.test(document.body.innerText)`).Bool() {
+		t.Error("everybody is counted once, and it says that somebody is left out")
+	}
+	tb.click("button", "^Save$")
+	tb.fill("input[name=title]", "People")
+	tb.click("dialog button.primary", "^Save$")
+	tb.reads("Saved: see all")
+	tb.until("the dialog is closed", `() => !document.querySelector('dialog[open]')`)
+	tb.write("SELECT fee, COUNT(*) FROM trips GROUP BY fee")
+	tb.until("a name keeps its letters", `() => document.querySelector('.refused')?.innerText.startsWith('fee has no public keys')`)
+	tb.click("button", "^Sign out$")
+	tb.eval(`() => { const real = fetch; window.fetch = (path, how) => path === '/v1/signin' ? Promise.resolve(new Response('{"kind":"limit","detail":"too many","instead":"wait as long as Retry-After says"}', { status: 429, headers: { 'Retry-After': '90' } })) : real(path, how) }`)
+	tb.fill("input[name=name]", "ana")
+	tb.fill("input[name=password]", "guessed")
+	tb.click("button", "^Sign in$")
+	tb.reads("Wait 90 seconds")
+}
+
+// back: who goes back comes to the question before, with its answer, and pays nothing.
+func back(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana", "^status: 402 POST /v1/query$")
+	tb.ask("SELECT COUNT(*) AS n FROM patients WHERE age > 31")
+	first := tb.last()
+	tb.ask("SELECT COUNT(*) AS n FROM patients WHERE age > 32")
+	tb.settle()
+	tb.eval(`() => history.back()`)
+	tb.until("the question before is there", `() => `+inEditor+`?.innerText.trim().endsWith('age > 31') && location.search.includes('31')`)
+	tb.until("and its answer", `n => document.querySelector('.figure .value')?.innerText === n`, fmt.Sprint(first.Rows[0][0]))
+	tb.settle()
+	if a := tb.last(); a.Cost.Epsilon != 0 {
+		t.Errorf("to go back cost %v", a.Cost.Epsilon)
+	}
+	tb.eval(`() => history.forward()`)
+	tb.until("and the next one", `() => `+inEditor+`?.innerText.trim().endsWith('age > 32')`)
+}
+
+// dear: a click that would take most of what is left asks first.
+func dear(t *testing.T, w *world) {
+	tb := w.open(t, "/ask?dataset=small", "ana")
+	tb.write("SELECT COUNT(*) AS n FROM patients")
+	tb.priced()
+	tb.click("button.primary", "^Run$")
+	tb.reads("This takes most of what you have left.*ε 0.6")
+	tb.click("dialog button", "^Do not ask$")
+	tb.settle()
+	if n := len(tb.exchanges("POST", "/v1/query")); n != 0 {
+		t.Errorf("%d questions were asked", n)
+	}
+	tb.click("button.primary", "^Run$")
+	tb.click("dialog button", "^Ask for ε 0.6$")
+	tb.answered(0)
+}
+
+// books: the owner sees what a question cost where the budget has a delta, and the kind of its
+// noise; on a phone how much of each account is used.
+func books(t *testing.T, w *world) {
+	w.spend(t, "ana", "trips", "SELECT month, COUNT(*) FROM trips GROUP BY month")
+	tb := w.open(t, "/owner/questions?dataset=trips", "olga")
+	tb.until("the charge is there", `() => [...document.querySelectorAll('tbody tr')].some(r => r.cells[3].innerText === 'ε 0.25' && r.cells[4].innerText === 'gaussian')`)
+	tb.as(screens[3])
+	tb.open("/owner?dataset=trips")
+	tb.until("how much is used is on the screen", `() => { const m = document.querySelector('td meter'); return !!m && m.parentElement.getBoundingClientRect().right <= innerWidth }`)
 }
 
 // address: the address holds the question and the wish, and shows the answer to whoever opens it,

@@ -53,8 +53,7 @@ func elsewhere(t *testing.T, w *world) {
 		return string(out)
 	}
 	if _, err := exec.LookPath("psql"); err == nil {
-		// The page cannot know the port of the other listener; 5432 is what it usually is.
-		out := run(nil, "sh", "-c", strings.Replace(copied["psql"], ":5432/", ":"+port+"/", 1)+" -X -A -t")
+		out := run(nil, "sh", "-c", copied["psql"]+" -X -A -t")
 		for _, row := range a.Rows {
 			if want := fmt.Sprintf("%v|%v\n", row[0], row[1]); !strings.Contains(out, want) {
 				t.Errorf("psql says %s, which has no %s", out, want)
@@ -69,7 +68,10 @@ func elsewhere(t *testing.T, w *world) {
 		}
 	}
 	run(nil, "python3", "-c", "import ast, sys; ast.parse(sys.argv[1])", copied["Python"])
-	if quoted := regexp.MustCompile(`(?s)dbGetQuery\(db, ".*"\)$`); !quoted.MatchString(copied["R"]) {
-		t.Errorf("R has %s", copied["R"])
+	for name, want := range map[string]string{"R": `(?s)^library\(discreet\).*discreet_ask\(con, ".*", epsilon = 0.05\)$`,
+		"Python": `(?s)^import discreet .*db\.ask\(".*", epsilon=0.05\)\)$`, "psql": ":" + port + "/"} {
+		if !regexp.MustCompile(want).MatchString(copied[name]) {
+			t.Errorf("%s has %s", name, copied[name])
+		}
 	}
 }

@@ -61,7 +61,9 @@ func TestStreamCSV(t *testing.T) {
     streams:
       plans: {table: people, columns: {plan: }, size: 300, alpha: 0.4, beta: 0.01, queries: 100}
 `})
-	tb := w.open(t, "/streams?dataset=people", "ana")
+	tb := w.open(t, "/ask?dataset=people", "ana")
+	tb.click("nav a", "^Streams$") // the policy declares one
+	tb.reads("Nothing is known yet")
 	text := tb.saves("^CSV$")
 	if !strings.HasPrefix(text, "plan,people\r\n") ||
 		!strings.Contains(text, "\n'=1+1,") || !strings.Contains(text, "\n\"say \"\"a\"\", b\",") {

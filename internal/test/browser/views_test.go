@@ -71,7 +71,10 @@ var views = []view{
 		tb.element(".refused button", "^Write diagnosis$")
 	}},
 	{name: "ask-spent", path: "/ask?dataset=spent", who: "ana", do: func(tb *tab) {
-		tb.ask("SELECT COUNT(*) AS n FROM patients")
+		tb.write("SELECT COUNT(*) AS n FROM patients")
+		tb.priced()
+		tb.click("button.primary", "^Run$")
+		tb.click("dialog button", "^Ask for ε 0.1$")
 		tb.reads("Your budget is used up")
 		tb.write("SELECT COUNT(*) AS n FROM visits")
 		tb.reads("more than you have left")

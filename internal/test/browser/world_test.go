@@ -171,7 +171,40 @@ func ordinary(t testing.TB) *world {
 	t.Helper()
 	files := map[string]string{}
 	clinic(t, files, hospital.New(200, 1), "hospital", "{epsilon: 20, per_query: {default: 0.1, max: 2}}", elderly)
+	clinic(t, files, hospital.New(20, 2), "small", "{epsilon: 1, per_query: {default: 0.6, max: 0.6}}", "")
+	trips(files)
 	return newWorld(t, files)
+}
+
+// trips is a dataset that is nothing like the hospital: it has a delta, people have more rows than
+// count, and nothing is called as it is there.
+func trips(files map[string]string) {
+	rows := []string{"person,month,origin,carrier,dep_delay,distance,fee,late"}
+	for i := range 600 {
+		origin, carrier := []string{"ATL", "JFK", "LGA"}[i%3], []string{"AA", "UA"}[i%2]
+		rows = append(rows, fmt.Sprintf("%d,%d,%s,%s,%d,%d,%d,%v", i%40, i%12+1, origin, carrier, i%100-20, 100+i, i%5, i%2 == 0))
+	}
+	files["trips/trips.csv"] = strings.Join(rows, "\n") + "\n"
+	files["policy.yaml"] += `  trips:
+    engine: duckdb
+    source: trips
+    unit: trips.person
+    release: immediate
+    budget: {epsilon: 5, delta: 1e-6, per_query: {default: 0.25, max: 3}}
+    analysts: {ana: {share: 1}, ben: {share: 1}}
+    tables:
+      trips:
+        max_rows: 10
+        max_groups: 2
+        columns:
+          month:     {type: integer, bounds: [1, 12]}
+          origin:    {type: text, keys: [ATL, JFK, LGA]}
+          carrier:   {type: text, keys: [AA, UA]}
+          dep_delay: {type: integer, bounds: [-60, 300]}
+          distance:  {type: integer, bounds: [0, 5000]}
+          fee:       {type: decimal, granularity: 0.01}
+          late:      {type: boolean}
+`
 }
 
 // elderly is a view, which is shown among the tables.

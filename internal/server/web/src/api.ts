@@ -1,11 +1,12 @@
 // What the server says, and how it is asked. Nothing leaves this origin.
+import { plural } from './format'
 
 export interface Cost { epsilon: number; rho: number; delta: number }
 export interface Left { epsilon: number | null; rho: number | null; delta: number | null; pure: number | null }
 
 export interface Me { name: string; role: 'analyst' | 'owner'; datasets: string[] }
 
-export interface Version { version: string; commit?: string; go?: string; engines: { name: string; datasets: string[] }[] }
+export interface Version { version: string; postgres_port?: number; commit?: string; go?: string; engines: { name: string; datasets: string[] }[] }
 
 export interface Ways {
   password: boolean
@@ -22,6 +23,7 @@ export interface ColumnInfo {
   step?: string
   keys: 'none' | 'public' | 'private'
   values?: string[]
+  groups?: number // how many values its type and bounds have, where it can be grouped by for that
   comment?: string
 }
 export interface TableInfo {
@@ -74,8 +76,11 @@ export interface Explanation {
     groups: number
     bounds: string
     measures: Measure[]
+    averages?: { average: string; error_of_one: number; sums: string[] }[]
+    cost: { epsilon: number | null; rho: number | null }
     known: boolean
   }[]
+  no_error?: string
   split: string
   free: string[]
   cost: Cost
@@ -98,7 +103,7 @@ export interface Answer {
   remaining: Left
   more?: number
   receipt: { sequence: number; hash: string; free: boolean; now?: string }
-  limits: { max_rows: number; max_groups: number }
+  limits: { max_rows: number; max_groups: number; cut: boolean }
   confidence: number
   notes: string[]
   data_version: { number: number; name?: string }
@@ -121,6 +126,14 @@ export class Trouble extends Error {
   ) {
     super(detail)
   }
+}
+
+// forPeople puts what programs look for in words for people.
+function forPeople(instead: unknown, retry: string | null): string | undefined {
+  if (typeof instead !== 'string') return undefined
+  const seconds = Number(retry)
+  const time = seconds >= 120 ? plural(Math.ceil(seconds / 60), 'minute') : plural(Math.max(1, seconds || 1), 'second')
+  return instead.replace('as long as Retry-After says', time).replace('a new Idempotency-Key', 'a new request').replace('the same Idempotency-Key', 'the same request')
 }
 
 let signedOut: () => void = () => {}
@@ -152,7 +165,7 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
   if (!response.ok) {
     const p = (said ?? {}) as Record<string, unknown>
     if (response.status === 401 && path !== '/v1/signin') signedOut()
-    throw new Trouble(response.status, String(p.kind ?? 'unknown'), String(p.detail ?? 'the server refused'), p.instead as string | undefined,
+    throw new Trouble(response.status, String(p.kind ?? 'unknown'), String(p.detail ?? 'the server refused'), forPeople(p.instead, response.headers.get('Retry-After')),
       p.position as number | undefined, p.spent as boolean | undefined, p)
   }
   return said as T

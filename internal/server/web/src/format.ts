@@ -38,3 +38,18 @@ export const percent = (x: number, digits = 0) => new Intl.NumberFormat(locale, 
 export const time = (iso: string) => new Date(iso).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })
 export const day = (iso: string) => new Date(iso).toLocaleDateString(locale, { dateStyle: 'medium', timeZone: 'UTC' })
 export const plural = (n: number, one: string, many = one + 's') => `${plain.format(n)} ${n === 1 ? one : many}`
+
+// priceOf is a cost as whoever asks sees it. A budget with a delta is paid in rho: at a price of epsilon
+// it takes epsilon tanh(epsilon/2), which is turned round here.
+export function priceOf(cost: { epsilon: number | null; rho: number | null }): number {
+  if (cost.epsilon) return cost.epsilon
+  if (!cost.rho) return 0
+  let low = 0, high = 1
+  while (high * Math.tanh(high / 2) < cost.rho) high *= 2
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2
+    if (middle * Math.tanh(middle / 2) < cost.rho) low = middle
+    else high = middle
+  }
+  return high
+}

@@ -9,12 +9,12 @@ import { SignIn } from './signin'
 import { Busy, Empty, Warn, asTrouble } from './ui/ui'
 
 // What is behind each first word of a path. Each is loaded when it is first looked at.
-const views: Record<string, { title: string; load: () => Promise<{ View: ComponentType }>; open?: boolean; owner?: boolean; asks?: boolean; hidden?: boolean }> = {
+const views: Record<string, { title: string; load: () => Promise<{ View: ComponentType }>; open?: boolean; owner?: boolean; asks?: boolean; hidden?: boolean; declared?: boolean }> = {
   ask: { title: 'Ask', load: () => import('./ask/view'), asks: true },
   saved: { title: 'Saved', load: () => import('./saved/view') },
   dashboards: { title: 'Dashboard', load: () => import('./saved/dashboard'), hidden: true },
-  streams: { title: 'Streams', load: () => import('./sessions/streams') },
-  holdouts: { title: 'Holdouts', load: () => import('./sessions/holdouts') },
+  streams: { title: 'Streams', load: () => import('./sessions/streams'), declared: true },
+  holdouts: { title: 'Holdouts', load: () => import('./sessions/holdouts'), declared: true },
   models: { title: 'Models', load: () => import('./sessions/models') },
   owner: { title: 'Owner', load: () => import('./owner/view'), owner: true },
   playground: { title: 'Playground', load: () => import('./playground/view'), open: true },
@@ -48,6 +48,22 @@ function leave(name: string) {
   go('/', true)
 }
 
+// useDeclared are the views of what the policy declares for a dataset, if it declares any.
+function useDeclared(dataset: string | null): string[] {
+  const [found, set] = useState<string[]>([])
+  useEffect(() => {
+    set([])
+    if (!dataset) return
+    const control = new AbortController()
+    for (const k of ['streams', 'holdouts']) {
+      get<Record<string, unknown[]>>(`/v1/datasets/${encodeURIComponent(dataset)}/${k}`, control.signal)
+        .then(said => { if (said[k]?.length && !control.signal.aborted) set(all => [...all, k]) }, () => {}) // views say what is wrong
+    }
+    return () => control.abort()
+  }, [dataset])
+  return found
+}
+
 function App() {
   const place = usePlace()
   const [ways, setWays] = useState<Ways | null>(null)
@@ -70,6 +86,9 @@ function App() {
     setSeen(null)
     if (me?.role === 'owner') get<{ datasets: string[] }>('/v1/datasets').then(d => setSeen(d.datasets), e => setTrouble(asTrouble(e)))
   }, [me])
+  const all = seen ?? me?.datasets ?? []
+  const dataset = place.query.get('dataset') ?? (all.includes(chosen) ? chosen : all[0] ?? '')
+  const declared = useDeclared(me && all.includes(dataset) ? dataset : null)
   const name = first === '' ? (me?.role === 'owner' && !me.datasets.length ? 'owner' : 'ask') : first
   const view = views[name]
   useEffect(() => { document.title = view ? `${view.title} · Discreet` : 'Discreet' }, [view])
@@ -78,8 +97,6 @@ function App() {
   if (me?.role === 'owner' && !seen) return <main id="main"><Busy /></main>
   if (!me && !view?.open) return <SignIn ways={ways} ended={ended} onMe={m => { setEnded(false); enter(m); if (first === 'signin') go('/', true) }} />
 
-  const all = seen ?? me?.datasets ?? []
-  const dataset = place.query.get('dataset') ?? (all.includes(chosen) ? chosen : all[0] ?? '')
   const session = me && {
     me, ways, dataset,
     choose: (d: string) => { localStorage.setItem('dataset', d); setChosen(d) },
@@ -96,7 +113,7 @@ function App() {
     <header class="top">
       <Link to="/" class="brand"><img src="/icon.svg" alt="" width="26" height="26" />Discreet</Link>
       <nav aria-label="Views">
-        {Object.entries(views).filter(([, v]) => !v.hidden && (v.open || me) && (!v.owner || me?.role === 'owner') && (!v.asks || me?.datasets.length || me?.role !== 'owner'))
+        {Object.entries(views).filter(([k, v]) => !v.hidden && (v.open || me) && (!v.owner || me?.role === 'owner') && (!v.asks || me?.datasets.length || me?.role !== 'owner') && (!v.declared || k === name || declared.includes(k)))
           .map(([k, v]) => <Link key={k} to={'/' + k} current={k === name}>{v.title}</Link>)}
         <a href="/docs" target="_blank">Docs</a>
       </nav>

@@ -9,11 +9,11 @@ const listeners = new Set<() => void>()
 const tell = () => listeners.forEach(f => f())
 addEventListener('popstate', tell)
 
-export function go(to: string, replace = false) {
+export function go(to: string, replace = false, stay = replace) {
   if (to === location.pathname + location.search) return
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
   tell()
-  if (!replace) scrollTo(0, 0)
+  if (!stay) scrollTo(0, 0)
 }
 
 // withQuery is the address of this place with other words behind it.

@@ -5,15 +5,18 @@ import { significant } from '../format'
 const shell = (s: string) => `'${s.replaceAll("'", `'\\''`)}'`
 const python = (s: string) => (s.includes('\n') ? `"""${s.replaceAll('\\', '\\\\').replaceAll('"""', '\\"\\"\\"')}"""` : JSON.stringify(s))
 
-export function copies(q: Question, who: string): [string, string][] {
+// copies are the question for other programs; port is that for PostgreSQL clients, where there is one.
+export function copies(q: Question, who: string, port?: number): [string, string][] {
   const origin = location.origin
   const host = location.hostname
+  const error = q.settings?.['dp.error'], price = q.settings?.['dp.epsilon']
+  const wish = error !== undefined ? `error=${error}` : price !== undefined ? `epsilon=${price}` : ''
   const sets = Object.entries(q.settings ?? {})
   const body = JSON.stringify(q)
   return [
-    ['psql', `psql ${shell(`postgresql://${encodeURIComponent(who)}@${host}:5432/${encodeURIComponent(q.dataset)}`)} \\\n${sets.map(([k, v]) => `  -c ${shell(`SET ${k} = ${v}`)} \\\n`).join('')}  -c ${shell(q.sql)}`],
-    ['Python', `import psycopg\nwith psycopg.connect("host=${host} dbname=${q.dataset} user=${who}", autocommit=True) as db:\n${sets.map(([k, v]) => `    db.execute("SET ${k} = ${v}")\n`).join('')}    db.execute("SET dp.errors = columns")\n    print(db.execute(${python(q.sql)}).fetchall())`],
-    ['R', `library(DBI)\ndb <- dbConnect(RPostgres::Postgres(), host = "${host}", dbname = "${q.dataset}", user = "${who}", password = askpass::askpass())\n${sets.map(([k, v]) => `dbExecute(db, "SET ${k} = ${v}")\n`).join('')}dbExecute(db, "SET dp.errors = columns")\ndbGetQuery(db, ${JSON.stringify(q.sql)})`],
+    ['Python', `import discreet  # a token, from your account page, is in DISCREET_TOKEN\ndb = discreet.connect(${JSON.stringify(origin)}, dataset=${JSON.stringify(q.dataset)})\nprint(db.ask(${python(q.sql)}${wish && ', ' + wish}))`],
+    ['R', `library(discreet)  # a token, from your account page, is in DISCREET_TOKEN\ncon <- discreet_connect(${JSON.stringify(origin)}, dataset = ${JSON.stringify(q.dataset)})\ndiscreet_ask(con, ${JSON.stringify(q.sql)}${wish && ', ' + wish.replace('=', ' = ')})`],
+    ...(port ? [['psql', `psql ${shell(`postgresql://${encodeURIComponent(who)}@${host}:${port}/${encodeURIComponent(q.dataset)}`)} \\\n${sets.map(([k, v]) => `  -c ${shell(`SET ${k} = ${v}`)} \\\n`).join('')}  -c ${shell(q.sql)}`] as [string, string]] : []),
     ['curl', `curl ${origin}/v1/query -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d ${shell(body)}`],
   ]
 }

@@ -51,7 +51,7 @@ function schema(d: Dataset) {
   const out: Record<string, { label: string; type: string; detail?: string }[]> = {}
   for (const v of d.views) out[v.name] = []
   for (const t of d.tables) {
-    out[t.name] = t.columns.map(c => ({ label: c.name, type: 'property', detail: c.type + (c.keys === 'public' ? ', can be grouped by' : c.keys === 'private' ? ', private keys' : '') }))
+    out[t.name] = t.columns.map(c => ({ label: c.name, type: 'property', detail: c.type + (c.keys === 'public' || c.groups ? ', can be grouped by' : c.keys === 'private' ? ', private keys' : '') }))
   }
   return out
 }
@@ -102,7 +102,7 @@ const typedOver = EditorView.domEventHandlers({
   },
 })
 
-export function mount(host: HTMLElement, text: string, on: { change: (text: string) => void; run: () => void }): Editor {
+export function mount(host: HTMLElement, text: string, hint: string, on: { change: (text: string) => void; run: () => void }): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
   const known = new Compartment()
   const view = new EditorView({
@@ -117,7 +117,7 @@ export function mount(host: HTMLElement, text: string, on: { change: (text: stri
         history(), drawSelection(), highlightSpecialChars(), bracketMatching(), closeBrackets(), autocompletion({ icons: false }),
         typedOver, known.of(language()), syntaxHighlighting(colours), look, EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Question in SQL', spellcheck: 'false', autocapitalize: 'off' }),
-        placeholder('SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis'),
+        placeholder(hint),
         EditorView.updateListener.of(u => u.docChanged && on.change(u.state.doc.toString())),
       ],
     }),

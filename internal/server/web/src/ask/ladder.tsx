@@ -1,7 +1,7 @@
 import { explain, type Answer, type Explanation, type Question } from '../api'
 import { epsilon, rough, significant } from '../format'
 import { useLoaded } from '../ui/ui'
-import { averaged, errorOf, type Choice } from './price'
+import { averageColumn, averaged, errorOf, widest, type Choice } from './price'
 
 // Ladder says what the next rungs would cost: a sharper answer pays the difference to the one that
 // was paid.
@@ -9,7 +9,7 @@ export function Ladder({ question, paid, answer, max, onClimb }: { question: Que
   const error = errorOf(paid)
   const base = paid.cost.epsilon
   // Averages have errors of their own, which came with the answer, and shrink as those of their sums do.
-  const own = averaged(paid) && error ? widest(answer) : null
+  const own = averaged(paid) && error ? widest(answer, averageColumn(answer, paid)) : null
   const said = (e: number) => (own === null ? '±' + rough(e) : '≈ ±' + rough((own * e) / error!))
   const rungs = useLoaded(async signal => {
     const prices = [2, 4].map(k => Number((base * k).toPrecision(3))).filter(p => p > 0 && p <= max)
@@ -20,16 +20,11 @@ export function Ladder({ question, paid, answer, max, onClimb }: { question: Que
     <span>{error === null ? `${epsilon(base)} paid` : `${own === null ? '' : 'up to '}±${rough(own ?? error)} paid`}</span>
     {rungs.value.map(({ price, e }) => {
       const sharp = errorOf(e)
+      if (sharp !== null && error !== null && sharp > 0.9 * error) return null // other noise, which is no sharper
       const free = e.pay.epsilon === 0
       return <button type="button" key={price} class="quiet" disabled={!e.affordable} title={e.affordable ? undefined : 'More than you have left'} onClick={() => onClimb({ epsilon: price })}>
-        {sharp === null ? `a rank error of ${Math.round(100 * base / price)} %` : said(sharp)} {free ? 'free' : `for ${significant(e.pay.epsilon, 2)} more`}
+        {sharp === null ? (price > 3 * base ? 'about a quarter of the error' : 'about half the error') : said(sharp)} {free ? 'free' : `for ${significant(e.pay.epsilon, 2)} more`}
       </button>
     })}
   </p>
-}
-
-// widest is the largest error of the first column that has any.
-function widest(a: Answer): number | null {
-  const column = a.columns.findIndex((_, i) => a.errors?.some(row => row[i] !== null))
-  return column < 0 ? null : Math.max(...a.errors!.map(row => row[column] ?? 0))
 }

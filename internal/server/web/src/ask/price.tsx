@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { explain, Trouble, type Explanation, type Question, type Settings } from '../api'
-import { epsilon, plural, rough, significant } from '../format'
+import { explain, Trouble, type Answer, type Explanation, type Question, type Settings } from '../api'
+import type { Range } from '../chart/axis'
+import { epsilon, number, plural, rough, significant } from '../format'
 import { asTrouble } from '../ui/ui'
 
 // Choice is what the analyst wants: an error or a price; neither is what the policy's default is.
@@ -45,70 +46,116 @@ const noisy = (e: Explanation | undefined) => {
 const leading = (e: Explanation | undefined) => noisy(e)[0]
 export const errorOf = (e: Explanation | undefined): number | null => leading(e)?.error ?? null
 
-// partOf is the name of what the error is of, where the answer has more than it. An average is made
-// of a noisy sum: how exact it is follows from how many there are, which nobody knows before.
+// partOf is the name of what the error is of, where the answer has more than it.
 export function partOf(e: Explanation | undefined): string | null {
-  return e && (noisy(e).length > 1 || averaged(e)) ? leading(e)?.measure ?? null : null
+  return e && noisy(e).length > 1 ? leading(e)?.measure ?? null : null
 }
-export const averaged = (e: Explanation) => e.free.some(f => f.startsWith('averages'))
+const averages = (e: Explanation) => e.questions.flatMap(q => q.averages ?? [])
+export const averaged = (e: Explanation) => averages(e).length > 0
+
+// An average of n values is off by about an n-th of the error of one. How many there are nobody knows before:
+// an earlier answer tells about how many, and else a number is assumed.
+const errorOfOne = (e: Explanation) => Math.max(...averages(e).map(a => a.error_of_one))
+const expected = (e: Explanation, values: number) => (averaged(e) ? errorOfOne(e) / values : errorOf(e))
+
+// averageColumn is the first column of an answer whose errors are not those of a count or a sum.
+export function averageColumn(a: Answer, paid: Explanation): number {
+  const plain = paid.questions.flatMap(q => q.measures.map(m => m.error)).filter(x => x !== null)
+  return a.columns.findIndex((_, i) => a.errors?.some(row => row[i] !== null && !plain.some(x => Math.abs(x! - row[i]!) <= 1e-9 * x!)))
+}
+
+// widest is the largest error of a column.
+export const widest = (a: Answer, column: number): number | null => {
+  const all = a.errors?.map(row => row[column]).filter(x => typeof x === 'number') ?? []
+  return all.length ? Math.max(...all) : null
+}
+
+// valuesIn is how many values the smallest group of an answer has, by the error of its average; null
+// where that is as wide as its bounds, and tells nothing.
+export function valuesIn(a: Answer, paid: Explanation, ranges: (Range | null)[]): number | null {
+  const column = averageColumn(a, paid), range = ranges[column]
+  const own = averaged(paid) ? widest(a, column) : null
+  return own && !(range && own > (range.high - range.low) / 4) ? Number((errorOfOne(paid) / own).toPrecision(2)) : null
+}
+export const assumed = 1000
+
+// spends is the share of what is left that a question takes.
+export function spends(e: Explanation): number {
+  const pure = e.questions.every(q => q.known || q.cost.epsilon !== null) // else it is paid in rho alone
+  const shares = [[pure ? e.pay.epsilon : 0, e.remaining.pure], [e.pay.rho, e.remaining.rho]].filter(([pay, left]) => pay && left).map(([pay, left]) => pay! / left!)
+  return shares.length ? Math.min(...shares) : 0
+}
 
 const round = (x: number) => Number(x.toPrecision(2))
 
-interface Props { question: Question; quote: Quote; choice: Choice; onChoose: (c: Choice) => void; limits: { min: number; max: number; usual: number } }
+// Values is how many values a group has, for averages: known is from an answer.
+export interface Values { now: number; known: boolean; set: (n: number) => void }
+
+interface Props { question: Question; quote: Quote; choice: Choice; onChoose: (c: Choice) => void; values: Values; limits: { min: number; max: number; usual: number } }
 
 const steps = 100
 
 // Slider has one knob and two scales: what it costs below, and how exact it is above. It writes an
-// error unless somebody prefers prices.
-export function Slider({ question, quote, choice, onChoose, limits }: Props) {
+// error unless somebody prefers prices, or no error can be asked for.
+export function Slider({ question, quote, choice, onChoose, values, limits }: Props) {
   const [byPrice, setByPrice] = useState(choice !== null && 'epsilon' in choice)
   const { min, max, usual } = limits
   const low = Math.max(min, Math.min(usual / 20, max / 100))
   const at = (e: number) => Math.round((steps * Math.log(e / low)) / Math.log(max / low))
   const of = (step: number) => round(low * (max / low) ** (step / steps))
   const ticks = Array.from({ length: 5 }, (_, i) => of((i * steps) / 4))
-  const errors = useErrors(question, ticks, quote)
+  const all = useErrors(question, ticks, quote)
+  const errors = all.map(e => (e ? expected(e, values.now) : null))
   const now = quote.explanation?.cost.epsilon || (choice && 'epsilon' in choice ? choice.epsilon : usual)
-  const error = errorOf(quote.explanation)
+  const mean = !!quote.explanation && averaged(quote.explanation)
+  const error = quote.explanation ? expected(quote.explanation, values.now) : null
   const part = partOf(quote.explanation)
+  const reason = quote.explanation?.no_error // why only a price can be chosen
+  useEffect(() => { // a wish for an error that this question cannot have
+    if (choice && 'error' in choice && /^dp\.error (cannot|needs)/.test(quote.trouble?.message ?? '')) onChoose(null)
+  }, [quote.trouble])
   // Between ticks errors are taken from the nearest one; twice the price is half the error.
   const errorAt = (e: number) => {
     const k = ticks.reduce((best, t, i) => (Math.abs(Math.log(t / e)) < Math.abs(Math.log(ticks[best] / e)) ? i : best), 0)
     return errors[k] === null || errors[k] === undefined ? null : round((errors[k]! * ticks[k]) / e)
   }
-  const can = quote.explanation !== undefined
+  const can = quote.explanation !== undefined || (choice !== null && all.some(e => e !== null))
   return <div class="slider" data-off={!can || undefined}>
     <span class="name" aria-hidden="true">error</span>
     <div class="scale above" aria-hidden="true">{errors.map((e, i) => <span key={i}>{e === null || e === undefined ? '' : '±' + rough(e)}</span>)}</div>
     <input type="range" min="0" max={steps} step="1" disabled={!can} value={Math.max(0, Math.min(steps, at(now)))}
-      aria-label="Error and price" aria-valuetext={`${error === null ? '' : `error ±${rough(error)}, `}price ${epsilon(now)}`}
+      aria-label="Error and price" aria-valuetext={`${error === null ? '' : `error ${mean ? 'about ' : ''}±${rough(error)}, `}price ${epsilon(now)}`}
       onInput={e => {
         const price = of(Number(e.currentTarget.value))
-        const wanted = byPrice ? null : errorAt(price)
+        const wanted = byPrice || reason ? null : errorAt(price)
         onChoose(wanted === null ? { epsilon: price } : { error: wanted })
       }} />
     <span class="name" aria-hidden="true">price, ε</span>
     <div class="scale below" aria-hidden="true">{ticks.map(t => <span key={t}>{significant(t, 2)}</span>)}</div>
     <div class="choice">
-      <label><input type="radio" name="by" checked={!byPrice} onChange={() => { setByPrice(false); if (error !== null && choice) onChoose({ error }) }} /> by error</label>
-      <label><input type="radio" name="by" checked={byPrice} onChange={() => { setByPrice(true); if (choice) onChoose({ epsilon: round(now) }) }} /> by price</label>
+      {!reason && <><label><input type="radio" name="by" checked={!byPrice} onChange={() => { setByPrice(false); if (error !== null && choice) onChoose({ error }) }} /> by error</label>
+      <label><input type="radio" name="by" checked={byPrice} onChange={() => { setByPrice(true); if (choice) onChoose({ epsilon: round(now) }) }} /> by price</label></>}
       {choice && <button type="button" class="quiet" onClick={() => onChoose(null)}>usual price</button>}
       {choice && <code>{'error' in choice ? `SET dp.error = ${choice.error}` : `SET dp.epsilon = ${choice.epsilon}`}</code>}
-      {quote.explanation && part && <span class="why">The error is for <code>{part}</code>.{averaged(quote.explanation) && ' For an average, divide it by the number of values; its own interval comes with the answer.'}</span>}
+      {mean ? <label class="why">How exact an average is depends on how many values a group has. The errors are about those of a group with{' '}
+        <input type="number" min="1" step="any" value={values.now} aria-label="Values in a group" onInput={e => { if (Number(e.currentTarget.value) > 0) values.set(Number(e.currentTarget.value)) }} />
+        {' '}values{values.known ? ', as the smallest in the answer below has.' : ', which is assumed: write what you expect.'}</label>
+        : reason ? <span class="why">You choose a price here: {reason}.</span>
+          : quote.explanation && part && <span class="why">The error is for <code>{part}</code>.</span>}
     </div>
   </div>
 }
 
-// useErrors are the errors at the prices of the scale, of the question as it stands.
-function useErrors(q: Question, prices: number[], quote: Quote): (number | null)[] {
-  const [errors, set] = useState<(number | null)[]>([])
+// useErrors are what there is to say at the prices of the scale, of the question as it stands.
+function useErrors(q: Question, prices: number[], quote: Quote): (Explanation | null)[] {
+  const [errors, set] = useState<(Explanation | null)[]>([])
   const known = useRef('')
   const good = quote.explanation !== undefined && !quote.loading && quote.of.startsWith(JSON.stringify(q).slice(0, -1)) // of this very text
   useEffect(() => {
     const key = q.dataset + '\n' + q.sql
     if (!good || known.current === key) return
     const control = new AbortController()
-    Promise.all(prices.map(p => explain({ ...q, settings: { 'dp.epsilon': p } }, control.signal).then(errorOf, () => null)))
+    Promise.all(prices.map(p => explain({ ...q, settings: { 'dp.epsilon': p } }, control.signal).catch(() => null)))
       .then(all => { if (!control.signal.aborted) { known.current = key; set(all) } })
     return () => control.abort()
   }, [q.dataset, q.sql, good])
@@ -116,18 +163,22 @@ function useErrors(q: Question, prices: number[], quote: Quote): (number | null)
 }
 
 // Price stands at the button: what it costs, what it is good for, what is left.
-export function Price({ quote }: { quote: Quote }) {
+export function Price({ quote, values }: { quote: Quote; values: Values }) {
   const e = quote.explanation
   if (!e) return <span class="price idle" role="status">{quote.loading ? 'pricing…' : ''}</span>
   const error = errorOf(e)
-  const part = partOf(e)
   const free = e.pay.epsilon === 0 && e.pay.rho === 0
   const left = e.after.epsilon
+  const means = averages(e)
+  const others = noisy({ ...e, questions: e.questions.map(q => ({ ...q, measures: q.measures.filter(m => !means.some(a => a.sums.includes(m.measure))) })) })
   return <span class={`price${free ? ' free' : ''}${quote.loading ? ' stale' : ''}`} role="status">
     <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
-    {part ? noisy(e).reverse().slice(0, 3).map(m => <span key={m.measure}> ±{rough(m.error!)} on <code>{m.measure}</code></span>) : error !== null && <span> ±{rough(error)}</span>}
-    <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than you have left' : left !== null ? ` ${epsilon(left)} left afterwards` : ''}
-      {!free && e.affordable && e.more !== undefined ? `, enough for ${plural(Math.max(e.more - 1, 0), 'more such question')}` : ''}
+    {!e.known && means.slice(0, 2).map(a => <span key={a.average}> ≈ ±{rough(a.error_of_one / values.now)} on <code>{a.average}</code></span>)}
+    {means.length > 0 ? !e.known && <span class="hint"> of {number(values.now)} values</span>
+      : partOf(e) ? others.reverse().slice(0, 3).map(m => <span key={m.measure}> ±{rough(m.error!)} on <code>{m.measure}</code></span>) : error !== null && <span> ±{rough(error)}</span>}
+    <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than you have left' : ''}
+      {!free && e.affordable && e.more !== undefined ? `, enough left for ${plural(Math.max(e.more - 1, 0), 'more such question')}` : ''}
+      {!free && e.affordable && left !== null ? `, ${epsilon(left)} left afterwards` : ''}
       {!free && e.affordable && e.deadline !== undefined ? `, answered after ${rough(e.deadline)} s` : ''}</span>
   </span>
 }

@@ -1,38 +1,50 @@
 import { useState } from 'preact/hooks'
-import type { Answer, Explanation, Question } from '../api'
+import { version, type Answer, type Explanation, type Question } from '../api'
+import type { Range } from '../chart/axis'
+import { within } from '../chart/axis'
 import { Band } from '../chart/band'
 import { Intervals } from '../chart/intervals'
 import { epsilon, measured, percent, plural } from '../format'
-import { Copy, Dialog, save, sentence, Tabs } from '../ui/ui'
+import { Copy, Dialog, save, sentence, Tabs, useLoaded } from '../ui/ui'
 import { cite, copies, csv } from './copies'
 import { dateOf, label, shapeOf, swamped, type Shape } from './shape'
 
 // Charts draws an answer by what it is: numbers, groups or times.
-export function Charts({ answer, shape = shapeOf(answer) }: { answer: Answer; shape?: Shape }) {
+// Ranges, where they are known, are what the values of a column cannot be beyond.
+export function Charts({ answer, shape = shapeOf(answer), ranges = [] }: { answer: Answer; shape?: Shape; ranges?: (Range | null)[] }) {
   if (shape.kind === 'nothing') return <p class="hint">There are no rows.</p>
   if (shape.kind === 'table') return <Rows answer={answer} shape={shape} />
   if (shape.kind === 'numbers') {
-    return <div class="figures">{shape.noisy.map(i => <Figure key={i} name={answer.columns[i]} value={answer.rows[0][i]} error={answer.errors![0][i]} confidence={answer.confidence} />)}</div>
+    return <div class="figures">{shape.noisy.map(i => <Figure key={i} name={answer.columns[i]} value={answer.rows[0][i]} error={answer.errors![0][i]} range={ranges[i]} confidence={answer.confidence} />)}</div>
   }
   return <>{shape.noisy.map(i => {
     const rows = answer.rows.map((row, r) => ({ row, error: answer.errors![r][i] })).filter(({ row }) => typeof row[i] === 'number')
     if (shape.kind === 'line') {
       const points = rows.filter(({ row }) => row[shape.keys[0]] !== null).map(({ row, error }) => ({ at: dateOf(row[shape.keys[0]]), value: row[i] as number, error }))
-      return points.length > 1 ? <Band key={i} title={answer.columns[i]} points={points} confidence={answer.confidence} /> : null
+      return points.length > 1 ? <Band key={i} range={ranges[i]} title={answer.columns[i]} points={points} confidence={answer.confidence} /> : null
     }
     const points = rows.map(({ row, error }) => ({ label: shape.keys.map(k => label(row[k])).join(' · '), value: row[i] as number, error }))
-    return <Intervals key={i} title={answer.columns[i]} points={points} confidence={answer.confidence} />
+    return <Intervals key={i} range={ranges[i]} title={answer.columns[i]} points={points} confidence={answer.confidence} />
   })}</>
 }
 
-function Figure({ name, value, error, confidence }: { name: string; value: Answer['rows'][0][0]; error: number | null; confidence: number }) {
+function Figure({ name, value, error, range, confidence }: { name: string; value: Answer['rows'][0][0]; error: number | null; range?: Range | null; confidence: number }) {
   const lost = swamped(value, error)
   return <div class={lost ? 'figure lost' : 'figure'}>
     <span class="name">{name}</span>
     <span class="value">{typeof value === 'number' ? measured(value, error) : label(value)}</span>
-    {error !== null && typeof value === 'number' && <span class="interval">± {measured(error, error)}: from {measured(value - error, error)} to {measured(value + error, error)} <span class="hint">({percent(confidence)} noise interval)</span></span>}
+    {error !== null && typeof value === 'number' && <span class="interval">± {measured(error, error)}: from {measured(within(value - error, range), error)} to {measured(within(value + error, range), error)} <span class="hint">({percent(confidence)} noise interval)</span></span>}
     {lost && <span class="hint">not distinguishable from 0</span>}
   </div>
+}
+
+// Cut says what a number leaves out: of people with more than counts, the rest. It is no part of the
+// interval. More is what else is known about it.
+export function Cut({ answer, more }: { answer: Answer; more?: string }) {
+  const { limits } = answer
+  if (!limits.cut || shapeOf(answer).noisy.length === 0) return null
+  const groups = limits.max_groups > 1 || shapeOf(answer).keys.length > 0 ? ` in each of at most ${plural(limits.max_groups, 'group')}` : ''
+  return <p class="notice cut" role="note"><strong>Of each person at most {plural(limits.max_rows, 'row')}{groups} {limits.max_rows === 1 && groups === '' ? 'counts' : 'count'}.</strong> The intervals do not contain what this leaves out.{more && ' ' + more}</p>
 }
 
 const first = 200
@@ -57,14 +69,16 @@ export function Rows({ answer, shape = shapeOf(answer) }: { answer: Answer; shap
   </div>
 }
 
-interface Props { answer: Answer; question: Question; who: string; paid?: Explanation; children?: preact.ComponentChildren }
+interface Props { answer: Answer; question: Question; who: string; paid?: Explanation; ranges?: (Range | null)[]; children?: preact.ComponentChildren }
 
 // Result is an answer with everything about it: chart, table, price, receipt, and ways on.
-export function Result({ answer, question, who, paid, children }: Props) {
+export function Result({ answer, question, who, paid, ranges, children }: Props) {
   const shape = shapeOf(answer)
   const chart = shape.kind === 'groups' || shape.kind === 'line' || shape.kind === 'numbers'
   const [tab, setTab] = useState<'chart' | 'table'>('chart')
   const [open, setOpen] = useState(false)
+  const server = useLoaded(signal => (open ? version(signal) : Promise.resolve(null)), [open])
+  const price = paid?.cost.epsilon || answer.cost.epsilon // of all of it: a sharper answer was charged the difference
   const name = `answer-${answer.receipt.sequence}`
   const lost = shape.noisy.length > 0 && answer.rows.every((row, r) => shape.noisy.every(i => swamped(row[i], answer.errors![r][i])))
   return <section class="result" aria-label="Answer">
@@ -78,19 +92,19 @@ export function Result({ answer, question, who, paid, children }: Props) {
       </span>
     </header>
     {lost && <p class="notice">Every number is within its noise: nothing here can be distinguished from 0. A sharper answer may help.</p>}
-    {chart && tab === 'chart' ? <Charts answer={answer} shape={shape} /> : <Rows answer={answer} shape={shape} />}
+    {chart && tab === 'chart' ? <><Charts answer={answer} shape={shape} ranges={ranges} /><Cut answer={answer} /></> : <><Cut answer={answer} /><Rows answer={answer} shape={shape} /></>}
     {children}
     {answer.notes.length > 0 && <ul class="notes">{answer.notes.map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
     <p class="receipt hint">
       {answer.receipt.free ? 'Free: already paid for' : `Paid ${epsilon(answer.cost.epsilon)}`}
-      {answer.remaining.epsilon !== null && `, ${epsilon(answer.remaining.epsilon)} left`} · record {answer.receipt.sequence} of the ledger, <code title={answer.receipt.hash}>{answer.receipt.hash.slice(0, 12)}…</code>
+      {answer.more !== undefined && `, enough left for about ${plural(answer.more, 'question')} like this`}{answer.remaining.epsilon !== null && `, ${epsilon(answer.remaining.epsilon)} left`} · record {answer.receipt.sequence} of the ledger, <code title={answer.receipt.hash}>{answer.receipt.hash.slice(0, 12)}…</code>
       {' · '}version {answer.data_version.name ?? answer.data_version.number} of the data
       {paid && paid.free.length > 0 && <> · free: {paid.free.join('; ')}</>}
     </p>
     <Dialog title="Use this answer elsewhere" open={open} onClose={() => setOpen(false)}>
       <h3>To cite</h3>
-      <p class="cite">{cite(question, answer, answer.cost.epsilon || paid?.cost.epsilon || 0)} <Copy text={cite(question, answer, answer.cost.epsilon || paid?.cost.epsilon || 0)} /></p>
-      {copies(question, who).map(([k, text]) => <div key={k}><h3>{k}</h3><pre tabIndex={0}>{text}</pre><Copy text={text} /></div>)}
+      <p class="cite">{cite(question, answer, price)} <Copy text={cite(question, answer, price)} /></p>
+      {!server.loading && copies(question, who, server.value?.postgres_port).map(([k, text]) => <div key={k}><h3>{k}</h3><pre tabIndex={0}>{text}</pre><Copy text={text} /></div>)}
       <p class="hint">Asking it again is free as long as the data stays the same.</p>
     </Dialog>
   </section>

@@ -37,12 +37,16 @@ function Table({ table, onPick, open }: { table: TableInfo; onPick: (name: strin
         <button type="button" class="quiet name" title={`${what(c)}${c.comment ? ' · ' + c.comment : ''}. Click to add it to the question`} onClick={() => onPick(c.name)}>{c.name}</button>
         <span class="type">{c.type}</span>
         {c.keys === 'public' && <Keys column={c} />}
+        {c.groups !== undefined && c.groups <= fewGroups && <span class="tag key" title="Can be grouped by: its type and bounds say which values there can be">key ({c.groups})</span>}
         {c.keys === 'private' && <span class="tag private" title="The list of values is private: rare ones are not shown">private keys</span>}
         {c.bounds && <span class="tag" title="Values are clamped to these bounds">{c.bounds.lowest}…{c.bounds.highest}</span>}
       </li>)}
     </ul>
   </details>
 }
+
+// fewGroups is how many groups a number without keys may make to be shown as a key: others are for sums.
+const fewGroups = 120
 
 function Keys({ column }: { column: ColumnInfo }) {
   const values = column.values ?? []

@@ -1,5 +1,6 @@
 // What an answer looks like: which columns are keys, which are noisy, and which chart fits.
-import type { Answer, Value } from '../api'
+import type { Answer, Dataset, Value } from '../api'
+import type { Range } from '../chart/axis'
 
 export interface Shape {
   keys: number[]
@@ -25,3 +26,19 @@ export const label = (v: Value) => (v === null ? '(none)' : v === true ? 'yes' :
 
 // swamped: the interval of the noise holds 0, so nobody can say whether there is anything at all.
 export const swamped = (value: Value, error: number | null) => typeof value === 'number' && error !== null && Math.abs(value) <= error
+
+const bare = (name: string) => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name.toLowerCase())
+
+// rangesOf are the bounds that the averages of an answer cannot be beyond: those of their columns, which
+// the policy says.
+export function rangesOf(columns: string[], sql: string, dataset: Dataset): (Range | null)[] {
+  const name = '(?:"(?:[^"]|"")*"|[\\p{L}_][\\p{L}\\p{N}_]*)'
+  const averages = new Map([...sql.matchAll(new RegExp(`\\bavg\\s*\\(\\s*(?:${name}\\.)?(${name})\\s*\\)(?:\\s+as\\s+(${name}))?(?=\\s*,|\\s+from\\b)`, 'giu'))]
+    .map(m => [bare(m[2] ?? 'avg'), bare(m[1])]))
+  return columns.map(c => {
+    const of = averages.get(c)
+    const found = of === undefined ? [] : dataset.tables.flatMap(t => t.columns.filter(k => k.name === of))
+    const range = found.length === 1 && found[0].bounds ? { low: Number(found[0].bounds.lowest), high: Number(found[0].bounds.highest) } : null
+    return range && range.low <= range.high ? range : null // bounds of dates are no numbers
+  })
+}

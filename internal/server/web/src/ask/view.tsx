@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ask, askFree, budget, dataset as loadDataset, explain, Trouble, type Answer, type Dataset, type Explanation, type Question } from '../api'
-import { epsilon, percent, rough, time } from '../format'
+import { epsilon, percent, plural, rough, time } from '../format'
 import { go, Link, usePlace, withQuery } from '../router'
 import { useSession } from '../session'
 import { asTrouble, Busy, Dialog, Empty, sentence, useLoaded, Warn } from '../ui/ui'
@@ -8,10 +8,11 @@ import type { Editor } from './editor'
 import { examples } from './examples'
 import { asked, forget, remember } from './history'
 import { Ladder } from './ladder'
-import { Price, settingsOf, Slider, useQuote, type Choice } from './price'
+import { assumed, Price, settingsOf, Slider, spends, useQuote, valuesIn, type Choice, type Values } from './price'
 import { Result } from './result'
 import { Save } from './save'
 import { Schema } from './schema'
+import { rangesOf } from './shape'
 import { placeOf, rewritten, suggestions, wordAt } from './text'
 
 const choiceOf = (query: URLSearchParams): Choice => {
@@ -41,9 +42,12 @@ function Ask({ schema }: { schema: Dataset }) {
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   const [running, setRunning] = useState(false)
   const [past, setPast] = useState(false)
+  const [dear, setDear] = useState<{ price: Explanation; choice: Choice } | null>(null) // takes most of what is left
+  const [expects, setExpects] = useState<number | null>(null) // how many values a group has
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const own = useRef('') // the question that the address was last given
+  const kept = useRef<string | null>(null) // the address of the last answer, which is gone back to
   const question: Question = { dataset: schema.name, sql, settings: settingsOf(choice) }
   const [again, tryAgain] = useState(0)
   const quote = useQuote(question, `${outcome?.answer.receipt.sequence}:${again}`)
@@ -52,8 +56,13 @@ function Ask({ schema }: { schema: Dataset }) {
   const refused = said && said.status >= 400 && said.status < 500 ? said : null
   const away = said && !refused ? said : null // the server, which may be back at the next try
 
-  const run = useRef<(c?: Choice) => void>(() => {})
-  run.current = async (c = choice) => {
+  const same = outcome?.question.sql === sql && outcome.paid
+  const ranges = useMemo(() => (outcome ? rangesOf(outcome.answer.columns, outcome.question.sql, schema) : []), [outcome])
+  const known = same ? valuesIn(outcome.answer, outcome.paid!, ranges) : null
+  const values: Values = { now: expects ?? known ?? assumed, known: expects === null && known !== null, set: setExpects }
+
+  const run = useRef<(c?: Choice, sure?: boolean) => void>(() => {})
+  run.current = async (c = choice, sure = false) => {
     const text = editor.current?.text() ?? sql
     if (running || text.trim() === '' || (refused && text === sql)) return
     const q: Question = { dataset: schema.name, sql: text, settings: settingsOf(c) }
@@ -61,8 +70,12 @@ function Ask({ schema }: { schema: Dataset }) {
     setTrouble(null)
     try {
       const paid = await explain(q).catch(() => undefined)
+      if (paid?.affordable && spends(paid) > 0.5 && !sure) return setDear({ price: paid, choice: c })
       const answer = await ask(q)
       setOutcome({ answer, question: q, paid })
+      go(addressOf(schema.name, text, c), true)
+      own.current = text
+      kept.current = location.search
       remember(me.name, { dataset: schema.name, sql: text, epsilon: answer.cost.epsilon, free: answer.receipt.free, at: new Date().toISOString() })
     } catch (e) {
       setTrouble(asTrouble(e))
@@ -71,20 +84,21 @@ function Ask({ schema }: { schema: Dataset }) {
     }
   }
 
-  // An address that somebody was given shows its answer, where that was paid for.
+  // An address that somebody was given, or went back to, shows its answer, where that was paid for.
+  const [back, setBack] = useState<Question>(question)
   useEffect(() => {
-    if (sql.trim() === '') return
+    if (back.sql.trim() === '') return
     const control = new AbortController()
-    Promise.all([askFree(question, control.signal), explain(question, control.signal)]).then(
-      ([answer, paid]) => control.signal.aborted || 'price' in answer || setOutcome({ answer, question, paid }), () => {})
+    Promise.all([askFree(back, control.signal), explain(back, control.signal)]).then(
+      ([answer, paid]) => control.signal.aborted || 'price' in answer || setOutcome({ answer, question: back, paid }), () => {})
     return () => control.abort()
-  }, [])
+  }, [back])
   // The editor is the largest part of the page, and comes when everything else is there.
   useEffect(() => {
     let gone = false
     import('./editor').then(({ mount }) => {
       if (gone || !host.current) return
-      editor.current = mount(host.current, sql, { change: setSql, run: () => run.current() })
+      editor.current = mount(host.current, sql, examples(schema)[0]?.sql ?? 'SELECT COUNT(*) FROM', { change: setSql, run: () => run.current() })
       editor.current.know(schema)
       if (matchMedia('(min-width: 60rem)').matches) editor.current.focus()
     })
@@ -93,22 +107,26 @@ function Ask({ schema }: { schema: Dataset }) {
   useEffect(() => { // the address follows what is asked
     const timer = setTimeout(() => {
       own.current = sql.length < 6000 ? sql : ''
-      go(withQuery({
-        dataset: schema.name, q: own.current,
-        error: choice && 'error' in choice ? String(choice.error) : null, epsilon: choice && 'epsilon' in choice ? String(choice.epsilon) : null,
-      }), true)
+      go(addressOf(schema.name, sql, choice), kept.current !== location.search, true) // an answer stays, for who goes back
     }, 300)
     return () => clearTimeout(timer)
   }, [sql, choice])
   useEffect(() => { // and going back brings what was there; our own address may be late, and is no news
     const q = place.query.get('q') ?? ''
-    if (editor.current && q !== editor.current.text() && q !== '' && q !== sql && q !== own.current) editor.current.write(q)
+    if (!editor.current || q === editor.current.text() || q === '' || q === sql || q === own.current) return
+    const wish = choiceOf(place.query)
+    editor.current.write(q)
+    setChoice(wish)
+    own.current = q
+    kept.current = location.search
+    setBack({ dataset: schema.name, sql: q, settings: settingsOf(wish) })
   }, [place.query.get('q')])
   useEffect(() => setTrouble(null), [sql]) // it was about another text
   const other = outcome && outcome.question.sql !== sql
   const whole = refused && rewritten(sql, refused.instead)
   const at = refused?.position === undefined ? null : wordAt(sql, placeOf(sql, refused.position))
-  useEffect(() => { editor.current?.mark(refused && at ? { ...at, message: sentence(refused.message) } : null) }, [refused, at?.from])
+  const marked = at ? sql.slice(at.from, at.to) : ''
+  useEffect(() => { editor.current?.mark(refused && at ? { ...at, message: sentence(refused.message, marked) } : null) }, [refused, at?.from])
 
   const write = (text: string) => { editor.current?.write(text); setSql(text); editor.current?.focus() }
   const climb = (c: Choice) => { setChoice(c); run.current(c) }
@@ -119,18 +137,19 @@ function Ask({ schema }: { schema: Dataset }) {
     <Schema dataset={schema} onPick={n => (editor.current ? editor.current.insert(n) : write(sql + n))} />
     <div class="work">
       <h1 class="unseen">Ask</h1>
-      {left.value && account && <Gauge left={left.value.remaining.epsilon} limit={account.limit.epsilon ?? account.total.epsilon} />}
+      {left.value && account && <Gauge used={Math.max(...left.value.accounts.map(a => a.part))} questions={quote.explanation?.more} usual={left.value.questions}
+        left={left.value.remaining.epsilon} limit={account.limit.epsilon ?? account.total.epsilon} />}
       <div class="editor" ref={host} data-refused={refused ? true : undefined} />
       {refused && <div class="notice refused" role="status">
-        <p><strong>{sentence(refused.message)}</strong> {refused.instead && sentence(refused.instead)}</p>
+        <p><strong>{sentence(refused.message, marked)}</strong> {refused.instead && sentence(refused.instead)}</p>
         {at && suggestions(sql.slice(at.from, at.to), refused.instead).map(s => <button type="button" key={s} onClick={() => write(sql.slice(0, at.from) + s + sql.slice(at.to))}>Write <code>{s}</code></button>)}
         {whole && <button type="button" onClick={() => write(whole)}>Write <code>{whole}</code></button>}
       </div>}
-      {schema.budget.max_epsilon > 0 && <Slider question={{ dataset: schema.name, sql }} quote={quote} choice={choice} onChoose={setChoice}
+      {schema.budget.max_epsilon > 0 && <Slider question={{ dataset: schema.name, sql }} quote={quote} choice={choice} onChoose={setChoice} values={values}
         limits={{ min: schema.budget.min_epsilon, max: schema.budget.max_epsilon, usual: schema.budget.default_epsilon }} />}
       <div class="run">
         <button type="button" class="primary" disabled={running || sql.trim() === '' || !!refused || none} onClick={() => run.current()} aria-keyshortcuts="Control+Enter">{running ? 'Asking…' : 'Run'}</button>
-        <Price quote={quote} />
+        <Price quote={quote} values={values} />
         <span class="push" />
         <button type="button" class="quiet" onClick={() => setPast(true)}>History</button>
         <Save question={question} disabled={!quote.explanation} />
@@ -140,11 +159,17 @@ function Ask({ schema }: { schema: Dataset }) {
       {trouble && trouble.message !== said?.message && <Warn trouble={trouble} />}
       {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. Earlier answers are still free.</p>}
       {other && <p class="hint long">The answer below is to <button type="button" class="quiet" onClick={() => write(outcome.question.sql)}><code>{outcome.question.sql}</code></button></p>}
-      {outcome ? <Result key={outcome.answer.receipt.sequence + ':' + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid}>
+      {outcome ? <Result key={outcome.answer.receipt.sequence + ':' + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid} ranges={ranges}>
         {outcome.paid && <Ladder question={{ dataset: outcome.question.dataset, sql: outcome.question.sql }} paid={outcome.paid} answer={outcome.answer} max={schema.budget.max_epsilon} onClimb={climb} />}
       </Result> : !running && !trouble && <Greeting schema={schema} onPick={write} />}
       {quote.explanation && <Plan e={quote.explanation} />}
     </div>
+    <Dialog title="This takes most of what you have left" open={dear !== null} onClose={() => setDear(null)}>
+      {dear && <><p>The question costs <strong>{epsilon(dear.price.pay.epsilon || dear.price.cost.epsilon)}</strong>, {percent(spends(dear.price))} of what you have left.
+        {dear.price.after.epsilon !== null && ` Afterwards you have ${epsilon(dear.price.after.epsilon)}.`} A lower price gives a larger error.</p>
+      <p class="dialog-run"><button type="button" class="primary" onClick={() => { const c = dear.choice; setDear(null); run.current(c, true) }}>Ask for {epsilon(dear.price.pay.epsilon || dear.price.cost.epsilon)}</button>
+        <button type="button" onClick={() => setDear(null)}>Do not ask</button></p></>}
+    </Dialog>
     <Dialog title="Questions from this browser" open={past} onClose={() => setPast(false)}>
       {asked(me.name).length === 0 ? <p class="hint">You have not asked anything yet.</p> : <ul class="history">
         {asked(me.name).filter(a => a.dataset === schema.name).map(a => <li key={a.at}><button type="button" class="quiet" onClick={() => { write(a.sql); setPast(false) }}><code>{a.sql}</code></button><span class="hint">{time(a.at)} · {a.free ? 'free' : epsilon(a.epsilon)}</span></li>)}
@@ -154,12 +179,19 @@ function Ask({ schema }: { schema: Dataset }) {
   </div>
 }
 
-function Gauge({ left, limit }: { left: number | null; limit: number | null }) {
-  if (left === null || limit === null || limit <= 0) return null
-  const part = Math.max(0, Math.min(1, left / limit))
+const addressOf = (dataset: string, sql: string, choice: Choice) => withQuery({
+  dataset, q: sql.length < 6000 ? sql : '',
+  error: choice && 'error' in choice ? String(choice.error) : null, epsilon: choice && 'epsilon' in choice ? String(choice.epsilon) : null,
+})
+
+// Gauge says what is left: the share that is used, and for how many questions it is enough. With a
+// delta, epsilon is no sum, and falls by another number than what is paid.
+function Gauge({ used, questions, usual, left, limit }: { used: number; questions?: number; usual?: number; left: number | null; limit: number | null }) {
+  const enough = questions !== undefined ? `, enough for about ${plural(questions, 'question')} like this` : usual !== undefined ? `, enough for about ${plural(usual, 'question')} at the usual price` : ''
   return <p class="gauge">
-    <meter min={0} max={limit} value={left} low={limit * 0.2} optimum={limit} aria-label="What is left of the budget" />
-    <span>{part < 1e-6 ? 'Your budget is used up: earlier answers stay free.' : `${epsilon(left)} of ${epsilon(limit)} left (${percent(part)})`}</span>
+    <meter min={0} max={1} value={Math.min(1, used)} low={0.8} high={0.95} optimum={0} aria-label="How much of the budget is used" />
+    <span>{used > 1 - 1e-6 ? 'Your budget is used up: earlier answers stay free.'
+      : <><strong>{percent(used)} used</strong>{enough}{left !== null && limit !== null && ` (${epsilon(left)} of ${epsilon(limit)} left)`}</>}</span>
   </p>
 }
 

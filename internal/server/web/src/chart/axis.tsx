@@ -12,6 +12,11 @@ export function linear(low: number, high: number, from: number, to: number, tick
   return scaleLinear().domain([low, high]).range([from, to]).nice(ticks)
 }
 
+export interface Range { low: number; high: number }
+
+// within cuts an end of an interval off at bounds that no value can be beyond.
+export const within = (x: number, range?: Range | null) => (range ? Math.max(range.low, Math.min(range.high, x)) : x)
+
 // exact spans values, and no more.
 export const exact = (low: number, high: number, from: number, to: number) => scaleLinear().domain(high > low ? [low, high] : [low - 1, high + 1]).range([from, to])
 export const log = (low: number, high: number, from: number, to: number) => scaleLog().domain([low, high]).range([from, to])

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { measured } from '../format'
 import { useWidth } from '../ui/ui'
-import { linear, XAxis } from './axis'
+import { linear, within, XAxis, type Range } from './axis'
 
 export interface Interval { label: string; value: number; error: number | null }
 
@@ -9,18 +9,19 @@ const first = 60
 
 // Intervals draws groups as dots, each with the interval in which the noise leaves the exact value.
 // There are no bars: a bar says that its end is known.
-export function Intervals({ title, points, confidence }: { title: string; points: Interval[]; confidence: number }) {
+export function Intervals({ title, points, confidence, range }: { title: string; points: Interval[]; confidence: number; range?: Range | null }) {
   const [ref, width] = useWidth<HTMLElement>()
   const [all, setAll] = useState(false)
   const shown = all ? points : points.slice(0, first)
   const row = shown.length > 200 ? 9 : shown.length > 30 ? 16 : 26
   const letters = Math.max(3, ...shown.map(p => p.label.length))
-  const left = Math.min(width * 0.4, 14 + Math.min(letters, 26) * 7.2)
-  const fit = Math.max(3, Math.floor((left - 14) / 7.2))
+  const fit = Math.max(3, Math.min(letters, Math.floor((width * 0.4 - 14) / 7.2)))
+  const left = 14 + fit * 7.2
   const top = 8
   const height = top + shown.length * row
-  const low = Math.min(0, ...shown.map(p => p.value - (p.error ?? 0)))
-  const high = Math.max(0, ...shown.map(p => p.value + (p.error ?? 0)))
+  const from = (p: Interval) => within(p.value - (p.error ?? 0), range), to = (p: Interval) => within(p.value + (p.error ?? 0), range)
+  const low = Math.min(0, ...shown.map(from))
+  const high = Math.max(0, ...shown.map(to))
   const x = linear(low, high, left, width - 18)
   return <figure class="chart" ref={ref}>
     <figcaption>{title}</figcaption>
@@ -33,8 +34,8 @@ export function Intervals({ title, points, confidence }: { title: string; points
           <title>{`${p.label}: ${measured(p.value, p.error)}${p.error === null ? '' : ` ± ${measured(p.error, p.error)}`}${lost ? ', not distinguishable from 0' : ''}`}</title>
           {row >= 12 && <text x={left - 8} y={y} dy="0.32em" text-anchor="end">{p.label.length > fit ? p.label.slice(0, fit - 1) + '…' : p.label}</text>}
           {p.error !== null && <>
-            <line class="whisker" x1={x(p.value - p.error)} x2={x(p.value + p.error)} y1={y} y2={y} />
-            {row >= 12 && <path class="whisker" d={`M${x(p.value - p.error)},${y - 4}v8M${x(p.value + p.error)},${y - 4}v8`} />}
+            <line class="whisker" x1={x(from(p))} x2={x(to(p))} y1={y} y2={y} />
+            {row >= 12 && <path class="whisker" d={`M${x(from(p))},${y - 4}v8M${x(to(p))},${y - 4}v8`} />}
           </>}
           <circle cx={x(p.value)} cy={y} r={row >= 12 ? 4 : 2.5} />
         </g>

@@ -22,9 +22,10 @@ export function Budget({ dataset }: { dataset: string }) {
     <section>
       <h2>Accounts</h2>
       <div class="rows" tabIndex={0} role="region" aria-label="Accounts"><table>
-        <thead><tr><th scope="col">account</th><th scope="col">kind</th><th scope="col" class="number">limit</th><th scope="col" class="number">spent</th><th scope="col">part</th></tr></thead>
-        <tbody>{v.accounts.map(a => <tr key={a.name}><td>{a.name}</td><td>{a.kind}</td><td class="number">{epsilon(a.limit.epsilon ?? a.total.epsilon)}</td><td class="number">{epsilon(a.guarantee.epsilon)}</td>
-          <td><meter min={0} max={1} low={0.8} high={0.95} optimum={0} value={Math.min(1, a.part)} aria-label={`Spent of ${a.name}`} /> {percent(a.part)}</td></tr>)}</tbody></table></div>
+        <thead><tr><th scope="col">account</th><th scope="col" class="aside">kind</th><th scope="col">used</th><th scope="col" class="number">spent</th><th scope="col" class="number">limit</th></tr></thead>
+        <tbody>{v.accounts.map(a => <tr key={a.name}><td>{a.name}</td><td class="aside">{a.kind}</td>
+          <td><meter min={0} max={1} low={0.8} high={0.95} optimum={0} value={Math.min(1, a.part)} aria-label={`Spent of ${a.name}`} /> {percent(a.part)}</td>
+          <td class="number">{epsilon(a.guarantee.epsilon)}</td><td class="number">{epsilon(a.limit.epsilon ?? a.total.epsilon)}</td></tr>)}</tbody></table></div>
     </section>
     <Raise dataset={dataset} accounts={v.accounts} onDone={books.reload} />
     <Renew dataset={dataset} onDone={books.reload} />

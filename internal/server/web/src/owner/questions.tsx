@@ -1,11 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
 import { get, Trouble, type Cost } from '../api'
-import { epsilon, time } from '../format'
+import { epsilon, priceOf, significant, time } from '../format'
 import { go, usePlace, withQuery } from '../router'
 import { asTrouble, Busy, Warn } from '../ui/ui'
 
 interface Charge { sequence: number; hash: string; time: string; analyst: string; dataset: string; query: string; mechanisms: string; cost: Cost }
 interface Page { receipts: Charge[]; next?: number }
+
+// noiseOf are the kinds of noise that a charge names, without their parameters.
+function noiseOf(mechanisms: string): string {
+  const named = mechanisms.replace(/\([^()]*\)/g, '')
+  const known = named.match(/weighed keys|keys|quantiles|gaussian|laplace|radial|averaged|running totals|exponential|permute-and-flip|noisy max|top \d+|sharpening record \d+/g)
+  return known ? [...new Set(known)].join(', ') : named.slice(0, 60)
+}
 
 // Questions lists what was charged, newest first. The ledger has no texts: their constants can be
 // about a person.
@@ -46,7 +53,7 @@ export function Questions({ dataset }: { dataset: string }) {
     {trouble && <Warn trouble={trouble} />}
     {!rows ? <Busy /> : rows.length === 0 ? <p class="hint">No charges match.</p> : <>
       <div class="rows" tabIndex={0} role="region" aria-label="Questions"><table><thead><tr><th scope="col" class="number">record</th><th scope="col">when</th><th scope="col">analyst</th><th scope="col" class="number">cost</th><th scope="col">noise</th><th scope="col">question</th></tr></thead>
-        <tbody>{rows.map(c => <tr key={c.sequence}><td class="number">{c.sequence}</td><td>{time(c.time)}</td><td>{c.analyst}</td><td class="number">{epsilon(c.cost.epsilon)}</td><td>{[...new Set(c.mechanisms.split(' ').map(m => m.replace(/\(.*/, '')))].join(', ')}</td><td><code title={c.query}>{c.query.slice(0, 12)}…</code></td></tr>)}</tbody></table></div>
+        <tbody>{rows.map(c => <tr key={c.sequence}><td class="number">{c.sequence}</td><td>{time(c.time)}</td><td>{c.analyst}</td><td class="number"><span title={c.cost.rho ? `rho ${significant(c.cost.rho, 4)}` : undefined}>{epsilon(priceOf(c.cost))}</span>{c.cost.delta > 0 && <span class="hint"> δ {significant(c.cost.delta, 2)}</span>}</td><td>{noiseOf(c.mechanisms)}</td><td><code title={c.query}>{c.query.slice(0, 12)}…</code></td></tr>)}</tbody></table></div>
       {next !== undefined && <button type="button" onClick={() => load(next)}>Older</button>}
     </>}
     <p class="hint">The ledger does not hold the text of a question: its constants can be about a person. <code>--log-texts</code> writes texts into the server's log.</p>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { get, type Account, type Cost } from '../api'
 import { Stack } from '../chart/stack'
-import { day, epsilon, plural, significant } from '../format'
+import { day, epsilon, percent, plural, significant } from '../format'
 import { Busy, sentence, Tabs, useLoaded, Warn } from '../ui/ui'
 
 interface Span { start: string; charges: number; cost: Cost; analysts: { analyst: string; charges: number; cost: Cost }[] }
@@ -45,7 +45,6 @@ export function Spending({ dataset }: { dataset: string }) {
         <tbody>{v.spans.filter(s => s.charges > 0).reverse().map(s => <tr key={s.start}><td>{bucket === 'hour' ? new Date(s.start).toLocaleString() : day(s.start)}</td><td class="number">{s.charges}</td>{names.map(n => <td class="number" key={n}>{significant(s.analysts.find(a => a.analyst === n)?.cost[v.claim] ?? 0, 3)}</td>)}</tr>)}</tbody></table></div></details>
     </>}
     {v.window && <p class={v.window.overdue ? 'notice' : 'hint'}>Window {v.window.number} of {v.window.windows}, renewed every {v.window.every}{v.window.due ? `; the next is due on ${v.window.due}` : ''}.</p>}
-    <ul>{v.accounts.map(a => <li key={a.name}><strong>{a.name}</strong>: {a.left.epsilon !== null ? `${epsilon(a.left.epsilon)} left` : `${significant(a.left.rho ?? 0, 3)} of rho left`}{a.questions !== undefined && `, about ${plural(a.questions, 'question')}`}
-      {a.forecast.until ? `; at the current pace it lasts until ${a.forecast.until}` : a.forecast.charges === 0 ? '; nobody is asking at present' : ''}.</li>)}</ul>
+    <ul>{v.accounts.map(a => <li key={a.name}><strong>{a.name}</strong>: {percent(a.part)} used, {a.questions !== undefined && `about ${plural(a.questions, 'question')} left, `}{a.left.epsilon !== null ? `${epsilon(a.left.epsilon)} left` : `${significant(a.left.rho ?? 0, 3)} of rho left`}      {a.forecast.until ? `; at the current pace it lasts until ${a.forecast.until}` : a.forecast.charges === 0 ? '; nobody is asking at present' : ''}.</li>)}</ul>
   </section>
 }

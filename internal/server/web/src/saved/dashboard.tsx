@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask, askFree, get, Trouble, type Answer, type Explanation, type Question } from '../api'
-import { Charts, Rows } from '../ask/result'
+import { Charts, Cut, Rows } from '../ask/result'
 import { epsilon, percent } from '../format'
 import { Link, usePlace } from '../router'
 import { asTrouble, Busy, Copy, Empty, useLoaded, Warn } from '../ui/ui'
@@ -64,6 +64,7 @@ function Answered({ question, dataset, onState }: { question: SavedQuestion; dat
     {busy && <Busy />}
     {trouble && <Warn trouble={trouble} />}
     {answer && (question.chart?.kind === 'table' ? <Rows answer={answer} /> : <Charts answer={answer} />)}
+    {answer && <Cut answer={answer} />}
     {answer && <p class="hint">{percent(answer.confidence)} noise intervals · record {answer.receipt.sequence} · version {answer.data_version.name ?? answer.data_version.number} of the data</p>}
     {price && !busy && <p>Not paid for on the current data. <button type="button" disabled={!price.affordable} onClick={pay}>Ask for {epsilon(price.pay.epsilon)}</button>{!price.affordable && <span class="hint"> more than you have left</span>}</p>}
   </>

@@ -142,6 +142,9 @@ function Books({ stream, done }: { stream: Stream; done: number }) {
   </section>
 }
 
+// same: all combinations have as many people, which is where a stream begins.
+const same = (t: Synthetic) => t.rows.length > 1 && t.rows.every(r => Math.abs(r.count - t.rows[0].count) <= 1e-6 * Math.abs(t.rows[0].count))
+
 function Table({ stream, done }: { stream: Stream; done: number }) {
   const { me } = useSession()
   const table = useLoaded(signal => get<Synthetic>(at(stream.dataset, stream.name) + '/synthetic', signal), [stream.name, done])
@@ -150,6 +153,7 @@ function Table({ stream, done }: { stream: Stream; done: number }) {
     <h2>Synthetic table</h2>
     <p class="hint">What the stream predicts for every combination, computed only from released answers: free, and good for questions like those that were asked.</p>
     {table.trouble ? <Warn trouble={table.trouble} /> : !table.value ? <Busy /> : <>
+      {same(table.value) && <p class="notice">Nothing is known yet: no answer was released, so people are spread evenly over all combinations.</p>}
       <div class="rows" tabIndex={0} role="region" aria-label="Synthetic table"><table>
         <thead><tr>{table.value.columns.map(c => <th scope="col" key={c}>{c}</th>)}<th scope="col" class="number">people</th></tr></thead>
         <tbody>{[...table.value.rows].sort((a, b) => b.count - a.count).slice(0, 200).map((r, i) => <tr key={i}>{r.values.map((v, k) => <td key={k}>{v}</td>)}<td class="number">{number(r.count)}</td></tr>)}</tbody>

@@ -41,7 +41,8 @@ export function Warn({ trouble, children }: { trouble: Trouble; children?: Compo
   </div>
 }
 
-export const sentence = (s: string) => (s ? s[0].toUpperCase() + s.slice(1) + (/[.!?:]$/.test(s) ? '' : '.') : s)
+// sentence begins with a capital letter, unless it begins with a name of the language or one of the data.
+export const sentence = (s: string, name = '') => (s ? (!(name && s.startsWith(name + ' ')) && /^[a-z][a-z'’-]*[,;:.!?]?(?:\s|$)/.test(s) ? s[0].toUpperCase() + s.slice(1) : s) + (/[.!?:]$/.test(s) ? '' : '.') : s)
 
 // Empty says why there is nothing; whole where it is all that a view shows.
 export function Empty({ title, whole, children }: { title: string; whole?: boolean; children?: ComponentChildren }) {
