@@ -95,6 +95,8 @@ export interface Explanation {
 }
 
 export type Value = string | number | boolean | null
+export interface Span { low: number; high: number }
+
 export interface Answer {
   columns: string[]
   rows: Value[][]
@@ -103,7 +105,8 @@ export interface Answer {
   remaining: Left
   more?: number
   receipt: { sequence: number; hash: string; free: boolean; now?: string }
-  limits: { max_rows: number; max_groups: number; cut: boolean }
+  limits: { max_rows: number; max_groups: number; cut: boolean; counted?: { low: number; about: number; high: number; at_least: boolean; most: number } }
+  whole?: (Span | null)[][] // what was asked lies there, cut or not; absent without a profile
   confidence: number
   notes: string[]
   data_version: { number: number; name?: string }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { version, type Answer, type Explanation, type Question } from '../api'
+import { version, type Answer, type Explanation, type Question, type Span } from '../api'
 import type { Range } from '../chart/axis'
 import { within } from '../chart/axis'
 import { Band } from '../chart/band'
@@ -15,7 +15,7 @@ export function Charts({ answer, shape = shapeOf(answer), ranges = [] }: { answe
   if (shape.kind === 'nothing') return <p class="hint">There are no rows.</p>
   if (shape.kind === 'table') return <Rows answer={answer} shape={shape} />
   if (shape.kind === 'numbers') {
-    return <div class="figures">{shape.noisy.map(i => <Figure key={i} name={answer.columns[i]} value={answer.rows[0][i]} error={answer.errors![0][i]} range={ranges[i]} confidence={answer.confidence} />)}</div>
+    return <div class="figures">{shape.noisy.map(i => <Figure key={i} name={answer.columns[i]} value={answer.rows[0][i]} error={answer.errors![0][i]} whole={answer.whole?.[0][i]} range={ranges[i]} confidence={answer.confidence} />)}</div>
   }
   return <>{shape.noisy.map(i => {
     const rows = answer.rows.map((row, r) => ({ row, error: answer.errors![r][i] })).filter(({ row }) => typeof row[i] === 'number')
@@ -28,14 +28,27 @@ export function Charts({ answer, shape = shapeOf(answer), ranges = [] }: { answe
   })}</>
 }
 
-function Figure({ name, value, error, range, confidence }: { name: string; value: Answer['rows'][0][0]; error: number | null; range?: Range | null; confidence: number }) {
+function Figure({ name, value, error, whole, range, confidence }: { name: string; value: Answer['rows'][0][0]; error: number | null; whole?: Span | null; range?: Range | null; confidence: number }) {
   const lost = swamped(value, error)
   return <div class={lost ? 'figure lost' : 'figure'}>
     <span class="name">{name}</span>
     <span class="value">{typeof value === 'number' ? measured(value, error) : label(value)}</span>
     {error !== null && typeof value === 'number' && <span class="interval">± {measured(error, error)}: from {measured(within(value - error, range), error)} to {measured(within(value + error, range), error)} <span class="hint">({percent(confidence)} noise interval)</span></span>}
+    {whole && <span class="interval whole">{span(whole)} with what is cut</span>}
     {lost && <span class="hint">not distinguishable from 0</span>}
   </div>
+}
+
+// span says between which numbers something is that is known roughly.
+const span = ({ low, high }: Span) => `from ${rough(low)} to ${rough(high)}`
+const rough = (n: number) => new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }).format(n)
+
+// share says which part of the rows counts, where a profile of the table knows it.
+function share({ counted }: Answer['limits']): string {
+  if (!counted) return ''
+  const { low, about, high, at_least, most } = counted
+  const part = at_least ? `At least ${percent(low)}` : `About ${percent(about)} (${Math.round(100 * low)} to ${Math.round(100 * high)})`
+  return `${part} of the rows count, if nobody has more than ${most}. `
 }
 
 // Cut says what a number leaves out: of people with more than counts, the rest. It is no part of the
@@ -44,7 +57,7 @@ export function Cut({ answer, more }: { answer: Answer; more?: string }) {
   const { limits } = answer
   if (!limits.cut || shapeOf(answer).noisy.length === 0) return null
   const groups = limits.max_groups > 1 || shapeOf(answer).keys.length > 0 ? ` in each of at most ${plural(limits.max_groups, 'group')}` : ''
-  return <p class="notice cut" role="note"><strong>Of each person at most {plural(limits.max_rows, 'row')}{groups} {limits.max_rows === 1 && groups === '' ? 'counts' : 'count'}.</strong> The intervals do not contain what this leaves out.{more && ' ' + more}</p>
+  return <p class="notice cut" role="note"><strong>{share(limits)}Of each person at most {plural(limits.max_rows, 'row')}{groups} {limits.max_rows === 1 && groups === '' ? 'counts' : 'count'}.</strong> The intervals do not contain what this leaves out.{more && ' ' + more}</p>
 }
 
 const first = 200
@@ -61,7 +74,7 @@ export function Rows({ answer, shape = shapeOf(answer) }: { answer: Answer; shap
         if (typeof v !== 'number') return <td key={i}>{label(v)}</td>
         const lost = swamped(v, error)
         return <td key={i} class={lost ? 'number lost' : 'number'} title={lost ? 'not distinguishable from 0' : undefined}>
-          {measured(v, error)}{error !== null && <span class="error"> ± {measured(error, error)}</span>}{lost && <span class="unseen">, not distinguishable from 0</span>}
+          {measured(v, error)}{error !== null && <span class="error"> ± {measured(error, error)}</span>}{answer.whole?.[r][i] && <span class="error whole"><br />{span(answer.whole[r][i]!)} with what is cut</span>}{lost && <span class="unseen">, not distinguishable from 0</span>}
         </td>
       })}</tr>)}</tbody>
     </table>
@@ -94,7 +107,7 @@ export function Result({ answer, question, who, paid, ranges, children }: Props)
     {lost && <p class="notice">Every number is within its noise: nothing here can be distinguished from 0. A sharper answer may help.</p>}
     {chart && tab === 'chart' ? <><Charts answer={answer} shape={shape} ranges={ranges} /><Cut answer={answer} /></> : <><Cut answer={answer} /><Rows answer={answer} shape={shape} /></>}
     {children}
-    {answer.notes.length > 0 && <ul class="notes">{answer.notes.map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
+    {answer.notes.length > 0 && <ul class="notes">{answer.notes.filter(n => !answer.limits.counted || !/ of the rows count | with what is cut$/.test(n)).map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
     <p class="receipt hint">
       {answer.receipt.free ? 'Free: already paid for' : `Paid ${epsilon(answer.cost.epsilon)}`}
       {answer.more !== undefined && `, enough left for about ${plural(answer.more, 'question')} like this`}{answer.remaining.epsilon !== null && `, ${epsilon(answer.remaining.epsilon)} left`} · record {answer.receipt.sequence} of the ledger, <code title={answer.receipt.hash}>{answer.receipt.hash.slice(0, 12)}…</code>
