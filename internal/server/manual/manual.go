@@ -105,7 +105,11 @@ func (m *manual) serve(w http.ResponseWriter, r *http.Request) {
 		send(w, r, http.StatusOK, "text/css; charset=utf-8", style)
 	case name == "search":
 		query := cut(r.URL.Query().Get("q"))
-		m.show(w, r, http.StatusOK, shown{Title: "Search", Query: query, Searched: true, Found: m.search(query)})
+		found, err := m.search(r.Context(), query)
+		if err != nil {
+			return // nobody is there any more
+		}
+		m.show(w, r, http.StatusOK, shown{Title: "Search", Query: query, Searched: true, Found: found})
 	case strings.HasPrefix(name, "img/"):
 		picture, err := fs.ReadFile(docs.Files, name) // which takes no path with .. in it
 		if err != nil {

@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/docs"
 )
@@ -122,7 +124,11 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		var found []string
-		for _, s := range all.search(query) {
+		sections, err := all.search(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sections {
 			found = append(found, s.Page)
 		}
 		best := found[:min(3, len(found))]
@@ -139,9 +145,31 @@ func TestSearch(t *testing.T) {
 	}
 	all, _ := read()
 	for _, query := range []string{"", "?!", strings.Repeat("epsilon ", 10_000), strings.Repeat("é", 1000), "the of and"} {
-		if got := all.search(query); len(got) > maxFound {
-			t.Errorf("%.20q: %d", query, len(got))
+		if got, err := all.search(t.Context(), query); err != nil || len(got) > maxFound {
+			t.Errorf("%.20q: %d, %v", query, len(got), err)
 		}
+	}
+}
+
+// TestSearchThatNobodyWaitsFor: searches go one by one, and those of clients that hung up do not
+// stay in the line, or strangers could make it as long as they like.
+func TestSearchThatNobodyWaitsFor(t *testing.T) {
+	searching <- struct{}{} // somebody else's
+	defer func() { <-searching }()
+	ctx, hangUp := context.WithCancel(t.Context())
+	w, gone := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(gone)
+		Handler(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/docs/search?q=epsilon", nil))
+	}()
+	hangUp()
+	select {
+	case <-gone:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a search of somebody who hung up waits for another one")
+	}
+	if w.Body.Len() > 0 {
+		t.Errorf("%q was sent", w.Body)
 	}
 }
 

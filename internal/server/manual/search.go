@@ -2,10 +2,10 @@ package manual
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -78,7 +78,7 @@ var favour = map[string]float64{"analyst": 1.5, "backup": 1.5, "budget": 1.8, "o
 	"enforcement": 0.6, "holdout": 0.6, "http": 0.6, "mechanisms": 0.5, "researcher": 0.5, "testing": 0.5, "threat-model": 0.6}
 
 // searching lets one search run at a time: who has not signed in keeps one processor busy at most.
-var searching sync.Mutex
+var searching = make(chan struct{}, 1)
 
 // cut is as much of a query as is looked for, and shown again.
 func cut(query string) string {
@@ -89,14 +89,19 @@ func cut(query string) string {
 }
 
 // search returns the sections that a query is most likely about, the best first. A word that few
-// sections have says more, and one in a heading more than one below it.
-func (m *manual) search(query string) []section {
+// sections have says more, and one in a heading more than one below it. Whoever hung up, or had to
+// make room, waits for no other search: else what strangers leave behind would have no bound.
+func (m *manual) search(ctx context.Context, query string) ([]section, error) {
 	words := terms(cut(query))
 	if len(words) > maxQueryWords {
 		words = words[:maxQueryWords]
 	}
-	searching.Lock()
-	defer searching.Unlock()
+	select {
+	case searching <- struct{}{}:
+		defer func() { <-searching }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	type scored struct {
 		section
 		score float64
@@ -130,7 +135,7 @@ func (m *manual) search(query string) []section {
 	for _, s := range all[:min(len(all), maxFound)] {
 		out = append(out, s.section)
 	}
-	return out
+	return out, nil
 }
 
 // weights says how much each word tells.
