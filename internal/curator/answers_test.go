@@ -213,6 +213,25 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// TestDescriptionsHaveABound: what is remembered of queries around answers is counted with their
+// columns, of which a short text has many, with long names.
+func TestDescriptionsHaveABound(t *testing.T) {
+	w := curatortest.New(t, curatortest.Pure)
+	c := curator.New(w.Dataset, nil, nil, nil)
+	const asked = 85 // of some 14 KB each, in a megabyte
+	for i := range asked {
+		text := fmt.Sprintf("SELECT %s FROM (VALUES (1)) AS v(%s), (SELECT COUNT(*) AS n FROM patients) AS t WHERE 1 < %d",
+			strings.TrimSuffix(strings.Repeat("v.*, ", 100), ", "), strings.Repeat("n", 60), i)
+		columns, err := c.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
+		if err != nil || len(columns) != 100 {
+			t.Fatal(len(columns), err)
+		}
+	}
+	if n := c.Described(); n < 10 || n > 80 {
+		t.Errorf("%d of %d descriptions are kept", n, asked)
+	}
+}
+
 func TestDescribeReadsNothing(t *testing.T) {
 	w := curatortest.New(t, curatortest.Pure)
 	c := curator.New(w.Dataset, nil, nil, nil)

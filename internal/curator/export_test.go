@@ -44,7 +44,8 @@ func (c *Curator) Release(b *pricing.Purchase, r *engine.Result, most int) (*ans
 }
 
 // Cached is the plan that is kept of a text, KeepPlan keeps one, CachedPlans is how many there are
-// and CachedRefusals of how many texts it is known that they are refused. ForgetPlans forgets all.
+// and CachedRefusals of how many texts it is known that they are refused. Described is of how many
+// queries around answers the columns are known. ForgetPlans forgets all.
 func (c *Curator) Cached(sql string, maxGroups int64) *planner.Statement {
 	st, _ := c.planner.cache.statements.Get(statementKey{sql: sql, maxGroups: maxGroups})
 	return st
@@ -54,6 +55,7 @@ func (c *Curator) KeepPlan(sql string, st *planner.Statement) {
 }
 func (c *Curator) CachedPlans() int    { return c.planner.cache.statements.Len() }
 func (c *Curator) CachedRefusals() int { return c.planner.cache.refused.Len() }
+func (c *Curator) Described() int      { return c.planner.cache.around.Len() }
 func (c *Curator) ForgetPlans()        { c.planner.cache = newPlanCache() }
 
 // Prepared checks and prices a question as Ask does, and says whether others may have its plan.

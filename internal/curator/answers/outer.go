@@ -42,7 +42,10 @@ type Descriptions struct {
 	kept *lru.Map[string, []postquery.Column]
 }
 
-const maxDescribed = 1 << 20 // bytes of queries
+const (
+	maxDescribed = 1 << 20 // bytes of queries, and of their columns
+	columnBytes  = 64      // of one that is kept, without its names
+)
 
 // NewDescriptions returns a memory of what is described; the zero value has none.
 func NewDescriptions() Descriptions {
@@ -67,10 +70,17 @@ func (d Descriptions) columns(ctx context.Context, sql string, tables []postquer
 	}
 	columns, err := postquery.Describe(ctx, sql, tables)
 	if err == nil {
-		d.kept.Put(key, columns, len(key))
+		size := len(key) // a short query can have many columns with long names
+		for _, c := range columns {
+			size += columnBytes + len(c.Name) + len(c.Type)
+		}
+		d.kept.Put(key, columns, size)
 	}
 	return columns, err
 }
+
+// Len is how many queries are remembered.
+func (d Descriptions) Len() int { return d.kept.Len() }
 
 // CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
 // where there is none.
