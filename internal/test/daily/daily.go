@@ -37,12 +37,17 @@ func Rounds(few, many int) int {
 // Choices returns choices that are the same for one test on one day.
 func Choices(t testing.TB) detrand.Choices {
 	t.Helper()
+	return choices(t, "")
+}
+
+func choices(t testing.TB, of string) detrand.Choices {
+	t.Helper()
 	at, err := today()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("chosen by the day; the same again: DISCREET_DAY=%s", at.Format(time.DateOnly))
-	return detrand.New(t.Name(), uint64(at.Unix()))
+	return detrand.New(t.Name()+of, uint64(at.Unix()))
 }
 
 // Turn returns whose turn of n it is today, from 0, where there is no test to log it: in n days
@@ -67,13 +72,18 @@ func today() (time.Time, error) {
 	return at, nil
 }
 
-// Sample returns n of some cases, in their order, or all where everything is to be run.
+// Sample returns n of some cases, in their order, or all where everything is to be run. Two samples
+// of one test, of other cases or as many others, are chosen apart: in time every case meets every
+// other one.
 func Sample[T any](t testing.TB, cases []T, n int) []T {
 	t.Helper()
 	if Full() || n >= len(cases) {
 		return cases
 	}
-	c, left := Choices(t), make([]int, len(cases))
+	if n <= 0 {
+		t.Fatalf("none of %d cases would be tried, whatever the day", len(cases))
+	}
+	c, left := choices(t, fmt.Sprintf(" %T %d of %d", cases, n, len(cases))), make([]int, len(cases))
 	for i := range left {
 		left[i] = i
 	}

@@ -3,6 +3,7 @@ package daily_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/test/daily"
 )
@@ -36,6 +37,22 @@ func TestSample(t *testing.T) {
 	}
 	if got := daily.Sample(t, cases[:7], 30); len(got) != 7 {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestSamplesOfOneTest: what one sample chooses does not decide what another one does, so that all
+// pairs have their day.
+func TestSamplesOfOneTest(t *testing.T) {
+	if daily.Full() {
+		t.Skip("everything is chosen")
+	}
+	met := map[[2]int]bool{}
+	for day := range 60 {
+		t.Setenv("DISCREET_DAY", time.Date(2026, 11, 18+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+		met[[2]int{daily.Sample(t, []int{0, 1, 2, 3}, 1)[0], daily.Sample(t, []int{0, 1}, 1)[0]}] = true
+	}
+	if len(met) != 8 {
+		t.Errorf("in 60 days %d of 8 pairs were chosen", len(met))
 	}
 }
 
