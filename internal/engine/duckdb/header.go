@@ -3,8 +3,10 @@ package duckdb
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
@@ -64,6 +66,18 @@ func readHeader(path string) (h fileHeader, ok bool) {
 	}, true
 }
 
+// tryOpen looks whether a file is there and may be read; of what is no file, nothing is opened.
+func tryOpen(path string) error {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // whyNotAttached says why DuckDB did not open a file, as far as its header tells, and what to do.
 // It depends on nothing in the tables. What DuckDB itself says is not shown: it may quote the file.
 func whyNotAttached(path string) string {
@@ -72,7 +86,10 @@ func whyNotAttached(path string) string {
 	if h.library != "" {
 		by = " by DuckDB " + h.library
 	}
+	var failed *fs.PathError
 	switch {
+	case !ok && errors.As(tryOpen(path), &failed):
+		return "it cannot be opened: " + failed.Err.Error()
 	case !ok:
 		return "it is not a DuckDB file"
 	case h.storage > NewestStorage:

@@ -116,6 +116,17 @@ func TestFilesThatAreNotAttached(t *testing.T) {
 	if _, ok := readHeader(folder); ok {
 		t.Error("a folder has a header")
 	}
+	secret := filepath.Join(folder, "secret.duckdb")
+	mustDo(t, os.WriteFile(secret, good, 0o000))
+	paths := []string{filepath.Join(folder, "gone.duckdb")}
+	if os.Geteuid() != 0 { // who may read everything
+		paths = append(paths, secret)
+	}
+	for _, path := range paths {
+		if text := whyNotAttached(path); !strings.HasPrefix(text, "it cannot be opened: ") || strings.Contains(text, folder) {
+			t.Errorf("%s: %q", path, text)
+		}
+	}
 }
 
 // TestStorageVersions: what the constants say is what the library does. A move to another DuckDB
