@@ -14,7 +14,8 @@ import (
 )
 
 // Version is which program answers. Nobody is told who has not signed in: who looks for servers
-// with a hole that is known begins by asking.
+// with a hole that is known begins by asking. That makes it no secret: the page and the docs, which
+// everybody can read, are other files in other releases.
 type Version struct {
 	Version string   `json:"version" doc:"The release of this server"`
 	Commit  string   `json:"commit,omitempty" doc:"For the owner: what it was built from, if that is known"`
