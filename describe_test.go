@@ -143,3 +143,49 @@ func TestDescribeLimit(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A key of a column of integers is an integer, with bounds or without, and whatever lists its
+// values; where every row is a person, two tables cannot be joined, and the refusal says so.
+func TestKeysAreIntegers(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("t.csv", "n,d\n1,1.5\n2,2.5\n")
+	db := open(t, write("p.yaml", `datasets:
+  d:
+    engine: duckdb
+    source: t.csv
+    unit: row
+    budget: {epsilon: 1}
+    analysts: {ana: }
+    tables: {t: {columns: {n: {type: integer, keys: [1, 2, 3]}, d: {type: decimal, granularity: 0.5}}}}
+`))
+	for _, sql := range []string{"SELECT n, COUNT(*) FROM t GROUP BY n", "SELECT d.n, COUNT(*) FROM t d WHERE n IN (1, 2) GROUP BY 1"} {
+		d, err := db.Describe(background, api.Question{Analyst: "ana", SQL: sql})
+		if err != nil || d.Columns[0].Kind != "integer" || d.Columns[0].Type != "int8" {
+			t.Errorf("%s: %+v, %v", sql, d, err)
+		}
+	}
+	const strangers = "so private tables cannot be joined; ask about one table"
+	for sql, want := range map[string]string{
+		"SELECT COUNT(*) FROM t a JOIN t b ON a.n = b.n":                            strangers,
+		"SELECT COUNT(*) FROM t a, t b":                                             strangers,
+		"SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM t b WHERE b.n = t.n)":   strangers,
+		"SELECT COUNT(*) FROM t WHERE n > (SELECT MAX(n) FROM t b WHERE b.n = t.n)": strangers,
+		"SELECT floor(d), COUNT(*) FROM t GROUP BY 1":                               "or by floor(d) between two values",
+	} {
+		_, err := db.Describe(background, api.Question{Analyst: "ana", SQL: sql})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	const narrowed = "SELECT floor(d), COUNT(*) FROM t WHERE d >= 0 AND d < 100 GROUP BY 1"
+	if _, err := db.Describe(background, api.Question{Analyst: "ana", SQL: narrowed}); err != nil {
+		t.Error(err)
+	}
+}

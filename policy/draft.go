@@ -163,8 +163,16 @@ func (d *draft) findUnit() error {
 
 // near lists the columns of the table that the unit names, or the tables where it names none.
 func (d *draft) near() string {
-	table, _, _ := strings.Cut(d.opt.Unit, ".")
-	var tables []string
+	table, _, dot := strings.Cut(d.opt.Unit, ".")
+	var tables, meant []string
+	for _, s := range d.schemas {
+		if _, ok := s.column(d.opt.Unit); ok {
+			meant = append(meant, s.Table+"."+d.opt.Unit)
+		}
+	}
+	if !dot && len(meant) > 0 {
+		return "; name the table too, as in " + strings.Join(meant, " or ")
+	}
 	for _, s := range d.schemas {
 		if strings.EqualFold(s.Table, table) {
 			return "; the columns of " + quote(s.Table) + " are " + strings.Join(s.columnNames(), ", ")

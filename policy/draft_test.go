@@ -30,10 +30,11 @@ var (
 		{Name: "Age", Type: Integer, Nullable: true},
 		{Name: "new\nline: x", Type: Text},
 	}}
-	visits = Schema{Table: "visits", Source: "visits: all.csv", Delimiter: ';', MaxRows: 50, RowsNote: "keeps 97 % of the rows", Columns: []SchemaColumn{
-		{Name: "pid", Type: Integer, Unique: no()},
-		{Name: "day", Type: Date},
-	}}
+	visits = Schema{Table: "visits", Source: "visits: all.csv", Delimiter: ';', MaxRows: 50, RowsNote: "keeps 97 % of the rows",
+		Columns: []SchemaColumn{
+			{Name: "pid", Type: Integer, Unique: no()},
+			{Name: "day", Type: Date},
+		}}
 	labs = Schema{Table: "labs", Source: "labs.csv", Delimiter: ';', Unquoted: true, Columns: []SchemaColumn{
 		{Name: "patient_id", Type: Text, Nullable: true, Unique: no()},
 		{Name: "taken", Type: Date, Nullable: true, Format: "DD/MM/YYYY", OtherFormats: []string{"date MM/DD/YYYY"}},

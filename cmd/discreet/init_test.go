@@ -96,6 +96,7 @@ func TestInit(t *testing.T) {
 		{[]string{write(t, filepath.Join(dir, "bad.duckdb"), "no database")}, 1, "is not a DuckDB file"},
 		{nil, 2, `expected "<files>`},
 		{[]string{"--unit", "patients.no", short}, 2, "is not a column of these tables"},
+		{[]string{"--unit", "age", short}, 2, "name the table too, as in patients.age"},
 		{[]string{"--epsilon", "abc", short}, 2, "not an amount of privacy"},
 		{[]string{"--dataset", "a b", short}, 2, "a b"},
 		{[]string{short, short}, 2, "would both be the table"},

@@ -65,6 +65,9 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 		on = in.env.normal(equal)
 	}
 	if tree.Private(inner) && !(tree.Private(in.rows) && expr.Linked(on, n)) {
+		if in.env.dataset.Unit.Row() {
+			return nil, rowReader{in.env}.refuseStrangers(l.Location)
+		}
 		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about the same person: "+
 			rowReader{in.env}.linkInside(in.rows, inner),
 			"a subquery over a private table must be about the same person as the outer row")
@@ -206,7 +209,11 @@ func (in *rowScope) aboutPerson(
 			return nil, 0, nil, err
 		}
 		a, b, ok := expr.EqualColumns(e)
-		if !ok || !expr.Linked(e, n) || !in.rows.isUnit(a) || !own.rows.isUnit(b) {
+		linked := ok && expr.Linked(e, n) && in.rows.isUnit(a) && own.rows.isUnit(b)
+		if !linked && in.env.dataset.Unit.Row() {
+			return nil, 0, nil, rowReader{in.env}.refuseStrangers(syntax.Location(c))
+		}
+		if !linked {
 			return refuse(syntax.Location(c), "compare only "+rowReader{in.env}.link(in.rows, inner)+" with the outer row",
 				"a subquery used as a value can only be linked to the outer row by the person")
 		}
@@ -221,6 +228,10 @@ func (in *rowScope) aboutPerson(
 		who = outside
 		// A row in which it is NULL, as a LEFT JOIN makes them, is linked to nothing.
 		own.filter = own.rows.present(tree.NewColumn(inner.Relation, within), own.filter)
+	}
+	if who < 0 && in.env.dataset.Unit.Row() {
+		return refuse(pos, "ask for a number about everybody first, and write it here",
+			"every row is a separate person here, so a subquery over a private table is about nobody in the outer row")
 	}
 	if who < 0 {
 		return refuse(pos, "ask for a number about everybody first, and write it here; or add the condition that both rows are "+

@@ -235,6 +235,9 @@ func (rr rowReader) readJoin(j *pg.JoinExpr) (rows, error) {
 // fullJoin checks that rows without a partner are somebody's on both sides.
 func (rr rowReader) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
 	on = samePerson(l.Relation, r.Relation, on)
+	if on == nil && rr.env.dataset.Unit.Row() {
+		return rows{}, rr.refuseStrangers(at)
+	}
 	if on == nil {
 		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+" only, with conditions on each side in subqueries, or use LEFT JOIN",
 			"FULL JOIN needs two private tables, joined only on the person: rows without a partner must belong to somebody")
@@ -307,6 +310,8 @@ func (rr rowReader) join(l, r rows, on tree.Expr, left bool, at int32, comma boo
 	switch {
 	case left && !tree.Private(l) && tree.Private(r):
 		return rows{}, syntax.Refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
+	case tree.Private(l) && tree.Private(r) && rr.env.dataset.Unit.Row():
+		return rows{}, rr.refuseStrangers(at)
 	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
 			return rows{}, syntax.Refuse(at, "write WHERE "+rr.link(l, r)+" AND ..., or JOIN ... ON "+rr.link(l, r),
@@ -316,6 +321,12 @@ func (rr rowReader) join(l, r rows, on tree.Expr, left bool, at int32, comma boo
 			"two private tables can only be joined where both rows are about the same person")
 	}
 	return rr.checkJoin(l, r, newJoin(l.Relation, r.Relation, on, left), at)
+}
+
+// refuseStrangers refuses to put rows together that are never about the same person.
+func (rr rowReader) refuseStrangers(at int32) error {
+	return syntax.Refuse(at, "ask about one table at a time, or ask the owner to name the column of the person as the dataset's unit",
+		"every row is a separate person here, so private tables cannot be joined")
 }
 
 // checkJoin checks that nobody's rows are multiplied too often, and puts the names together.
@@ -345,9 +356,6 @@ func (rr rowReader) link(l, r rows) string {
 				return l.owner(i) + "." + f.Name + " = " + r.owner(k) + "." + g.Name
 			}
 		}
-	}
-	if rr.env.dataset.Unit.Row() {
-		return "nothing: every row is a separate person here, so private tables have no person in common"
 	}
 	return "the columns that lead to " + rr.env.dataset.Unit.String()
 }

@@ -269,7 +269,13 @@ func rowColumns(rows []tree.Output) []api.Column {
 func (f *finisher) columns() []api.Column {
 	var out []api.Column
 	for _, o := range f.plan.Columns {
-		out = append(out, describeColumn(o, f.bar(o.Expr)))
+		c := describeColumn(o, f.bar(o.Expr))
+		// A key has at most 64 bits, however wide the column's interval is.
+		if r, ok := o.Expr.(*tree.Released); ok && o.Cast == "" && f.plan.Stats[r.Stat].Kind == tree.KeyStat && r.Typ.Integer() {
+			c.Kind = postquery.Integer.String()
+			c.Type = typeNames[c.Kind]
+		}
+		out = append(out, c)
 	}
 	return out
 }

@@ -19,8 +19,8 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 	return out, magnitude, err
 }
 
-// InspectKept is Inspect that says too how much max_rows and max_groups keep, in a finding for every
-// table of which a person can have many rows.
+// InspectKept is Inspect that says too how much max_rows and max_groups keep, in a finding for
+// every table of which a person can have many rows.
 func InspectKept(ctx context.Context, ds *policy.Dataset) (out, kept []engine.Finding, magnitude int, err error) {
 	return inspect(ctx, ds, nil)
 }
@@ -65,6 +65,11 @@ func inspect(ctx context.Context, ds *policy.Dataset, doubts pgtables.Doubts) (o
 	if err != nil {
 		return nil, nil, 0, err
 	}
+	loose, err := s.CheckDelta(ctx, ds)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	found = append(found, loose...)
 	if kept, err = s.kept(ctx, ds); err != nil {
 		return nil, nil, 0, err
 	}
@@ -169,9 +174,6 @@ func (t *table) checkLines() []engine.Finding {
 		return nil
 	}
 	f := engine.Finding{Table: t.Name, Text: describeLines(t.lines)}
-	if 2*t.lines.Undecoded >= t.lines.Bad {
-		f.Text += ". If the file is not in UTF-8, say so, as with encoding: windows-1252"
-	}
 	if mostBad(t.lines) {
 		f.Unread, f.Text = true, "MOST LINES ARE LEFT OUT: "+f.Text
 	}
@@ -179,6 +181,9 @@ func (t *table) checkLines() []engine.Finding {
 		f.Unread, f.Text = true, f.Text+". The policy says bad_lines: refuse, so the data is not opened"
 	} else {
 		f.Text += ". These lines are not rows, and are left out of every answer"
+	}
+	if 2*t.lines.Undecoded >= t.lines.Bad {
+		f.Text += ". If the file is not in UTF-8, say so, as with encoding: windows-1252"
 	}
 	return []engine.Finding{f}
 }
@@ -191,6 +196,13 @@ func (i inspector) checkColumns(ctx context.Context, t *table, names []string) (
 	}
 	if t.csv {
 		how.Hint = func(c *policy.Column) (string, error) { return i.hint(ctx, t, c) }
+		how.Rounded = func(c *policy.Column) string {
+			if t.CSV.Column(c.Name).Format != "" {
+				return "false" // it says that there is no fraction
+			}
+			value := "TRY_CAST(" + asSpelt(c.Name) + " AS DOUBLE)"
+			return value + " <> floor(" + value + ")"
+		}
 	}
 	return i.data.CheckColumns(ctx, &t.Table, names, how)
 }

@@ -27,7 +27,7 @@ tables:
 		"good":               {unique, good, "", ""},
 		"good, many rows":    {many, good + "3,8,1.5,3\n", "", ""},
 		"not unique":         {unique, good + "3,8,1.5,3\n", "u", "THE GUARANTEE DOES NOT HOLD"},
-		"nobody":             {many, good + ",8,1.5,3\n", "u", "many of the rows belong to nobody"},
+		"nobody":             {many, good + ",8,1.5,3\n", "u", "many of the rows (1) belong to nobody"},
 		"wrong type":         {unique, good + "4,abc,1.5,3\n", "i", "many of the values are not integer; they count as NULL"},
 		"all of wrong type":  {unique, "u,i,d,n\n1,x,0.5,1\n2,y,1,1\n", "i", "all of the values are not integer"},
 		"most of wrong type": {unique, "u,i,d,n\n1,x,0.5,1\n2,y,1,1\n3,4,1,1\n", "i", "most of the values are not integer"},

@@ -21,6 +21,8 @@ type Reading struct {
 	// Where it is empty nobody counts them.
 	Different string
 	Many      int64
+	// Rounded prints whether a value of a column is rounded to a whole number; or it is nil.
+	Rounded func(*policy.Column) string
 }
 
 // PlainReading is how columns of a database are read that has types of its own.
@@ -51,6 +53,11 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 		} else {
 			counts = append(counts, "0")
 		}
+		if how.Rounded != nil && c.Type == policy.Integer {
+			counts = append(counts, "count(*) FILTER (WHERE "+how.Rounded(c)+")")
+		} else {
+			counts = append(counts, "0")
+		}
 	}
 	if len(counts) == 0 {
 		return nil, nil // a policy may list no column
@@ -65,7 +72,8 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 	}
 	for i, name := range names {
 		c := t.Columns[name]
-		different, lost, null, there, moved := values[5*i], values[5*i+1], values[5*i+2], values[5*i+3], values[5*i+4]
+		of := values[6*i : 6*i+6]
+		different, lost, null, there, moved, rounded := of[0], of[1], of[2], of[3], of[4], of[5]
 		if different > how.Many {
 			out = append(out, ManyKeysFinding(t.Name, name))
 		}
@@ -84,6 +92,10 @@ func (d *Database) CheckColumns(ctx context.Context, t *sqlgen.Table, names []st
 			out = append(out,
 				engine.Finding{Table: t.Name, Column: name, Text: fmt.Sprintf("%s of the values are beyond the bounds; they count "+
 					"as the nearest bound", DescribeShare(moved, there))})
+		}
+		if rounded > 0 {
+			out = append(out, engine.Finding{Table: t.Name, Column: name, Text: fmt.Sprintf("%s of the values have a fraction, and are "+
+				"rounded to whole numbers; write type: decimal and a granularity to keep it", DescribeShare(rounded, there))})
 		}
 		if null > 0 && !c.Nullable {
 			out = append(out,
@@ -116,10 +128,41 @@ func (d *Database) CheckUnit(ctx context.Context, t *sqlgen.Table) ([]engine.Fin
 				"'unique' and add max_rows and max_groups"})
 	}
 	if nobody > 0 && t.UnitKind == policy.Many {
-		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Text: DescribeShare(nobody, rows) +
-			" of the rows belong to nobody; they are left out of every answer"})
+		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Text: fmt.Sprintf("%s of the rows (%d) belong to nobody; "+
+			"they are left out of every answer", DescribeShare(nobody, rows), nobody)})
+	}
+	if nobody > 0 && t.UnitKind == policy.Unique {
+		out = append(out, engine.Finding{Table: t.Name, Column: t.UnitColumn, Text: fmt.Sprintf("%s of the rows (%d) do not say whom they "+
+			"are about: each counts as one more person, so whoever has several of them is protected less; leave them out of the data, or "+
+			"give them ids", DescribeShare(nobody, rows), nobody)})
 	}
 	return out, nil
+}
+
+// CheckDelta says where the budget's delta is not well below 1 in the number of people.
+func (d *Database) CheckDelta(ctx context.Context, ds *policy.Dataset) ([]engine.Finding, error) {
+	people := int64(0)
+	for name, t := range ds.Tables {
+		what := "count(*)"
+		switch {
+		case t.Public || !ds.Unit.Row() && name != ds.Unit.Table:
+			continue
+		case !ds.Unit.Row():
+			what = "count(DISTINCT " + d.Tables[name].Raw(ds.Unit.Column) + ")"
+		}
+		var n int64
+		if err := d.DB.QueryRowContext(ctx, "SELECT "+what+" FROM "+d.Tables[name].From).Scan(&n); err != nil {
+			return nil, err
+		}
+		people += n
+	}
+	const loose = 0.1
+	if ds.Budget.Delta.Float()*float64(people) <= loose {
+		return nil, nil
+	}
+	return []engine.Finding{{Table: ds.Name, Text: fmt.Sprintf("the budget's delta is %v, but there are %d people: it should be well "+
+		"below 1 in their number, such as %.0e, or the promise allows that some people's rows are shown as they are", ds.Budget.Delta, people,
+		0.01/float64(people))}}, nil
 }
 
 // DescribeShare says roughly how many, which is all that is needed to find the mistake.

@@ -153,8 +153,8 @@ func (s Spread) worst(most int64) (column string) {
 	return column
 }
 
-// enough is the part of the rows that a proposal keeps, if any number that is allowed does.
-const enough = 0.95
+// nearlyAll is the part of the rows that a proposal keeps, if any number that is allowed does.
+const nearlyAll = 0.95
 
 // steps are the numbers that are proposed: 1, 2, 5, 10 and so on.
 func steps() []int64 {
@@ -179,7 +179,7 @@ func (s Spread) Propose() (out Limits, ok bool) {
 		return out, false
 	}
 	all := steps()
-	at := slices.IndexFunc(all, func(n int64) bool { return s.keptRows(n) >= enough })
+	at := slices.IndexFunc(all, func(n int64) bool { return s.keptRows(n) >= nearlyAll })
 	if at < 0 {
 		at = len(all) - 1
 	}
@@ -192,7 +192,7 @@ func (s Spread) Propose() (out Limits, ok bool) {
 	if len(s.groups) == 0 {
 		return out, true
 	}
-	at = slices.IndexFunc(all, func(n int64) bool { return s.keptGroups(s.worst(n), n) >= enough })
+	at = slices.IndexFunc(all, func(n int64) bool { return s.keptGroups(s.worst(n), n) >= nearlyAll })
 	if at < 0 {
 		at = len(all) - 1
 	}
