@@ -161,8 +161,8 @@ func (d *Database) CheckDelta(ctx context.Context, ds *policy.Dataset) ([]engine
 		return nil, nil
 	}
 	return []engine.Finding{{Table: ds.Name, Text: fmt.Sprintf("the budget's delta is %v, but there are %d people: it should be well "+
-		"below 1 in their number, such as %.0e, or the promise allows that some people's rows are shown as they are", ds.Budget.Delta, people,
-		0.01/float64(people))}}, nil
+		"below 1 in their number, such as %.0e, or the promise allows that some people's rows are shown as they are", ds.Budget.Delta,
+		people, 0.01/float64(people))}}, nil
 }
 
 // DescribeShare says roughly how many, which is all that is needed to find the mistake.
