@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 
@@ -268,8 +269,14 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 		name = bad.Field.Describe()
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
-		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10), or by floor("+name+") between two values, as in WHERE "+
-			name+" >= 0 AND "+name+" < 100",
+		instead := "group by width_bucket(" + name + ", 0, 100, 10)"
+		if t := bad.Field.Type; bad.Field.Source.Bounds != nil && t.Step != nil {
+			width := new(big.Rat).SetInt(new(big.Int).Sub(t.Hi, t.Lo))
+			if width.Mul(width, t.Step).Cmp(big.NewRat(maxGroups-1, 1)) < 0 {
+				instead += " or floor(" + name + ")"
+			}
+		}
+		return syntax.Refuse(pos, instead+", or compare it in WHERE",
 			"%s has no public keys: a value of a decimal can belong to a single person", name)
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Bounds != nil {
