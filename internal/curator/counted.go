@@ -151,7 +151,8 @@ func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range) {
 	}
 	for j, c := range a.Columns {
 		if r := whole[0][j]; r != nil {
-			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut", c.Name, rough(math.Floor, r.Low), rough(math.Ceil, r.High)))
+			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut", c.Name, rough(math.Floor, r.Low),
+				rough(math.Ceil, r.High)))
 		}
 	}
 }

@@ -137,7 +137,7 @@ class Noisy:
         return self.errors[row][column] if self.errors else None
 
     def _wide(self) -> list[int]:
-        """The columns whose intervals with what is cut stand beside them; a note says it of a single row."""
+        """The columns that show an interval with what is cut; of a single row a note says it."""
         if not self.whole or len(self.rows) < 2:
             return []
         return [i for i in range(len(self.columns)) if any(row[i] for row in self.whole)]
