@@ -70,8 +70,12 @@ func checkWhole(t *testing.T, w *curatortest.World) {
 		"SELECT ward, COUNT(*) FROM visits GROUP BY ward": func(a *api.Answer) bool {
 			return a.Counted != nil && a.Counted.AtLeast && a.Whole[0][0] == nil && a.Whole[2][1] != nil
 		},
-		"SELECT ward, SUM(cost) FROM visits GROUP BY ward HAVING COUNT(*) > 10": func(a *api.Answer) bool { return a.Counted == nil },
-		"SELECT SUM(cost) FROM visits":                                          func(a *api.Answer) bool { return a.Counted != nil && a.Whole[0][0] != nil },
+		"SELECT ward, SUM(cost) FROM visits GROUP BY ward HAVING COUNT(*) > 10": func(a *api.Answer) bool {
+			return a.Counted == nil
+		},
+		"SELECT SUM(cost) FROM visits": func(a *api.Answer) bool {
+			return a.Counted != nil && a.Whole[0][0] != nil
+		},
 		"SELECT COUNT(*) FROM patients": func(a *api.Answer) bool {
 			return a.Counted == nil && a.Whole == nil
 		},
