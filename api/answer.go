@@ -212,6 +212,9 @@ func (a *Answer) ShowErrors(how string) {
 		if i < len(a.Errors) {
 			a.Errors[i] = append(slices.Clip(a.Errors[i]), make([]*float64, len(columns)-len(a.Columns))...)
 		}
+		if i < len(a.Whole) {
+			a.Whole[i] = append(slices.Clip(a.Whole[i]), make([]*Range, len(columns)-len(a.Columns))...)
+		}
 	}
 	a.Columns, a.Shown = columns, true
 }

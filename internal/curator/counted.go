@@ -14,6 +14,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// mostWhole is how many values of one answer get a second interval: each takes memory that nobody
+// has counted before.
+const mostWhole = 10_000
+
 // Profile returns the profile of a table where one was paid for on the data as it is. It costs
 // nothing and waits for nothing.
 func (c *Curator) Profile(ctx context.Context, analyst string, t *policy.Table, see answercache.Horizon) (*profile.Profile, bool) {
@@ -61,11 +65,16 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	default:
 		return
 	}
+	if out.Counted != nil && out.Counted.AtLeast && out.Counted.Low < 0.01 {
+		out.Counted = nil // noise hides how much it is
+	}
 	if out.Counted != nil {
 		out.Counted.Most = p.Most()
 		out.Notes = append(out.Notes, sayShare(out.Counted, out.Limits))
 	}
-	addWhole(plans[0], out, cut)
+	if len(out.Rows)*len(out.Columns) <= mostWhole {
+		addWhole(plans[0], out, cut)
+	}
 }
 
 // tableOf is the one table that a question reads, and whether it leaves rows out by itself; nil

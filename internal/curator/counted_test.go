@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/profile"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
 
@@ -55,6 +56,15 @@ func TestCounted(t *testing.T) {
 				t.Errorf("notes %q", a.Notes)
 			}
 			checkWhole(t, w)
+			for _, columns := range []string{api.ErrorColumns, api.ErrorIntervals} {
+				a := w.MustAsk("SELECT COUNT(*), SUM(cost) FROM visits")
+				a.ShowErrors(columns)
+				var out strings.Builder
+				render.Answer(&out, a)
+				if len(a.Columns) < 4 || len(a.Whole[0]) != len(a.Columns) || !strings.Contains(out.String(), "with what is cut") {
+					t.Errorf("with %s: %v\n%s", columns, a.Whole, out.String())
+				}
+			}
 		})
 	}
 }
