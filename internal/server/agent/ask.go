@@ -132,6 +132,9 @@ func cutRows(a *api.Answer) int {
 	if a.Errors != nil {
 		short.Errors = a.Errors[:MostRows]
 	}
+	if a.Whole != nil {
+		short.Whole = a.Whole[:MostRows]
+	}
 	*a = short
 	return left
 }

@@ -171,7 +171,7 @@ func newcomer(t *testing.T, w *world) {
 	tb.write("SELECT * FROM trips")
 	tb.element(".refused button", `^Write SELECT carrier, COUNT\(\*\) FROM trips GROUP BY carrier$`)
 	tb.ask("SELECT origin, carrier, AVG(dep_delay) AS delay FROM trips GROUP BY origin, carrier")
-	tb.reads(`Of each person at most 10 rows in each of at most 2 groups count\. The intervals do not contain`)
+	tb.reads(`Of each person at most 10 rows in each of at most 2 groups count\. The noise intervals do not contain`)
 	drawn := tb.eval(`() => { const c = document.querySelector('.chart'); return [Math.min(...[...c.querySelectorAll('.axis text')].map(e => Number(e.textContent.replace('−', '-')))), [...c.querySelectorAll('.point text')].map(e => e.textContent).join()] }`).Arr()
 	if drawn[0].Num() < -100 || !strings.Contains(drawn[1].Str(), "ATL · AA") || strings.Contains(drawn[1].Str(), "…") {
 		t.Errorf("the axis begins at %v, and the groups are %v", drawn[0], drawn[1])

@@ -57,7 +57,7 @@ export function Cut({ answer, more }: { answer: Answer; more?: string }) {
   const { limits } = answer
   if (!limits.cut || shapeOf(answer).noisy.length === 0) return null
   const groups = limits.max_groups > 1 || shapeOf(answer).keys.length > 0 ? ` in each of at most ${plural(limits.max_groups, 'group')}` : ''
-  return <p class="notice cut" role="note"><strong>{share(limits)}Of each person at most {plural(limits.max_rows, 'row')}{groups} {limits.max_rows === 1 && groups === '' ? 'counts' : 'count'}.</strong> The intervals do not contain what this leaves out.{more && ' ' + more}</p>
+  return <p class="notice cut" role="note"><strong>{share(limits)}Of each person at most {plural(limits.max_rows, 'row')}{groups} {limits.max_rows === 1 && groups === '' ? 'counts' : 'count'}.</strong> The noise intervals do not contain what this leaves out.{more && ' ' + more}</p>
 }
 
 const first = 200
