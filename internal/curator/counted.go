@@ -41,8 +41,8 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		return
 	}
 	q := &plans[0].Query
-	t, filtered := tableOf(q)
-	if t == nil {
+	t, most, filtered := tableOf(q)
+	if t == nil || asksOthers(q) {
 		return
 	}
 	p, ok := a.c.Profile(ctx, a.question.Analyst, t, a.horizon)
@@ -50,18 +50,25 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		return
 	}
 	var cut profile.Range // how many rows are left out
-	switch kept, error, known := keptRows(plans[0], out); {
+	kept, error, known := keptRows(plans[0], out)
+	if a.Settings.Counts != "" && len(out.Rows) > 1 {
+		known = false // counts that noise made negative are 0, so that their sum is too large
+	}
+	switch {
 	case !filtered && len(q.Keys) == 0:
-		s := p.Share(q.MaxRows())
+		s := p.Share(most)
 		out.Counted = &api.Counted{Low: s.Low, About: s.About, High: s.High}
-		cut = p.Cut(q.MaxRows())
+		cut = p.Cut(most)
 	case known:
 		rows := p.Rows()
 		part := func(of, rows float64) float64 { return min(1, max(0, of/rows)) }
 		out.Counted = &api.Counted{Low: part(kept-error, rows.High), About: part(kept, rows.About), High: 1, AtLeast: true}
 		cut.High = max(0, rows.High-(kept-error))
-	case q.MaxGroups() == 1: // a condition leaves out rows that were cut, and it may be all of these
-		cut.High = p.Cut(q.MaxRows()).High
+	case len(q.PrivateKeys()) == 0 && q.Groups() == 1:
+		// A condition leaves out rows that were cut, and it may be all of these. Where there are
+		// more groups than one, a person's rows in others are cut too, and a profile does not say
+		// how many these are.
+		cut.High = p.Cut(most).High
 	default:
 		return
 	}
@@ -77,20 +84,54 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	}
 }
 
-// tableOf is the one table that a question reads, and whether it leaves rows out by itself; nil
-// where it joins tables, or reads them otherwise than row by row.
-func tableOf(q *tree.Query) (t *policy.Table, filtered bool) {
-	from, filtered := q.From, q.Where != nil
+// tableOf is the one table that a question reads, how many rows of a person count, and whether it
+// leaves rows out by itself; nil where it joins tables, or reads them otherwise than row by row.
+func tableOf(q *tree.Query) (t *policy.Table, most int64, filtered bool) {
+	from, most, filtered := q.From, q.MaxRows(), q.Where != nil
 	for {
 		switch r := from.(type) {
 		case *tree.Scan:
-			return r.Table, filtered
-		case *tree.Cut:
-			from = r.From
+			return r.Table, most, filtered
+		case *tree.Cut: // so that there is less work, and perhaps below max_rows
+			from, most = r.From, min(most, r.Rows)
 		case *tree.Select:
 			from, filtered = r.From, filtered || r.Where != nil
 		default:
-			return nil, false
+			return nil, 0, false
+		}
+	}
+}
+
+// asksOthers reports whether what a row comes to depends on other rows, which limits may have cut
+// too: it is not known then what it would be without.
+func asksOthers(q *tree.Query) (found bool) {
+	look := func(e tree.Expr) {
+		if e != nil {
+			tree.Walk(e, func(x tree.Expr) {
+				_, ok := x.(*tree.Exists)
+				found = found || ok
+			})
+		}
+	}
+	look(q.Where)
+	for _, k := range q.Keys {
+		look(k.Expr)
+	}
+	for _, m := range q.Measures {
+		look(m.Arg)
+	}
+	for from := q.From; ; {
+		switch r := from.(type) {
+		case *tree.Cut:
+			from = r.From
+		case *tree.Select:
+			look(r.Where)
+			for _, e := range r.Columns {
+				look(e)
+			}
+			from = r.From
+		default:
+			return found
 		}
 	}
 }

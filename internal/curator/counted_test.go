@@ -98,3 +98,34 @@ func checkWhole(t *testing.T, w *curatortest.World) {
 		}
 	}
 }
+
+// No interval is said to hold what was asked where a limit cuts more than a profile knows of: rows
+// of other groups, rows that a condition looks at, and what noise made negative.
+func TestCountedTooLittle(t *testing.T) {
+	text := strings.Replace(hospital.Dataset("hospital", "data", curatortest.Plenty), "max_groups: 2", "max_groups: 1", 1)
+	w := curatortest.Build(t, hospital.New(2000, 1), text, 1)
+	if _, err := w.AskAs("ana", profile.Question(w.Dataset.Tables["visits"]), curatortest.Amount("0.5")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"SELECT ward, SUM(cost) FROM visits GROUP BY ward",
+		"SELECT ward, COUNT(*) FROM visits GROUP BY ward HAVING COUNT(*) > -1000000",
+		"SELECT SUM(cost) FROM visits WHERE pid IN (SELECT pid FROM visits GROUP BY pid HAVING COUNT(*) <= 6)",
+		"SELECT COUNT(*) FROM (SELECT * FROM visits WHERE pid IN (SELECT pid FROM visits GROUP BY pid HAVING COUNT(*) <= 6)) AS v",
+	} {
+		if a := w.MustAsk(text); a.Whole != nil {
+			t.Errorf("%s: %v %v", text, a.Whole, a.Notes)
+		}
+	}
+	for counts, known := range map[string]bool{"": true, "nonnegative": false} {
+		q := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Request: curatortest.FreshID(),
+			Settings: api.Settings{Counts: counts}}
+		a, err := w.Ask(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (a.Counted != nil) != known || (a.Whole != nil) != known {
+			t.Errorf("counts %q: %+v, %v", counts, a.Counted, a.Whole)
+		}
+	}
+}
