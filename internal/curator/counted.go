@@ -82,6 +82,9 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	if len(out.Rows)*len(out.Columns) <= mostWhole {
 		addWhole(plans[0], out, cut)
 	}
+	if out.Whole != nil && out.Counted == nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("what is cut is known if nobody has more than %d rows", p.Most()))
+	}
 }
 
 // tableOf is the one table that a question reads, how many rows of a person count, and whether it

@@ -117,6 +117,10 @@ func TestCountedTooLittle(t *testing.T) {
 			t.Errorf("%s: %v %v", text, a.Whole, a.Notes)
 		}
 	}
+	a := w.MustAsk("SELECT SUM(cost) FROM visits WHERE cost > 100")
+	if notes := strings.Join(a.Notes, "\n"); a.Whole == nil || a.Counted != nil || !strings.Contains(notes, "if nobody has more than") {
+		t.Errorf("an interval does not say when it holds: %v, %q", a.Whole, notes)
+	}
 	for counts, known := range map[string]bool{"": true, "nonnegative": false} {
 		q := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Request: curatortest.FreshID(),
 			Settings: api.Settings{Counts: counts}}
