@@ -61,7 +61,7 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		cut = p.Cut(most)
 	case known:
 		rows := p.Rows()
-		part := func(of, rows float64) float64 { return min(1, max(0, of/rows)) }
+		part := func(of, rows float64) float64 { return min(1, max(0, of/max(1, rows))) }
 		out.Counted = &api.Counted{Low: part(kept-error, rows.High), About: part(kept, rows.About), High: 1, AtLeast: true}
 		cut.High = max(0, rows.High-(kept-error))
 	case len(q.PrivateKeys()) == 0 && q.Groups() == 1:

@@ -380,7 +380,7 @@ def _read(body: bytes) -> Answer:
         more=meta.get("more"),
         receipt=Receipt.of(meta["receipt"]),
         confidence=float(meta["confidence"]),
-        notes=list(meta["notes"]) + limit_words(meta["limits"]),
+        notes=list(meta["notes"]) + limit_words(meta.get("limits") or {}),
         whole=_whole([line.get("whole") for line in lines[1:-1]]),
         data_version=meta["data_version"]["number"],
         raw=meta,
