@@ -30,7 +30,7 @@ var (
 		{Name: "Age", Type: Integer, Nullable: true},
 		{Name: "new\nline: x", Type: Text},
 	}}
-	visits = Schema{Table: "visits", Source: "visits: all.csv", Delimiter: ';', MaxRows: 50, RowsNote: "keeps 97 % of the rows",
+	visits = Schema{Table: "visits", Source: "visits: all.csv", Delimiter: ';', MaxRows: 50, LimitsFromData: true,
 		Columns: []SchemaColumn{
 			{Name: "pid", Type: Integer, Unique: no()},
 			{Name: "day", Type: Date},

@@ -226,9 +226,12 @@ func (d *draft) writeRows(s Schema, unit SchemaColumn, direct bool) {
 	if s.Relation != "" && s.MaxRows == 0 {
 		rows, groups = "rows of a person in one group; not from the data", "groups that a person is in; not from the data"
 	}
-	d.lineWithNote(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), cmp.Or(s.RowsNote, rows))
-	d.lineWithNote(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), cmp.Or(s.GroupsNote, groups))
-	if s.RowsNote != "" {
+	if s.LimitsFromData {
+		rows = "the least of 1, 2, 5, 10 and so on that keeps 95 % of the rows"
+	}
+	d.lineWithNote(4, fmt.Sprintf("max_rows: %d", cmp.Or(s.MaxRows, 10)), rows)
+	d.lineWithNote(4, fmt.Sprintf("max_groups: %d", cmp.Or(s.MaxGroups, 3)), groups)
+	if s.LimitsFromData {
 		d.lineWithNote(4, "limits_from: data", "THEY WERE CHOSEN BY LOOKING AT THE DATA")
 	}
 }

@@ -36,9 +36,9 @@ type Schema struct {
 	UniqueColumn string
 	// MaxRows and MaxGroups are what to propose; 0 stands for the default.
 	MaxRows, MaxGroups int
-	// RowsNote and GroupsNote say what they keep of the data, where they were chosen by looking at
-	// it.
-	RowsNote, GroupsNote string
+	// LimitsFromData says that they were chosen by looking at the data. What they keep of it is not
+	// written down: a policy is read by more people than its owner.
+	LimitsFromData bool
 	// LeftOut is why the table is left out, in whole sentences, and Trusted that the owner has to
 	// answer for it.
 	LeftOut string

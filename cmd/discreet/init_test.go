@@ -133,10 +133,13 @@ func TestInitLimits(t *testing.T) {
 	command("init", people, write(t, filepath.Join(dir, "visits.csv"), visits.String()), "--unit", "people.pid", "-o", draft).wants(t, 0)
 	text, err := os.ReadFile(draft)
 	must(t, err)
-	for _, want := range []string{"max_rows: 100 ", "# keeps all of the rows; 20 would keep 20 %", "max_groups: 5 ", "limits_from: data"} {
+	for _, want := range []string{"max_rows: 100 ", "# the least of 1, 2, 5, 10 and so on that keeps 95 % of the rows", "max_groups: 5 ", "limits_from: data"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the draft lacks %s:\n%s", want, text)
 		}
+	}
+	if strings.Contains(string(text), "all of the rows") || strings.Contains(string(text), "20 %") {
+		t.Errorf("the draft says what exactly its limits keep:\n%s", text)
 	}
 	command("check", draft).wants(t, 0, "kept: visits: max_rows: 100 keeps all of the rows, and all rows of all of the people",
 		"for one person 100 in a group, in 5 groups (chosen by looking at the data)")

@@ -34,14 +34,8 @@ tables:
 	if err != nil || sizes.People == 0 {
 		t.Fatal(sizes, err)
 	}
-	got := fmt.Sprint(limits)
-	for _, want := range []string{
-		"items:{200 2 keeps 97 % of the rows; 50 would keep 25 % keeps all of the rows by what; 1 would keep 50 %}",
-		"orders:{100 10 keeps 97 % of the rows; 20 would keep 20 % keeps all of the rows by shop; 5 would keep 62 %}",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
+	if got := fmt.Sprint(limits); got != "map[items:{200 2} orders:{100 10}]" {
+		t.Error(got)
 	}
 	_, kept, _, err := InspectKept(t.Context(), ds)
 	if got := fmt.Sprint(kept); err != nil || !strings.Contains(got, "max_rows: 10 keeps 10 % of the rows, and all rows of less than 1 % "+

@@ -165,12 +165,9 @@ func steps() []int64 {
 	return append(out, 1_000_000)
 }
 
-// Limits are numbers to propose for max_rows and max_groups, and what they keep. Groups is 0 where
-// there is nothing to go by.
-type Limits struct {
-	Rows, Groups         int
-	RowsNote, GroupsNote string
-}
+// Limits are numbers to propose for max_rows and max_groups. Groups is 0 where there is nothing to
+// go by. What they keep exactly is no part of it: a policy is read by more people than its owner.
+type Limits struct{ Rows, Groups int }
 
 // Propose proposes the least numbers that keep nearly all rows. It reports false where there are
 // none to go by.
@@ -178,32 +175,21 @@ func (s Spread) Propose() (out Limits, ok bool) {
 	if len(s.rows) == 0 {
 		return out, false
 	}
-	all := steps()
-	at := slices.IndexFunc(all, func(n int64) bool { return s.keptRows(n) >= nearlyAll })
-	if at < 0 {
-		at = len(all) - 1
-	}
-	out.Rows = int(all[at])
-	out.RowsNote = "keeps " + percent(s.keptRows(all[at])) + " of the rows"
-	if at > 0 {
-		fewer := all[max(at-2, 0)]
-		out.RowsNote += fmt.Sprintf("; %d would keep %s", fewer, percent(s.keptRows(fewer)))
-	}
-	if len(s.groups) == 0 {
-		return out, true
-	}
-	at = slices.IndexFunc(all, func(n int64) bool { return s.keptGroups(s.worst(n), n) >= nearlyAll })
-	if at < 0 {
-		at = len(all) - 1
-	}
-	// The column is the one by which the fewest rows would be kept if everybody had one group.
-	column := s.worst(1)
-	out.Groups = int(all[at])
-	out.GroupsNote = fmt.Sprintf("keeps %s of the rows by %s", percent(s.keptGroups(column, all[at])), column)
-	if at > 0 {
-		out.GroupsNote += fmt.Sprintf("; %d would keep %s", all[at-1], percent(s.keptGroups(column, all[at-1])))
+	out.Rows = least(s.keptRows)
+	if len(s.groups) > 0 {
+		out.Groups = least(func(n int64) float64 { return s.keptGroups(s.worst(n), n) })
 	}
 	return out, true
+}
+
+// least returns the least number that keeps nearly all rows, or the largest that can be proposed.
+func least(kept func(int64) float64) int {
+	all := steps()
+	at := slices.IndexFunc(all, func(n int64) bool { return kept(n) >= nearlyAll })
+	if at < 0 {
+		at = len(all) - 1
+	}
+	return int(all[at])
 }
 
 // Describe says what limits keep.

@@ -386,9 +386,9 @@ func (c *InitCmd) counted(ctx context.Context, text string, schemas []policy.Sch
 			return text + "\n" + sizesUnknown, nil
 		}
 		for i := range schemas {
-			l := limits[schemas[i].Table]
-			schemas[i].MaxRows, schemas[i].RowsNote = l.Rows, l.RowsNote
-			schemas[i].MaxGroups, schemas[i].GroupsNote = l.Groups, l.GroupsNote
+			if l, ok := limits[schemas[i].Table]; ok {
+				schemas[i].MaxRows, schemas[i].MaxGroups, schemas[i].LimitsFromData = l.Rows, l.Groups, true
+			}
 		}
 		if text, err = policy.Draft(schemas, options); err != nil {
 			return "", err
