@@ -30,7 +30,10 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (table
 		}
 		return err
 	})
-	return table, withOwnKey(ds, syntax.Open(features, nil), err)
+	if err != nil {
+		err = withOwnKey(ds, syntax.Open(features, nil), err)
+	}
+	return table, err
 }
 
 func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {

@@ -139,7 +139,7 @@ func TestWritten(t *testing.T) {
 			}
 		}
 	}
-	if n < 100 || taken > 9*printed {
+	if n < 100 || taken > 8*printed {
 		t.Errorf("%d characters of %d statements were taken for %d", printed, n, taken)
 	}
 	t.Logf("%d characters of %d statements were taken for %d; a statement had at most %.2f of what it was taken for", printed, n, taken,

@@ -15,7 +15,7 @@ type computed struct {
 
 var personal = []computed{
 	{nothing, whole1, "count(*)"}, {words, whole1, "count(%s)"}, {number, number, "sum(%s)"}, {whole1, whole1, "sum(%s)"},
-	{nothing, whole1, "least(dp_rows(), 99)"}, {nothing, whole1, "width_bucket(dp_rows(), ARRAY[1,2,3,5,9])"},
+	{nothing, number, "least(dp_rows(), 99)"}, {nothing, whole1, "width_bucket(dp_rows(), ARRAY[1,2,3,5,9])"},
 	{number, number, "min(%s)"}, {whole1, whole1, "max(%s)"}, {date, date, "max(%s)"}, {words, words, "max(%s)"},
 	{truth, truth, "bool_or(%s)"}, {truth, truth, "bool_and(%s)"}, {number, float, "avg(%s)"}, {number, number, "round(avg(%s), 1)"},
 	{words, whole1, "count(DISTINCT %s)"}, {date, whole1, "count(DISTINCT %s)"}, {whole1, whole1, "(max(%[1]s) - min(%[1]s))"},
