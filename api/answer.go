@@ -83,13 +83,19 @@ type Counted struct {
 	Most int64 `json:"most" doc:"How many rows people have at most, but for some few"`
 }
 
-// Few reports whether so little counts that a number should not be shown without a warning.
-func (c *Counted) Few() bool { return c.About < 0.9 }
-
 // Range is from Low to High.
 type Range struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+}
+
+// Rough returns both ends for people: it is not known better than to three digits.
+func (r Range) Rough() (low, high string) {
+	to := func(round func(float64) float64, v float64) string {
+		unit := max(1, math.Pow(10, math.Floor(math.Log10(max(1, math.Abs(v))))-2))
+		return strconv.FormatFloat(round(v/unit)*unit, 'f', -1, 64)
+	}
+	return to(math.Floor, r.Low), to(math.Ceil, r.High)
 }
 
 // Columns are those of an answer. In its JSON they are their names.

@@ -2,14 +2,15 @@ package curator
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
-	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/curator/profile"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -24,7 +25,12 @@ func (c *Curator) Profile(ctx context.Context, analyst string, t *policy.Table, 
 	if !profile.Of(t) {
 		return nil, false
 	}
-	q := api.Question{Analyst: analyst, SQL: profile.Question(t), Epsilon: c.dataset.Budget.MinEpsilon, AsOf: see.AsOf}
+	text, ok := c.profileTexts.Load(t)
+	if !ok {
+		text, _ = c.profileTexts.LoadOrStore(t, syntax.Open(profile.Question(t), nil))
+	}
+	q := api.Question{Analyst: analyst, Epsilon: c.dataset.Budget.MinEpsilon, AsOf: see.AsOf, Parsed: text.(*syntax.Text)}
+	q.SQL = q.Parsed.SQL()
 	a, ok := c.Remembered(ctx, q)
 	if !ok {
 		return nil, false
@@ -45,17 +51,21 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	if t == nil || asksOthers(q) {
 		return
 	}
+	kept, error, known := keptRows(plans[0], out)
+	if a.Settings.Counts != "" && len(out.Rows) > 1 {
+		known = false // counts that noise made negative are 0, so that their sum is too large
+	}
+	everything, oneGroup := !filtered && len(q.Keys) == 0, len(q.PrivateKeys()) == 0 && q.Groups() == 1
+	if !everything && !known && !oneGroup {
+		return
+	}
 	p, ok := a.c.Profile(ctx, a.question.Analyst, t, a.horizon)
 	if !ok || len(p.Cells) == 0 {
 		return
 	}
 	var cut profile.Range // how many rows are left out
-	kept, error, known := keptRows(plans[0], out)
-	if a.Settings.Counts != "" && len(out.Rows) > 1 {
-		known = false // counts that noise made negative are 0, so that their sum is too large
-	}
 	switch {
-	case !filtered && len(q.Keys) == 0:
+	case everything:
 		s := p.Share(most)
 		out.Counted = &api.Counted{Low: s.Low, About: s.About, High: s.High}
 		cut = p.Cut(most)
@@ -64,13 +74,11 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		part := func(of, rows float64) float64 { return min(1, max(0, of/max(1, rows))) }
 		out.Counted = &api.Counted{Low: part(kept-error, rows.High), About: part(kept, rows.About), High: 1, AtLeast: true}
 		cut.High = max(0, rows.High-(kept-error))
-	case len(q.PrivateKeys()) == 0 && q.Groups() == 1:
+	default:
 		// A condition leaves out rows that were cut, and it may be all of these. Where there are
 		// more groups than one, a person's rows in others are cut too, and a profile does not say
 		// how many these are.
 		cut.High = p.Cut(most).High
-	default:
-		return
 	}
 	if out.Counted != nil && out.Counted.AtLeast && out.Counted.Low < 0.01 {
 		out.Counted = nil // noise hides how much it is
@@ -186,7 +194,7 @@ func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range) {
 			least, most := 0.0, 1.0
 			if m.Kind == tree.Sum {
 				t := m.Arg.Type()
-				least, most = min(0, steps(t.Lo, t.Step)), max(0, steps(t.Hi, t.Step))
+				least, most = min(0, pricing.Scaled(t.Lo, t.Step)), max(0, pricing.Scaled(t.Hi, t.Step))
 			}
 			low, high := v-*e+cut.High*least, v+*e+cut.High*most
 			if m.Kind == tree.CountRows {
@@ -204,28 +212,19 @@ func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range) {
 	}
 	for j, c := range a.Columns {
 		if r := whole[0][j]; r != nil {
-			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut", c.Name, rough(math.Floor, r.Low),
-				rough(math.Ceil, r.High)))
+			low, high := r.Rough()
+			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut", c.Name, low, high))
 		}
 	}
 }
 
-// rough writes three digits of a number.
-func rough(to func(float64) float64, v float64) string {
-	unit := max(1, math.Pow(10, math.Floor(math.Log10(max(1, math.Abs(v))))-2))
-	return strconv.FormatFloat(to(v/unit)*unit, 'f', -1, 64)
-}
-
+// number is a value that is shown; not a number where it is none.
 func number(v any) float64 {
-	var f float64
-	if _, err := fmt.Sscan(fmt.Sprint(v), &f); err != nil {
+	n, _ := v.(json.Number)
+	f, err := n.Float64()
+	if err != nil {
 		return math.NaN()
 	}
-	return f
-}
-
-func steps(n *big.Int, step *big.Rat) float64 {
-	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), step).Float64()
 	return f
 }
 

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
@@ -42,6 +43,8 @@ type Curator struct {
 	cashier   *cashier
 	releaser  *releaser
 	incidents *incidents
+
+	profileTexts sync.Map // of tables, so that each is parsed once: *policy.Table to *syntax.Text
 }
 
 // maxScores is how many different scores a holdout tells. Each is a note of the ledger for ever,

@@ -78,18 +78,13 @@ func Rows(w io.Writer, a *api.Answer) {
 	t.Write(w)
 }
 
-// rangeCell shows the interval of what was asked, cut or not: it is rough, and so are its digits.
+// rangeCell shows the interval of what was asked, cut or not.
 func rangeCell(r *api.Range) string {
 	if r == nil {
 		return ""
 	}
-	return rough(math.Floor, r.Low) + " .. " + rough(math.Ceil, r.High)
-}
-
-// rough rounds to three digits.
-func rough(to func(float64) float64, v float64) string {
-	unit := math.Pow(10, math.Floor(math.Log10(max(1, math.Abs(v))))-2)
-	return strconv.FormatFloat(to(v/max(1, unit))*max(1, unit), 'f', -1, 64)
+	low, high := r.Rough()
+	return low + " .. " + high
 }
 
 // versionWords says which version of the data the answer is about, where there is more to say than

@@ -20,11 +20,11 @@ import (
 // edges are the smallest numbers of rows of the cells: two cells for each doubling, so that what is
 // not known of the people in one is at most half of what they have.
 var edges = func() []int64 {
-	out := []int64{1, 2, 3}
+	out := []int64{1, 2, 3, 4}
 	for n := int64(4); n <= 1<<20; n *= 2 {
 		out = append(out, n+1, n+n/2+1)
 	}
-	return append(out[:3], append([]int64{4}, out[3:]...)...)
+	return out
 }()
 
 // Of reports whether a table can have a profile: people have many rows in it, and it says whose
@@ -110,11 +110,6 @@ type Range struct {
 // Rows is how many rows there are, of people who have at most [Profile.Most].
 func (p *Profile) Rows() Range {
 	return p.sum(func(c Cell) (low, high float64) { return float64(c.Least), float64(c.Most) })
-}
-
-// People is how many people there are.
-func (p *Profile) People() Range {
-	return p.sum(func(Cell) (low, high float64) { return 1, 1 })
 }
 
 // Cut is how many rows are left out where at most so many of each person count.
