@@ -133,7 +133,9 @@ func TestInitLimits(t *testing.T) {
 	command("init", people, write(t, filepath.Join(dir, "visits.csv"), visits.String()), "--unit", "people.pid", "-o", draft).wants(t, 0)
 	text, err := os.ReadFile(draft)
 	must(t, err)
-	for _, want := range []string{"max_rows: 100 ", "# the least of 1, 2, 5, 10 and so on that keeps 95 % of the rows", "max_groups: 5 ", "limits_from: data"} {
+	for _, want := range []string{
+		"max_rows: 100 ", "# the least of 1, 2, 5, 10 and so on that keeps 95 % of the rows", "max_groups: 5 ", "limits_from: data",
+	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the draft lacks %s:\n%s", want, text)
 		}

@@ -125,7 +125,7 @@ func TestParsedOnceByListeners(t *testing.T) {
 		}
 	}
 	once(t, "simple", 1, ask(plain, pgx.QueryExecModeSimpleProtocol))
-	// The first answer about visits, whose people are cut, parses what its profile would be asked by.
+	// The first answer about visits, whose people are cut, parses the question of its profile too.
 	once(t, "visits", 2, ask("SELECT COUNT(*) FROM visits WHERE cost > 0", pgx.QueryExecModeSimpleProtocol))
 	once(t, "two at once", 1, ask(plain+"; SELECT COUNT(*) FROM visits", pgx.QueryExecModeSimpleProtocol))
 	once(t, "extended", 1, ask(parameter, pgx.QueryExecModeDescribeExec, 30, "1003A"))
