@@ -99,8 +99,15 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	var first *api.Answer
+	if !q.Alone {
+		if first, asked, err = db.askFirst(ctx, ds, asked); err != nil {
+			return nil, err
+		}
+	}
 	a, err := ask(ctx, asked)
 	if err == nil {
+		a.NoteFirst(first)
 		a.ShowErrors(q.Settings.Errors)
 	}
 	db.unpaid(q, err)
@@ -113,6 +120,42 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
 	return a, err
+}
+
+// askFirst asks what a question's limits are chosen from, where they have to be, and returns the
+// question at what is left of its price.
+func (db *DB) askFirst(ctx context.Context, ds *dataset, q api.Question) (a *api.Answer, then api.Question, err error) {
+	first, then, err := ds.First(ctx, q)
+	if err == nil && first != nil {
+		a, err = db.Ask(ctx, *first)
+	}
+	return a, then, err
+}
+
+// MayChoose reports whether limits of a question may have to be chosen: [DB.First] knows.
+func (db *DB) MayChoose(q api.Question) bool {
+	ds, err := db.datasets.dataset(q.Dataset)
+	return err == nil && ds.MayChoose(q.Settings)
+}
+
+// First returns the question that has to be asked before another one, because the limits of that
+// one are to be chosen from its answer, and the other at what is left of its price. Where nothing
+// has to be asked before, first is nil. [DB.Ask] does this by itself, unless a question is to be
+// asked alone.
+func (db *DB) First(ctx context.Context, q api.Question) (first *api.Question, then api.Question, err error) {
+	ds, err := db.datasets.dataset(q.Dataset)
+	if err != nil || !ds.MayChoose(q.Settings) {
+		return nil, q, err
+	}
+	db.read(&q)
+	asked, err := syntax.Bound(q)
+	if err != nil {
+		return nil, q, err
+	}
+	if first, then, err = ds.First(ctx, asked); err == nil && first != nil {
+		q.Epsilon, q.Settings.Epsilon, q.Now = then.Epsilon, 0, then.Now
+	}
+	return first, q, err
 }
 
 // askFree answers a question that is free. It has no name, because nothing is charged under it.

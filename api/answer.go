@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -193,6 +194,16 @@ func freeName(columns []Column, name string) string {
 		free = name + "_" + strconv.Itoa(n)
 	}
 	return free
+}
+
+// NoteFirst says what was paid for the answer that limits were chosen from, where it was asked
+// before this one; nil where it was not.
+func (a *Answer) NoteFirst(first *Answer) {
+	if first == nil || first.Receipt.Free {
+		return
+	}
+	a.Notes = append(a.Notes, fmt.Sprintf("the count that limits were chosen from cost epsilon %s, once (record %d)",
+		first.Cost.Epsilon.Short(), first.Receipt.Sequence))
 }
 
 // ShowErrors adds the columns of error bars to an answer. It is made of what the answer holds

@@ -34,9 +34,24 @@ type Question struct {
 	// Parts asks for the noisy numbers that values are made of, to put them together with answers
 	// of other servers: see [Makeup]. They are what was released, so they cost nothing.
 	Parts bool
+	// Alone says that nothing may be asked before it: where its limits are to be chosen, whoever
+	// asks has asked for what they are chosen from.
+	Alone bool `json:"-"`
+	// Chosen says how the limits in Settings were chosen; nil where somebody named them.
+	Chosen *LimitChoice `json:"-"`
 	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
 	// nil everywhere else.
 	Parsed Parsed `json:"-"`
+}
+
+// LimitChoice says in words which limits were chosen, and about which part counts under them.
+type LimitChoice struct{ Limits, Share string }
+
+func (c *LimitChoice) String() string {
+	if c == nil {
+		return ""
+	}
+	return c.Limits + "; " + c.Share
 }
 
 // Parsed is a text that was read, so that nobody has to read it again. It is made inside of this
@@ -82,6 +97,9 @@ type Explanation struct {
 	// Noise says why it is this noise, where the budget admits two.
 	Noise string   `json:"noise,omitempty"`
 	Free  []string `json:"free"`
+	// Limits says which limits were chosen and why, or how they will be; empty where nothing is
+	// chosen.
+	Limits string `json:"limits,omitempty"`
 	// NoError says why dp.error cannot be set; empty where it can.
 	NoError string `json:"no_error,omitempty"`
 	// Cost is the price of everything, and Pay what would be charged now: less, where some was paid

@@ -31,9 +31,10 @@ type Settings struct {
 	// Mechanism is "laplace" or "gaussian", the noise of counts and sums; empty means what the
 	// budget is best at.
 	Mechanism string
-	// MaxGroups is in how many groups one person counts at most; 0 means what the policy says.
-	// Fewer groups need less noise, and leave more of people with many groups out.
-	MaxGroups int64
+	// MaxRows is how many rows of one person count in one group at most, and MaxGroups in how many
+	// groups one person counts; 0 means what the policy says. Smaller limits need less noise, and
+	// leave more of people with many rows out. [Auto] chooses them.
+	MaxRows, MaxGroups int64
 	// MaxSum is what one person adds to a SUM in one group at most, in units of the answer; nil
 	// means what the policy says. A smaller one needs less noise, and leaves more of people with
 	// large sums out.
@@ -54,8 +55,14 @@ type Settings struct {
 const (
 	LeastConfidence = 0.5
 	MostConfidence  = 0.9999
+	mostMaxRows     = 1_000_000
 	mostMaxGroups   = 1_000_000
 )
+
+// Auto, for MaxRows and MaxGroups, chooses the limit with the least error, from a noisy count of
+// people by how many rows each has. Where nobody has paid for that count it is paid out of the
+// price of the question.
+const Auto = -1
 
 var mostError = big.NewRat(1_000_000_000_000_000, 1)
 
@@ -76,14 +83,15 @@ var settings = []setting{
 	{"dp.confidence", setConfidence, showConfidence, func(s *Settings) { s.Confidence = 0 }},
 	{"dp.mechanism", setMechanism, func(s *Settings) string { return cmp.Or(s.Mechanism, byDefault) },
 		func(s *Settings) { s.Mechanism = "" }},
-	{"dp.max_groups", setMaxGroups, showMaxGroups, func(s *Settings) { s.MaxGroups = 0 }},
+	{"dp.max_rows", setMaxRows, func(s *Settings) string { return showLimit(s.MaxRows) }, func(s *Settings) { s.MaxRows = 0 }},
+	{"dp.max_groups", setMaxGroups, func(s *Settings) string { return showLimit(s.MaxGroups) }, func(s *Settings) { s.MaxGroups = 0 }},
 	{"dp.max_sum", setMaxSum, func(s *Settings) string { return showDecimal(s.MaxSum, byDefault) }, func(s *Settings) { s.MaxSum = nil }},
-	{"dp.stream", setStream, func(s *Settings) string { return cmp.Or(s.Stream, "auto") }, func(s *Settings) { s.Stream = "" }},
+	{"dp.stream", setStream, func(s *Settings) string { return cmp.Or(s.Stream, auto) }, func(s *Settings) { s.Stream = "" }},
 	{"dp.errors", setErrors, func(s *Settings) string { return cmp.Or(s.Errors, "off") }, func(s *Settings) { s.Errors = "" }},
 	{"dp.counts", setCounts, func(s *Settings) string { return cmp.Or(s.Counts, "noisy") }, func(s *Settings) { s.Counts = "" }},
 }
 
-const byDefault = "default"
+const byDefault, auto = "default", "auto"
 
 func SettingNames() []string {
 	out := make([]string, len(settings))
@@ -215,12 +223,25 @@ func setMechanism(s *Settings, text string) error {
 
 var errMechanism = errors.New("the mechanism must be laplace or gaussian")
 
+func setMaxRows(s *Settings, text string) error {
+	return setLimit(&s.MaxRows, text, mostMaxRows, errMaxRows)
+}
+
 func setMaxGroups(s *Settings, text string) error {
+	return setLimit(&s.MaxGroups, text, mostMaxGroups, errMaxGroups)
+}
+
+func setLimit(to *int64, text string, most int64, bad error) error {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || n > mostMaxGroups {
-		return errMaxGroups
+	switch {
+	case strings.EqualFold(text, auto):
+		n = Auto
+	case strings.EqualFold(text, byDefault):
+		n = 0
+	case err != nil || n < 1 || n > most:
+		return bad
 	}
-	s.MaxGroups = n
+	*to = n
 	return nil
 }
 
@@ -239,10 +260,13 @@ func setMaxSum(s *Settings, text string) error {
 
 var errMaxSum = errors.New("it must be a number above 0 and at most 1e15, in units of the sum; write for example 500")
 
-var errMaxGroups = fmt.Errorf("it must be a whole number from 1 to %d", mostMaxGroups)
+var (
+	errMaxRows   = fmt.Errorf("it must be a whole number from 1 to %d, or auto", mostMaxRows)
+	errMaxGroups = fmt.Errorf("it must be a whole number from 1 to %d, or auto", mostMaxGroups)
+)
 
 func setStream(s *Settings, text string) error {
-	return choose(&s.Stream, text, map[string]string{"on": "on", "off": "off", "auto": "", byDefault: ""}, errStream)
+	return choose(&s.Stream, text, map[string]string{"on": "on", "off": "off", auto: "", byDefault: ""}, errStream)
 }
 
 var errStream = errors.New("write auto, on or off")
@@ -279,12 +303,18 @@ func showDecimal(r *big.Rat, unset string) string {
 
 func showConfidence(s *Settings) string { return strconv.FormatFloat(s.Level(), 'g', -1, 64) }
 
-func showMaxGroups(s *Settings) string {
-	if s.MaxGroups == 0 {
+func showLimit(n int64) string {
+	switch n {
+	case 0:
 		return byDefault
+	case Auto:
+		return auto
 	}
-	return strconv.FormatInt(s.MaxGroups, 10)
+	return strconv.FormatInt(n, 10)
 }
+
+// ChoosesLimits reports whether limits are to be chosen.
+func (s Settings) ChoosesLimits() bool { return s.MaxRows == Auto || s.MaxGroups == Auto }
 
 // Level is the probability of error bars: Confidence, or the default.
 func (s Settings) Level() float64 { return cmp.Or(s.Confidence, Confidence) }
@@ -301,7 +331,8 @@ func (s Settings) Check() error {
 		{"dp.stream", !slices.Contains([]string{"", "on", "off"}, s.Stream), errStream},
 		{"dp.errors", !slices.Contains([]string{"", ErrorColumns, ErrorIntervals}, s.Errors), errErrors},
 		{"dp.counts", !slices.Contains([]string{"", nonnegative}, s.Counts), errCounts},
-		{"dp.max_groups", s.MaxGroups < 0 || s.MaxGroups > mostMaxGroups, errMaxGroups},
+		{"dp.max_rows", s.MaxRows < Auto || s.MaxRows > mostMaxRows, errMaxRows},
+		{"dp.max_groups", s.MaxGroups < Auto || s.MaxGroups > mostMaxGroups, errMaxGroups},
 		{"dp.max_sum", s.MaxSum != nil && (s.MaxSum.Sign() <= 0 || s.MaxSum.Cmp(mostError) > 0), errMaxSum},
 		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0),
 			errors.New("it must be a number above 0 and at most 1e15")},

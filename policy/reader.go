@@ -449,6 +449,15 @@ func (r *reader) amount(p element, key string) (dp.Amount, bool) {
 	return 0, false
 }
 
+// limit reads a whole number, or auto, which stands for the most that is chosen.
+func (r *reader) limit(n element, key string, most, chosen int64, means string) (limit int64, auto bool) {
+	if n.node.Kind == yaml.ScalarNode && n.node.Value == "auto" {
+		return chosen, true
+	}
+	limit, _ = r.whole(n, key, most, means)
+	return limit, false
+}
+
 // whole reads a whole number between 1 and most.
 func (r *reader) whole(p element, key string, most int64, means string) (int64, bool) {
 	n, ok := r.number(p, key)

@@ -43,6 +43,9 @@ type Table struct {
 	// public table MaxRows is how many of its rows count at most for one row that they are joined
 	// to other than on UniqueColumn, and MaxGroups is 1.
 	MaxRows, MaxGroups int64
+	// AutoRows and AutoGroups say that the limits are to be chosen for each question, up to these,
+	// from a noisy count that is paid for.
+	AutoRows, AutoGroups bool
 	// LimitsFromData says that MaxRows and MaxGroups were chosen by looking at the data, which the
 	// owner should be told about.
 	LimitsFromData bool
@@ -237,12 +240,19 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 		r.at(f.at, "the key 'max_groups' is missing: %s; it is %s", hint, maxGroupsMeans)
 	}
 	if hasRows {
-		t.MaxRows, _ = r.whole(rows, "max_rows", maxRows, maxRowsMeans)
+		t.MaxRows, t.AutoRows = r.limit(rows, "max_rows", maxRows, mostAutoRows, maxRowsMeans)
 	}
 	if hasGroups {
-		t.MaxGroups, _ = r.whole(groups, "max_groups", maxGroups, maxGroupsMeans)
+		t.MaxGroups, t.AutoGroups = r.limit(groups, "max_groups", maxGroups, mostAutoGroups, maxGroupsMeans)
 	}
 }
+
+// Auto reports whether a limit of the table is to be chosen.
+func (t *Table) Auto() bool { return t.AutoRows || t.AutoGroups }
+
+// The largest limits that are chosen where the policy says auto. A table is joined and sorted up to
+// them.
+const mostAutoRows, mostAutoGroups = 1000, 100
 
 func (t *Table) readLimitsFrom(r *reader, f fields) {
 	v, ok := f.get("limits_from")

@@ -123,6 +123,14 @@ func (c *Curator) ask(ctx context.Context, q api.Question, on terms) (*api.Answe
 	if holdout {
 		return c.Holdouts.AskSQL(ctx, q, on.free)
 	}
+	limits, err := c.chooseLimits(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if limits.first != nil {
+		return nil, api.ErrChanging // what they are chosen from was there a moment ago
+	}
+	q = limits.question
 	var paid charged
 	for try := 1; ; try++ {
 		on.last = try == maxTries
@@ -232,6 +240,15 @@ func (c *Curator) Remembered(ctx context.Context, q api.Question) (*api.Answer, 
 	if holdout || text.Now() != "" {
 		return nil, false
 	}
+	limits, err := c.chooseLimits(ctx, q)
+	if err != nil || limits.first != nil {
+		return nil, false
+	}
+	return c.remembered(ctx, limits.question)
+}
+
+// remembered is Remembered for a question whose limits are known.
+func (c *Curator) remembered(ctx context.Context, q api.Question) (*api.Answer, bool) {
 	a, err := c.newRequest(ctx, q, answercache.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, false // why is said to whoever asks it

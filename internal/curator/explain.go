@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -18,6 +19,19 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	if holdout {
 		return c.Holdouts.ExplainSQL(ctx, q)
 	}
+	limits, err := c.chooseLimits(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.explain(ctx, limits.question, text)
+	if err == nil && limits.first != nil {
+		limits.explain(e)
+	}
+	return e, err
+}
+
+// explain prices a question whose limits are known.
+func (c *Curator) explain(ctx context.Context, q api.Question, text *syntax.Text) (*api.Explanation, error) {
 	a, err := c.newRequest(ctx, q, answercache.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, err
@@ -32,7 +46,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	e := &api.Explanation{
 		Neighbours: c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Split: a.Split(), Free: a.Free(),
 		NoError: pricing.NoError(a.Priced),
-		Cost:    a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(),
+		Cost:    a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(), Limits: q.Chosen.String(),
 	}
 	if e.Now != "" {
 		name, constant := clockConstant(e.Now)

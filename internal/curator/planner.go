@@ -80,7 +80,7 @@ func (p *questionPlanner) prepare(ctx context.Context, q api.Question) (statemen
 
 // Options are those of the planner: it reads public tables.
 func (p *questionPlanner) Options(ctx context.Context, s api.Settings) planner.Options {
-	return planner.Options{MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx), Public: p.runner.publicTables(ctx)}
+	return planner.Options{MaxRows: s.MaxRows, MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx), Public: p.runner.publicTables(ctx)}
 }
 
 // planCache has statements that were checked lately, and their prices: clients describe what they
@@ -96,13 +96,14 @@ type planCache struct {
 
 type statementKey struct {
 	sql       string // with the values of its parameters and of now()
+	maxRows   int64
 	maxGroups int64
 	maxSum    string
 }
 
 // keyOf names a statement: its text, and the settings that plans depend on.
 func keyOf(text string, s api.Settings) statementKey {
-	key := statementKey{sql: text, maxGroups: s.MaxGroups}
+	key := statementKey{sql: text, maxRows: s.MaxRows, maxGroups: s.MaxGroups}
 	if s.MaxSum != nil {
 		key.maxSum = s.MaxSum.RatString()
 	}

@@ -172,6 +172,13 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
 	}
 	a.sayCounted(ctx, out)
+	if chosen := a.question.Chosen; chosen != nil {
+		says := chosen.String()
+		if out.Counted != nil && !out.Counted.AtLeast { // which says it better
+			says = chosen.Limits
+		}
+		out.Notes = append(out.Notes, says)
+	}
 	return out, nil
 }
 

@@ -19,6 +19,9 @@ func assemble(read *answerReader, distinct bool) (*tree.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := groups.refuseMaxRows(in.rows); err != nil {
+		return nil, err
+	}
 	p := &tree.Plan{Columns: answer.columns, Having: answer.having, Order: answer.order, Limit: answer.limit, Offset: answer.offset,
 		Distinct: distinct, Within: answer.within}
 	p.Query = tree.Query{

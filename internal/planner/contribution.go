@@ -15,8 +15,8 @@ func (g *groups) limit(in *rowScope) (int64, error) {
 		allowed = 1
 	}
 	limit := min(allowed, personFieldsIn(in.rows.Relation, in.filter).groups(g.keys))
-	if m := in.env.options.MaxGroups; m != 0 {
-		if m < 1 || m > allowed && !g.otherSets { // each set has its own limit
+	if m := in.env.options.MaxGroups; m > 0 {
+		if m > allowed && !g.otherSets { // each set has its own limit
 			return 0, syntax.Refuse(-1, "set dp.max_groups to a number from 1 up to what the policy allows here",
 				"in this question one person counts in at most %d groups", allowed)
 		}
@@ -27,6 +27,24 @@ func (g *groups) limit(in *rowScope) (int64, error) {
 
 // rowLimit is how many rows of one person count in one group.
 func (g *groups) rowLimit(of rows) int64 {
+	allowed := g.allowedRows(of)
+	if m := g.maxRows; m > 0 {
+		return min(m, allowed)
+	}
+	return allowed
+}
+
+// refuseMaxRows refuses a limit above the policy's, which would not be kept.
+func (g *groups) refuseMaxRows(of rows) error {
+	if most := tree.AtMost(of.PersonRows()); g.maxRows > most && !of.Single() {
+		return syntax.Refuse(-1, "set dp.max_rows to a number from 1 up to what the policy allows here",
+			"in this question at most %d rows of one person count in a group", most)
+	}
+	return nil
+}
+
+// allowedRows is what rowLimit is where nobody wants less.
+func (g *groups) allowedRows(of rows) int64 {
 	if of.Single() {
 		return 1
 	}

@@ -113,6 +113,7 @@ type groups struct {
 	// without are keys of other sets of the same GROUP BY, where it has several.
 	without   []tree.Expr
 	otherSets bool
+	maxRows   int64 // how many rows of a person are to count in a group; 0 where nobody says
 }
 
 // keyFinder makes the groups of a question from its rows: for each key it finds the public values,
@@ -125,7 +126,7 @@ type keyFinder struct {
 }
 
 func newKeyFinder(in *rowScope) *keyFinder {
-	return &keyFinder{in: in, domains: &domainFinder{env: in.env}, groups: &groups{calculator: in.env.calculator}}
+	return &keyFinder{in: in, domains: &domainFinder{env: in.env}, groups: &groups{calculator: in.env.calculator, maxRows: in.env.options.MaxRows}}
 }
 
 func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {

@@ -20,7 +20,10 @@ import (
 // Options are what a question is checked with beside the policy. The zero value is the policy's
 // defaults.
 type Options struct {
-	// MaxGroups, where it is not 0, is in how many groups one person counts at most, instead of
+	// MaxRows, where it is above 0, is how many rows of one person count in one group at most,
+	// instead of what the policy says. It cannot be more than that.
+	MaxRows int64
+	// MaxGroups, where it is above 0, is in how many groups one person counts at most, instead of
 	// what the policy says. It cannot be more than the policy says.
 	MaxGroups int64
 	// MaxSum, where it is not nil, is what one person adds to a SUM in one group at most, in units

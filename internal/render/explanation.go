@@ -33,6 +33,9 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	if e.Noise != "" {
 		fmt.Fprintln(w, "noise: "+e.Noise)
 	}
+	if e.Limits != "" {
+		fmt.Fprintln(w, "limits: "+e.Limits)
+	}
 	price := priceTag(e.Cost, e.Remaining)
 	if slices.ContainsFunc(e.Questions, func(q api.Inquiry) bool { return q.Stream != nil && !q.Stream.Known }) {
 		price = "at most " + price

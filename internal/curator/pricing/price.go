@@ -123,6 +123,9 @@ func (p *Priced) sayLeastOf() string {
 	return fmt.Sprintf("a statement of %d questions", p.paidCount())
 }
 
+// Epsilon is what was asked for, or what an error came to.
+func (p *Priced) Epsilon() dp.Amount { return p.epsilon }
+
 // paidCount is how many purchases have a price. Lists of public keys have none.
 func (p *Priced) paidCount() int {
 	n := 0
@@ -330,6 +333,15 @@ func (c Currency) epsilon(amount dp.Amount) dp.Amount {
 		return amount
 	}
 	return Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) < amount }) + 1
+}
+
+// Half is the price of each of two questions that together cost what one does at another price.
+func (c Currency) Half(epsilon dp.Amount) dp.Amount {
+	half := c.epsilon(c.Amount(epsilon) / 2)
+	if !c.Pure && half > 0 && 2*rhoFor(half) > rhoFor(epsilon) {
+		half--
+	}
+	return half
 }
 
 // Read is a cost as an analyst reads it: in rho, with the smallest price that buys as much.

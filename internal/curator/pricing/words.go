@@ -14,8 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// tables names the tables below a relation, each once.
-func tables(r tree.Relation) []string {
+// Tables names the tables below a relation, each once.
+func Tables(r tree.Relation) []string {
 	var out []string
 	var look func(tree.Relation)
 	look = func(r tree.Relation) {
@@ -267,7 +267,7 @@ func publicRule(k tree.Key) string {
 func (p *Priced) Inquiry(b *Purchase) api.Inquiry {
 	q := b.Query
 	out := api.Inquiry{
-		Tables: tables(q.From), Keys: []api.KeyInquiry{}, Groups: q.Groups(), MaxRows: q.MaxRows(), MaxGroups: q.MaxGroups(),
+		Tables: Tables(q.From), Keys: []api.KeyInquiry{}, Groups: q.Groups(), MaxRows: q.MaxRows(), MaxGroups: q.MaxGroups(),
 		Bounds: bounds(q), Measures: []api.Measurement{}, Cost: b.Cost(),
 	}
 	for _, k := range q.Keys {

@@ -14,18 +14,11 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// edges are the smallest numbers of rows of the cells: two cells for each doubling, so that what is
-// not known of the people in one is at most half of what they have.
-var edges = func() []int64 {
-	out := []int64{1, 2, 3, 4}
-	for n := int64(4); n <= 1<<20; n *= 2 {
-		out = append(out, n+1, n+n/2+1)
-	}
-	return out
-}()
+var edges = planner.ProfileEdges()
 
 // Of reports whether a table can have a profile: people have many rows in it, and it says whose
 // they are.

@@ -71,7 +71,51 @@ func (d *Dispatcher) DB() *discreet.DB { return d.db }
 // Of what is asked only where it is free, what is in memory, and a price, need no turn, as always;
 // what is free and has to be put together, by a query around answers or by a stream, waits for one.
 // It begins and leaves on a tick like everything else, and sees what was kept by then.
+//
+// A question whose limits are to be chosen from an answer that nobody has paid for yet asks for
+// that one first. The two are two questions, each with its turn, and each leaves at its own time.
 func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	if !q.Alone && !q.Free {
+		first, then, err := d.first(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		q = then
+		if first != nil {
+			before, err := d.askAlone(ctx, *first)
+			if err != nil {
+				return nil, err
+			}
+			a, err := d.askAlone(ctx, q)
+			if err == nil {
+				a.NoteFirst(before)
+			}
+			return a, err
+		}
+	}
+	return d.askAlone(ctx, q)
+}
+
+// first looks for what has to be asked before a question.
+func (d *Dispatcher) first(ctx context.Context, q api.Question) (first *api.Question, then api.Question, err error) {
+	if !d.library.MayChoose(q) {
+		return nil, q, nil
+	}
+	then = q
+	err = d.runner.serveFree(ctx, d.entry("limits", q), func(ctx context.Context, e *entry) (err error) {
+		e.outcome = priced
+		asked := q
+		asked.AsOf = d.ticks.last(e.dataset)
+		first, then, err = d.library.First(ctx, asked)
+		then.AsOf = q.AsOf
+		return err
+	})
+	return first, then, err
+}
+
+// askAlone asks a question before which nothing has to be asked.
+func (d *Dispatcher) askAlone(ctx context.Context, q api.Question) (*api.Answer, error) {
+	q.Alone = true
 	var a *api.Answer
 	var price *api.PriceError
 	q.Request = Request(q.Analyst, q.Request)
@@ -271,6 +315,8 @@ func RequestName(analyst, request string) string { return strings.TrimPrefix(req
 
 // library is what a dispatcher asks: an open policy, or less in tests.
 type library interface {
+	MayChoose(api.Question) bool
+	First(context.Context, api.Question) (first *api.Question, then api.Question, err error)
 	Ask(context.Context, api.Question) (*api.Answer, error)
 	Remembered(context.Context, api.Question) (*api.Answer, bool)
 	Explain(context.Context, api.Question) (*api.Explanation, error)

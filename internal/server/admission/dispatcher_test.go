@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -491,5 +492,49 @@ func TestDeclaredSizes(t *testing.T) {
 				t.Errorf("nothing moves where it is counted, so nothing is tested: %v", moved)
 			}
 		})
+	}
+}
+
+// What limits are chosen from is a question by itself: it has its own turn, and is told and paid
+// for before the other one begins, which is not asked where the first one fails.
+func TestLimitsAreChosenFirst(t *testing.T) {
+	broken := errors.New("broken")
+	for _, fails := range []error{nil, broken} {
+		var asked []string
+		l := fake{
+			first: func(q api.Question) (*api.Question, api.Question, error) {
+				then := q
+				then.Epsilon = 2
+				return &api.Question{Analyst: q.Analyst, SQL: "how many rows", Epsilon: 1}, then, nil
+			},
+			ask: func(_ context.Context, q api.Question) (*api.Answer, error) {
+				asked = append(asked, fmt.Sprint(q.SQL, " for ", int64(q.Epsilon), " alone ", q.Alone))
+				if q.SQL == "how many rows" && fails != nil {
+					return nil, fails
+				}
+				a := paidFor()
+				a.Receipt.Sequence = uint64(len(asked))
+				return a, nil
+			},
+		}
+		d := newDispatcher(people(t, "immediate"), l, Options{})
+		a, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "how much", Epsilon: 3})
+		if !errors.Is(err, fails) {
+			t.Fatal(err)
+		}
+		want := []string{"how many rows for 1 alone true"}
+		if fails == nil {
+			want = append(want, "how much for 2 alone true")
+			if a.Receipt.Sequence != 2 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "(record 1)") {
+				t.Errorf("record %d, notes %q", a.Receipt.Sequence, a.Notes)
+			}
+		}
+		if !slices.Equal(asked, want) {
+			t.Errorf("asked %q", asked)
+		}
+		asked = nil
+		if _, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "how much", Alone: true}); err != nil || len(asked) != 1 {
+			t.Errorf("a question that is asked alone: %q, %v", asked, err)
+		}
 	}
 }

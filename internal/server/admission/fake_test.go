@@ -18,6 +18,7 @@ import (
 // so that they are exact and take none.
 type fake struct {
 	ask    func(context.Context, api.Question) (*api.Answer, error)
+	first  func(api.Question) (*api.Question, api.Question, error)
 	recall func(context.Context, api.Question) (*api.Answer, bool)
 	open   func(context.Context, api.SparseQuestion) (*discreet.Sparse, error)
 	sparse func(context.Context, string) (*api.SparseVerdict, error)
@@ -28,6 +29,12 @@ type fake struct {
 
 func (f fake) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	return f.ask(ctx, q)
+}
+
+func (f fake) MayChoose(api.Question) bool { return f.first != nil }
+
+func (f fake) First(_ context.Context, q api.Question) (*api.Question, api.Question, error) {
+	return f.first(q)
 }
 
 func (f fake) Remembered(ctx context.Context, q api.Question) (*api.Answer, bool) {

@@ -249,6 +249,8 @@ func restoreOwn(to *api.Settings, from api.Settings, name string) {
 		to.Confidence = from.Confidence
 	case "dp.mechanism":
 		to.Mechanism = from.Mechanism
+	case "dp.max_rows":
+		to.MaxRows = from.MaxRows
 	case "dp.max_groups":
 		to.MaxGroups = from.MaxGroups
 	case "dp.max_sum":
@@ -363,7 +365,8 @@ var ownDescriptions = map[string]string{
 	"dp.error":      "the error that counts and sums should have, at the lowest price",
 	"dp.confidence": "how often the exact number is within the error",
 	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
-	"dp.max_groups": "the most groups that one person counts in",
+	"dp.max_rows":   "the most rows of one person that count in a group, or auto",
+	"dp.max_groups": "the most groups that one person counts in, or auto",
 	"dp.max_sum":    "the most that one person adds to a sum in one group",
 	"dp.errors":     "whether answers have columns of error bars: off, columns or interval",
 	"dp.counts":     "whether negative counts are shown as they are (noisy) or as 0 (nonnegative)",
