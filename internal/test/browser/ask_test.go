@@ -42,6 +42,7 @@ func TestAsk(t *testing.T) {
 		"slider": slider, "chart": charted, "keyboard": keyboard,
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
+		"lettered": lettered, "along": along,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

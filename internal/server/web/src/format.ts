@@ -32,6 +32,9 @@ export function measured(value: number, error: number | null): string {
   return Number.isInteger(value) ? plain.format(value) : number(value, digits)
 }
 
+// said is a value with its error.
+export const said = (value: number, error: number | null) => measured(value, error) + (error === null ? '' : ` ± ${measured(error, error)}`)
+
 // epsilon: what is left of rounding is nothing, and nobody can pay with it.
 export const epsilon = (x: number) => 'ε ' + significant(Math.abs(x) < 1e-9 ? 0 : x, 3)
 export const percent = (x: number, digits = 0) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(x)

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { version, type Answer, type Explanation, type Question, type Span } from '../api'
 import type { Range } from '../chart/axis'
@@ -6,11 +7,12 @@ import { Band } from '../chart/band'
 import { Intervals } from '../chart/intervals'
 import { epsilon, measured, percent, plural } from '../format'
 import { Copy, Dialog, save, sentence, Tabs, useLoaded } from '../ui/ui'
+import { asideOf, limitsOf, notesOf, outside } from './caption'
 import { cite, copies, csv } from './copies'
 import { dateOf, label, shapeOf, swamped, type Shape } from './shape'
 
-// Charts draws an answer by what it is: numbers, groups or times.
-// Ranges, where they are known, are what the values of a column cannot be beyond.
+// Charts draws an answer by what it is: numbers, groups, or values along dates or numbers. Ranges,
+// where they are known, are what the values of a column cannot be beyond.
 export function Charts({ answer, shape = shapeOf(answer), ranges = [] }: { answer: Answer; shape?: Shape; ranges?: (Range | null)[] }) {
   if (shape.kind === 'nothing') return <p class="hint">There are no rows.</p>
   if (shape.kind === 'table') return <Rows answer={answer} shape={shape} />
@@ -18,13 +20,15 @@ export function Charts({ answer, shape = shapeOf(answer), ranges = [] }: { answe
     return <div class="figures">{shape.noisy.map(i => <Figure key={i} name={answer.columns[i]} value={answer.rows[0][i]} error={answer.errors![0][i]} whole={answer.whole?.[0][i]} range={ranges[i]} confidence={answer.confidence} />)}</div>
   }
   return <>{shape.noisy.map(i => {
-    const rows = answer.rows.map((row, r) => ({ row, error: answer.errors![r][i] })).filter(({ row }) => typeof row[i] === 'number')
-    if (shape.kind === 'line') {
-      const points = rows.filter(({ row }) => row[shape.keys[0]] !== null).map(({ row, error }) => ({ at: dateOf(row[shape.keys[0]]), value: row[i] as number, error }))
-      return points.length > 1 ? <Band key={i} range={ranges[i]} title={answer.columns[i]} points={points} confidence={answer.confidence} /> : null
-    }
-    const points = rows.map(({ row, error }) => ({ label: shape.keys.map(k => label(row[k])).join(' · '), value: row[i] as number, error }))
-    return <Intervals key={i} range={ranges[i]} title={answer.columns[i]} points={points} confidence={answer.confidence} />
+    const rows = answer.rows.map((row, r) => ({ row, value: row[i] as number, error: answer.errors![r][i] })).filter(({ row }) => typeof row[i] === 'number')
+    const about = { title: answer.columns[i], range: ranges[i], confidence: answer.confidence }
+    if (shape.kind === 'groups') return <Intervals key={i} {...about} points={rows.map(({ row, ...p }) => ({ ...p, label: shape.keys.map(k => label(row[k])).join(' · ') }))} />
+    const key = shape.keys[0], aside = asideOf(answer, shape, i)
+    const points = rows.filter(({ row }) => row[key] !== null).map(({ row, ...p }) => ({ ...p, at: shape.dates ? dateOf(row[key]) : Number(row[key]) }))
+    return points.length > 1 ? <Fragment key={i}>
+      <Band {...about} along={answer.columns[key]} points={points} />
+      {aside && <p class="hint">{aside}</p>}
+    </Fragment> : null
   })}</>
 }
 
@@ -43,21 +47,11 @@ function Figure({ name, value, error, whole, range, confidence }: { name: string
 const span = ({ low, high }: Span) => `from ${rough(low)} to ${rough(high)}`
 const rough = (n: number) => new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }).format(n)
 
-// share says which part of the rows counts, where a profile of the table knows it.
-function share({ counted }: Answer['limits']): string {
-  if (!counted) return ''
-  const { low, about, high, at_least, most } = counted
-  const part = at_least ? `At least ${percent(low)}` : `About ${percent(about)} (${Math.round(100 * low)} to ${Math.round(100 * high)})`
-  return `${part} of the rows count, if nobody has more than ${most}. `
-}
-
 // Cut says what a number leaves out: of people with more than counts, the rest. It is no part of the
 // interval. More is what else is known about it.
 export function Cut({ answer, more }: { answer: Answer; more?: string }) {
-  const { limits } = answer
-  if (!limits.cut || shapeOf(answer).noisy.length === 0) return null
-  const groups = limits.max_groups > 1 || shapeOf(answer).keys.length > 0 ? ` in each of at most ${plural(limits.max_groups, 'group')}` : ''
-  return <p class="notice cut" role="note"><strong>{share(limits)}Of each person at most {plural(limits.max_rows, 'row')}{groups} {limits.max_rows === 1 && groups === '' ? 'counts' : 'count'}.</strong> The noise intervals do not contain what this leaves out.{more && ' ' + more}</p>
+  const limits = limitsOf(answer)
+  return limits ? <p class="notice cut" role="note"><strong>{limits}</strong> {outside}{more && ' ' + more}</p> : null
 }
 
 const first = 200
@@ -107,7 +101,7 @@ export function Result({ answer, question, who, paid, ranges, children }: Props)
     {lost && <p class="notice">Every number is within its noise: nothing here can be distinguished from 0. A sharper answer may help.</p>}
     {chart && tab === 'chart' ? <><Charts answer={answer} shape={shape} ranges={ranges} /><Cut answer={answer} /></> : <><Cut answer={answer} /><Rows answer={answer} shape={shape} /></>}
     {children}
-    {answer.notes.length > 0 && <ul class="notes">{answer.notes.filter(n => !answer.limits.counted || !/ of the rows count | with what is cut$/.test(n)).map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
+    {answer.notes.length > 0 && <ul class="notes">{notesOf(answer).map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
     <p class="receipt hint">
       {answer.receipt.free ? 'Free: already paid for' : `Paid ${epsilon(answer.cost.epsilon)}`}
       {answer.more !== undefined && `, enough left for about ${plural(answer.more, 'question')} like this`}{answer.remaining.epsilon !== null && `, ${epsilon(answer.remaining.epsilon)} left`} · record {answer.receipt.sequence} of the ledger, <code title={answer.receipt.hash}>{answer.receipt.hash.slice(0, 12)}…</code>

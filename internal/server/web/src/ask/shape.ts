@@ -6,19 +6,30 @@ export interface Shape {
   keys: number[]
   noisy: number[]
   dates: boolean // the one key is a date or a time
-  kind: 'nothing' | 'numbers' | 'groups' | 'line' | 'table'
+  kind: 'nothing' | 'numbers' | 'groups' | 'line' | 'table' // line: along dates or numbers
 }
 
 const iso = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/
 export const isDate = (v: Value) => typeof v === 'string' && iso.test(v)
 export const dateOf = (v: Value) => new Date(String(v).replace(' ', 'T') + (String(v).length > 10 ? 'Z' : 'T00:00Z'))
 
+// even: numbers that a chart can have an axis of, such as ages, and not codes, such as those of the post:
+// more than there are rows for, and most of those in their steps.
+const few = 12
+export function even(values: Value[]): boolean {
+  const all = values.filter(v => typeof v === 'number').sort((a, b) => a - b)
+  if (all.length <= few || all.length < values.filter(v => v !== null).length) return false
+  const step = Math.min(...all.slice(1).map((v, i) => v - all[i]))
+  return step > 0 && (all[all.length - 1] - all[0]) / step < 2 * all.length
+}
+
 export function shapeOf(a: Answer): Shape {
   const all = a.columns.map((_, i) => i)
   const noisy = all.filter(i => a.errors?.some(row => row[i] !== null) && a.rows.some(row => typeof row[i] === 'number'))
   const keys = all.filter(i => !noisy.includes(i) && !a.rows.some(row => typeof row[i] === 'number' && !Number.isInteger(row[i])))
   const dates = keys.length === 1 && a.rows.length > 1 && a.rows.every(row => row[keys[0]] === null || isDate(row[keys[0]]))
-  const kind = a.rows.length === 0 ? 'nothing' : noisy.length === 0 ? 'table' : keys.length === 0 ? (a.rows.length === 1 ? 'numbers' : 'table') : dates ? 'line' : 'groups'
+  const along = dates || (keys.length === 1 && even(a.rows.map(row => row[keys[0]])))
+  const kind = a.rows.length === 0 ? 'nothing' : noisy.length === 0 ? 'table' : keys.length === 0 ? (a.rows.length === 1 ? 'numbers' : 'table') : along ? 'line' : 'groups'
   return { keys, noisy, dates, kind }
 }
 

@@ -22,14 +22,14 @@ export const exact = (low: number, high: number, from: number, to: number) => sc
 export const log = (low: number, high: number, from: number, to: number) => scaleLog().domain([low, high]).range([from, to])
 export const times = (low: Date, high: Date, from: number, to: number) => scaleUtc().domain([low, high]).range([from, to])
 
-interface XProps { scale: Scale; y: number; top: number; label?: string; count?: number; format?: (x: number) => string }
+interface XProps { scale: Scale; y: number; top: number; label?: string; count?: number; format?: (x: number) => string; dashes?: string }
 
-export function XAxis({ scale, y, top, label, count = 6, format = compact }: XProps) {
+export function XAxis({ scale, y, top, label, count = 6, format = compact, dashes }: XProps) {
   const [a, b] = scale.range()
   const ticks = ticksOf(scale, count)
   return <g class="axis">
     {ticks.map(t => <g key={t} transform={`translate(${scale(t)},0)`}>
-      <line class={t === 0 ? 'zero' : 'grid'} y1={top} y2={y} />
+      <line class={t === 0 ? 'zero' : 'grid'} y1={top} y2={y} stroke-dasharray={dashes} />
       <text y={y + 16} text-anchor="middle">{format(t)}</text>
     </g>)}
     {label && <text class="label" x={(a + b) / 2} y={y + 34} text-anchor="middle">{label}</text>}

@@ -1,4 +1,4 @@
-import{l}from"./chunk-3UHSTGZ3.js";var a=n=>`'${n.replaceAll("'","'\\''")}'`,f=n=>n.includes(`
+import{l}from"./chunk-ILV4LQK6.js";var a=n=>`'${n.replaceAll("'","'\\''")}'`,f=n=>n.includes(`
 `)?`"""${n.replaceAll("\\","\\\\").replaceAll('"""','\\"\\"\\"')}"""`:JSON.stringify(n);function h(n,e,o){let c=location.origin,t=location.hostname,r=n.settings?.["dp.error"],s=n.settings?.["dp.epsilon"],i=r!==void 0?`error=${r}`:s!==void 0?`epsilon=${s}`:"",p=Object.entries(n.settings??{}),d=JSON.stringify(n);return[["Python",`import discreet  # a token, from your account page, is in DISCREET_TOKEN
 db = discreet.connect(${JSON.stringify(c)}, dataset=${JSON.stringify(n.dataset)})
 print(db.ask(${f(n.sql)}${i&&", "+i}))`],["R",`library(discreet)  # a token, from your account page, is in DISCREET_TOKEN

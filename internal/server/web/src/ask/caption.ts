@@ -1,0 +1,32 @@
+// What has to be said with an answer.
+import type { Answer } from '../api'
+import { percent, plural, said } from '../format'
+import { label, shapeOf, type Shape } from './shape'
+
+// share says which part of the rows counts, where a profile of the table knows it.
+function share({ counted }: Answer['limits']): string {
+  if (!counted) return ''
+  const { low, about, high, at_least, most } = counted
+  const part = at_least ? `At least ${percent(low)}` : `About ${percent(about)} (${Math.round(100 * low)} to ${Math.round(100 * high)})`
+  return `${part} of the rows count, if nobody has more than ${most}. `
+}
+
+export const outside = 'The noise intervals do not contain what this leaves out.'
+
+// limitsOf says what a number leaves out: of people with more than counts, the rest. It is no part of
+// the interval.
+export function limitsOf(answer: Answer): string {
+  const { limits } = answer, shape = shapeOf(answer)
+  if (!limits.cut || shape.noisy.length === 0) return ''
+  const groups = limits.max_groups > 1 || shape.keys.length > 0 ? ` in each of at most ${plural(limits.max_groups, 'group')}` : ''
+  return `${share(limits)}Of each person at most ${plural(limits.max_rows, 'row')}${groups} ${limits.max_rows === 1 && groups === '' ? 'counts' : 'count'}.`
+}
+
+// notesOf are the notes that limitsOf does not say.
+export const notesOf = (answer: Answer) => answer.notes.filter(n => !answer.limits.counted || !/ of the rows count | with what is cut$/.test(n))
+
+// asideOf is what has no place on an axis, such as a total: the rows without a key.
+export function asideOf(answer: Answer, shape: Shape, column: number): string {
+  const rows = answer.rows.flatMap((row, r) => (row[shape.keys[0]] === null && typeof row[column] === 'number' ? [said(row[column], answer.errors![r][column])] : []))
+  return shape.kind === 'line' && rows.length > 0 ? `Not in the chart: ${label(null)}, ${rows.join(' and ')}.` : ''
+}
