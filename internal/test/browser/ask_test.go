@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-rod/rod/lib/input"
@@ -42,7 +43,7 @@ func TestAsk(t *testing.T) {
 		"slider": slider, "chart": charted, "keyboard": keyboard,
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
-		"lettered": lettered, "along": along,
+		"taken": taken, "lettered": lettered, "along": along,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -482,9 +483,14 @@ func files(t *testing.T, w *world) {
 	}
 }
 
+// saving: the browser says that a file was saved, and not from which tab.
+var saving sync.Mutex
+
 // saves clicks on a button and returns the file that it saves.
 func (tb *tab) saves(button string) string {
 	tb.t.Helper()
+	saving.Lock()
+	defer saving.Unlock()
 	dir := tb.t.TempDir()
 	wait := tb.page.Browser().Timeout(patience).WaitDownload(dir)
 	tb.click("button", button)

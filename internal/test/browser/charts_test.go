@@ -1,9 +1,125 @@
 package browser
 
 import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/color"
+	"image/png"
+	"io"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// drawing is what somebody finds in an SVG who opens it elsewhere.
+type drawing struct {
+	width, height int
+	texts         string // one in a line
+	colours       map[string]bool
+}
+
+// opened reads an SVG, in which nothing may need what only the page has.
+func opened(t testing.TB, text string) drawing {
+	t.Helper()
+	d := drawing{colours: map[string]bool{}}
+	var texts strings.Builder
+	decoder := xml.NewDecoder(strings.NewReader(text))
+	for depth := 0; ; {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		must(t, err)
+		switch token := token.(type) {
+		case xml.StartElement:
+			if depth++; depth == 1 && (token.Name.Local != "svg" || token.Name.Space != "http://www.w3.org/2000/svg") {
+				t.Errorf("it is %v", token.Name)
+			}
+			for _, a := range token.Attr {
+				switch a.Name.Local {
+				case "class", "style", "href", "src":
+					t.Errorf("%s has %s=%q", token.Name.Local, a.Name.Local, a.Value)
+				case "fill":
+					d.colours[a.Value] = true
+				case "width", "height":
+					n, err := strconv.Atoi(a.Value)
+					must(t, err)
+					if depth == 1 {
+						*map[string]*int{"width": &d.width, "height": &d.height}[a.Name.Local] = n
+					}
+				}
+				if strings.Contains(a.Value, "var(") || strings.Contains(a.Value, "url(") {
+					t.Errorf("%s has %q", a.Name.Local, a.Value)
+				}
+			}
+		case xml.EndElement:
+			depth--
+			if token.Name.Local == "text" || token.Name.Local == "title" {
+				texts.WriteByte('\n')
+			}
+		case xml.CharData:
+			texts.Write(token)
+		}
+	}
+	d.texts = texts.String()
+	return d
+}
+
+// taken: a chart that is saved says what was asked, what its intervals mean, what limits leave out
+// and what was paid; it looks the same from a dark page; and the PNG is twice as large.
+func taken(t *testing.T, w *world) {
+	tb := w.tab(t, "ana")
+	tb.as(screens[0])
+	tb.open("/ask?dataset=trips")
+	sql := "SELECT origin, COUNT(*) AS n FROM trips WHERE distance < 4000 GROUP BY origin"
+	tb.ask(sql)
+	a := tb.last()
+	tb.settle()
+	text := tb.saves("^SVG$")
+	d := opened(t, text)
+	said := strings.ReplaceAll(d.texts, "\n", " ")
+	for _, want := range []string{"n by origin", sql, "cover the noise, each with probability 95%", "chance in the data comes on top",
+		"Of each person at most 10 rows in each of at most 2 groups count. The noise intervals do not contain what this leaves out.",
+		`answer of the dataset "trips"`, "released with ε = 0.25;", "of the ledger"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q but\n%s", want, d.texts)
+		}
+	}
+	for i, row := range a.Rows {
+		if want := fmt.Sprintf("\n%v\n%v ± ", row[0], row[1]); !strings.Contains(d.texts, want) || a.Errors[i][1] == nil {
+			t.Errorf("%q is not in\n%s", want, d.texts)
+		}
+	}
+	if !d.colours["#ffffff"] || !strings.Contains(text, "font-family=") {
+		t.Errorf("it has no ground or no letters: %v", d.colours)
+	}
+	picture, err := png.Decode(strings.NewReader(tb.saves("^PNG$")))
+	must(t, err)
+	if b := picture.Bounds(); b.Dx() != 2*d.width || b.Dy() != 2*d.height || d.width < 300 {
+		t.Errorf("%d x %d, and the SVG has %d x %d", b.Dx(), b.Dy(), d.width, d.height)
+	}
+	if got := color.NRGBAModel.Convert(picture.At(2, 2)); got != (color.NRGBA{255, 255, 255, 255}) {
+		t.Errorf("its ground is %v", got)
+	}
+	var dots int
+	for y := range picture.Bounds().Dy() {
+		for x := range picture.Bounds().Dx() {
+			switch color.NRGBAModel.Convert(picture.At(x, y)) {
+			case color.NRGBA{0x0b, 0x6e, 0x6e, 255}, color.NRGBA{0x64, 0x71, 0x70, 255}: // this one if noise swamps it
+				dots++
+			}
+		}
+	}
+	if dots < 200 {
+		t.Errorf("%d pixels have the colour of the dots", dots)
+	}
+	tb.as(screens[1])
+	if dark := tb.saves("^SVG$"); dark != text {
+		t.Errorf("from a dark page it is\n%s\nand not\n%s", dark, text)
+	}
+}
 
 // spaced: names and numbers stand in the picture whole, and on one another's place nowhere.
 const spaced = `() => {
@@ -61,8 +177,15 @@ func along(t *testing.T, w *world) {
 	if !strings.HasPrefix(ticks, "0,") || !strings.HasSuffix(ticks, ",100") && !strings.HasSuffix(ticks, ",110") {
 		t.Errorf("the axis has %s", ticks)
 	}
+	if picture := tb.saves("^PNG$"); !bytes.HasPrefix([]byte(picture), []byte("\x89PNG")) {
+		t.Errorf("the PNG begins %q", picture[:min(8, len(picture))])
+	}
 	tb.ask("SELECT age, COUNT(*) AS n FROM patients WHERE sex = 'M' GROUP BY ROLLUP(age)")
 	tb.reads(`Not in the chart: \(none\), \d+ ± \d+\.`) // all of them
+	d := opened(t, tb.saves("^SVG$"))
+	if !strings.Contains(d.texts, "Not in the chart: (none), ") || !strings.Contains(d.texts, "n by age") {
+		t.Errorf("what is not in it it does not say:\n%s", d.texts)
+	}
 	tb.open("/ask?dataset=trips")
 	tb.ask("SELECT month, COUNT(*) AS n FROM trips GROUP BY month")
 	tb.until("a few numbers are rows", `() => document.querySelectorAll('.chart .point').length === 12`)

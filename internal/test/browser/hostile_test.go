@@ -89,6 +89,12 @@ func TestHostileNames(t *testing.T) {
 	column := `"` + hostileColumns[0] + `"`
 	tb.ask("SELECT " + column + ", COUNT(*) AS \"<img src=y onerror=hurt()>\" FROM \"" + hostileTable + "\" GROUP BY " + column)
 	tb.shows("the chart", hostileKeys[0], hostileKeys[1], hostileKeys[4], hostileKeys[6], hostileKeys[7], "<img src=y onerror=hurt()>")
+	saved := strings.ReplaceAll(opened(t, tb.saves("^SVG$")).texts, "\n", " ")
+	for _, key := range append([]string{"<img src=y onerror=hurt()>", hostileTable}, hostileKeys...) {
+		if !strings.Contains(saved, key) {
+			t.Errorf("%.80q is not as it is in what is saved", key)
+		}
+	}
 	tb.click("[role=tab]", "^Table$")
 	tb.shows("the table", hostileKeys...)
 	tb.click("button", "^Use elsewhere$")

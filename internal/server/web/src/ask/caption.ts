@@ -1,7 +1,14 @@
-// What has to be said with an answer.
-import type { Answer } from '../api'
+// What has to be said with an answer: beside it in the page, and in a chart that leaves the page.
+import type { Answer, Question } from '../api'
+import type { Words } from '../chart/take'
 import { percent, plural, said } from '../format'
-import { label, shapeOf, type Shape } from './shape'
+import { sentence } from '../ui/ui'
+import { cite } from './copies'
+import { label, shapeOf, swamped, type Shape } from './shape'
+
+// Told is what an answer does not say itself: what was asked, perhaps under a title, and for which
+// price, where that is known.
+export interface Told { question: Question; title?: string; price: number }
 
 // share says which part of the rows counts, where a profile of the table knows it.
 function share({ counted }: Answer['limits']): string {
@@ -29,4 +36,23 @@ export const notesOf = (answer: Answer) => answer.notes.filter(n => !answer.limi
 export function asideOf(answer: Answer, shape: Shape, column: number): string {
   const rows = answer.rows.flatMap((row, r) => (row[shape.keys[0]] === null && typeof row[column] === 'number' ? [said(row[column], answer.errors![r][column])] : []))
   return shape.kind === 'line' && rows.length > 0 ? `Not in the chart: ${label(null)}, ${rows.join(' and ')}.` : ''
+}
+
+// wordsOf is what goes with the chart of a column.
+export function wordsOf(answer: Answer, shape: Shape, column: number, told: Told): Words {
+  const name = answer.columns[column], limits = limitsOf(answer), aside = asideOf(answer, shape, column)
+  const lost = answer.rows.some((row, r) => swamped(row[column], answer.errors![r][column]))
+  const what = shape.kind === 'line' ? 'The band covers the noise, at each point' : 'Intervals cover the noise, each'
+  return {
+    file: `answer-${answer.receipt.sequence}-${name.replace(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 60)}`,
+    title: told.title ? `${told.title}: ${name}` : `${name} by ${shape.keys.map(k => answer.columns[k]).join(', ')}`,
+    question: told.question.sql,
+    below: [
+      ...(aside ? [aside] : []),
+      `${what} with probability ${percent(answer.confidence, 3)}; chance in the data comes on top.${lost ? ' What is grey cannot be told from 0.' : ''}`,
+      ...(limits ? [`${limits} ${outside}`] : []),
+      ...notesOf(answer).map(n => sentence(n)),
+      cite(told.question, answer, told.price),
+    ],
+  }
 }

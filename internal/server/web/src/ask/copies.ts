@@ -22,7 +22,7 @@ export function copies(q: Question, who: string, port?: number): [string, string
 }
 
 export function cite(q: Question, a: Answer, epsilonPaid: number): string {
-  return `Differentially private answer of the dataset "${q.dataset}" (version ${a.data_version.name ?? a.data_version.number} of the data), released with ε = ${significant(epsilonPaid, 3)}; ` +
+  return `Differentially private answer of the dataset "${q.dataset}" (version ${a.data_version.name ?? a.data_version.number} of the data)${epsilonPaid > 0 ? `, released with ε = ${significant(epsilonPaid, 3)}` : ''}; ` +
     `noise intervals hold with probability ${a.confidence}. Discreet, record ${a.receipt.sequence} of the ledger, ${a.receipt.hash.slice(0, 16)}.`
 }
 

@@ -7,13 +7,14 @@ import { Band } from '../chart/band'
 import { Intervals } from '../chart/intervals'
 import { epsilon, measured, percent, plural } from '../format'
 import { Copy, Dialog, save, sentence, Tabs, useLoaded } from '../ui/ui'
-import { asideOf, limitsOf, notesOf, outside } from './caption'
+import { asideOf, limitsOf, notesOf, outside, wordsOf, type Told } from './caption'
 import { cite, copies, csv } from './copies'
 import { dateOf, label, shapeOf, swamped, type Shape } from './shape'
 
 // Charts draws an answer by what it is: numbers, groups, or values along dates or numbers. Ranges,
-// where they are known, are what the values of a column cannot be beyond.
-export function Charts({ answer, shape = shapeOf(answer), ranges = [] }: { answer: Answer; shape?: Shape; ranges?: (Range | null)[] }) {
+// where they are known, are what the values of a column cannot be beyond; told is what goes with a
+// chart that is taken along.
+export function Charts({ answer, shape = shapeOf(answer), ranges = [], told }: { answer: Answer; shape?: Shape; ranges?: (Range | null)[]; told?: Told }) {
   if (shape.kind === 'nothing') return <p class="hint">There are no rows.</p>
   if (shape.kind === 'table') return <Rows answer={answer} shape={shape} />
   if (shape.kind === 'numbers') {
@@ -21,7 +22,7 @@ export function Charts({ answer, shape = shapeOf(answer), ranges = [] }: { answe
   }
   return <>{shape.noisy.map(i => {
     const rows = answer.rows.map((row, r) => ({ row, value: row[i] as number, error: answer.errors![r][i] })).filter(({ row }) => typeof row[i] === 'number')
-    const about = { title: answer.columns[i], range: ranges[i], confidence: answer.confidence }
+    const about = { title: answer.columns[i], range: ranges[i], confidence: answer.confidence, words: told && wordsOf(answer, shape, i, told) }
     if (shape.kind === 'groups') return <Intervals key={i} {...about} points={rows.map(({ row, ...p }) => ({ ...p, label: shape.keys.map(k => label(row[k])).join(' · ') }))} />
     const key = shape.keys[0], aside = asideOf(answer, shape, i)
     const points = rows.filter(({ row }) => row[key] !== null).map(({ row, ...p }) => ({ ...p, at: shape.dates ? dateOf(row[key]) : Number(row[key]) }))
@@ -99,7 +100,7 @@ export function Result({ answer, question, who, paid, ranges, children }: Props)
       </span>
     </header>
     {lost && <p class="notice">Every number is within its noise: nothing here can be distinguished from 0. A sharper answer may help.</p>}
-    {chart && tab === 'chart' ? <><Charts answer={answer} shape={shape} ranges={ranges} /><Cut answer={answer} /></> : <><Cut answer={answer} /><Rows answer={answer} shape={shape} /></>}
+    {chart && tab === 'chart' ? <><Charts answer={answer} shape={shape} ranges={ranges} told={{ question, price }} /><Cut answer={answer} /></> : <><Cut answer={answer} /><Rows answer={answer} shape={shape} /></>}
     {children}
     {answer.notes.length > 0 && <ul class="notes">{notesOf(answer).map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
     <p class="receipt hint">

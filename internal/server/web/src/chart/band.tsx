@@ -2,14 +2,15 @@ import { compact, said } from '../format'
 import { useWidth } from '../ui/ui'
 import { exact, linear, TimeAxis, times, within, XAxis, YAxis, type Range } from './axis'
 import { widest } from './letters'
+import { Take, type Words } from './take'
 
 export interface Moment { at: Date | number; value: number; error: number | null }
-interface Props { title: string; along: string; points: Moment[]; confidence: number; range?: Range | null }
+interface Props { title: string; along: string; points: Moment[]; confidence: number; range?: Range | null; words?: Words }
 
 const key = (at: Date | number) => (typeof at === 'number' ? String(at) : at.toISOString().slice(0, 10))
 
 // Band draws values along dates or numbers with the band in which the noise leaves the exact ones.
-export function Band({ title, along, points, confidence, range }: Props) {
+export function Band({ title, along, points, confidence, range, words }: Props) {
   const [ref, width] = useWidth<HTMLElement>()
   const all = [...points].sort((a, b) => +a.at - +b.at)
   const numbers = typeof all[0].at === 'number'
@@ -32,8 +33,9 @@ export function Band({ title, along, points, confidence, range }: Props) {
   const lost = (p: Moment) => p.error !== null && Math.abs(p.value) <= p.error
   // Numbers stand where the band goes away from them: below where it dips.
   const dips = (i: number) => 2 * all[i].value < (all[i - 1] ?? all[i]).value + (all[i + 1] ?? all[i]).value
-  return <figure class="chart" ref={ref}>
+  return <figure class={words ? 'chart taken' : 'chart'} ref={ref}>
     <figcaption>{title}</figcaption>
+    {words && <Take words={words} />}
     <svg width={width} height={height} role="img" aria-label={`${title}: ${all.length} ${numbers ? 'groups' : 'times'} with a ${Math.round(confidence * 100)} % noise band. The table has the numbers.`}>
       <YAxis scale={y} x={left} right={right} />
       {time ? <TimeAxis scale={time} y={bottom} top={top} count={Math.max(2, Math.floor(width / 110))} />

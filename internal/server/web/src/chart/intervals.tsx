@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import { said } from '../format'
+import { plural, said } from '../format'
 import { useWidth } from '../ui/ui'
 import { linear, within, XAxis, type Range } from './axis'
 import { cut, widest, widthOf } from './letters'
+import { Take, type Words } from './take'
 
 export interface Interval { label: string; value: number; error: number | null }
-interface Props { title: string; points: Interval[]; confidence: number; range?: Range | null }
+interface Props { title: string; points: Interval[]; confidence: number; range?: Range | null; words?: Words }
 
 const first = 60
 const least = 140 // how wide the plot has to be for names and numbers to stand beside it
@@ -13,7 +14,7 @@ const least = 140 // how wide the plot has to be for names and numbers to stand 
 // Intervals draws groups as dots, each with the interval in which the noise leaves the exact value.
 // There are no bars: a bar says that its end is known. Names stand to the left and numbers to the
 // right; where there is no room, both stand above, and no line of the axis goes through them.
-export function Intervals({ title, points, confidence, range }: Props) {
+export function Intervals({ title, points, confidence, range, words }: Props) {
   const [ref, width] = useWidth<HTMLElement>()
   const [all, setAll] = useState(false)
   const shown = all ? points : points.slice(0, first)
@@ -31,8 +32,9 @@ export function Intervals({ title, points, confidence, range }: Props) {
   const low = Math.min(0, ...shown.map(from))
   const high = Math.max(0, ...shown.map(to))
   const x = linear(low, high, left, right)
-  return <figure class="chart" ref={ref}>
+  return <figure class={words ? 'chart taken' : 'chart'} ref={ref}>
     <figcaption>{title}</figcaption>
+    {words && <Take words={shown.length < points.length ? { ...words, below: [`These are the first ${shown.length} of ${plural(points.length, 'group')}.`, ...words.below] } : words} />}
     <svg width={width} height={height + 26} role="img" aria-label={`${title}: ${points.length} groups as dots with ${Math.round(confidence * 100)} % noise intervals. The table has the numbers.`}>
       <XAxis scale={x} y={height} top={top} count={Math.max(3, Math.floor((right - left) / 90))} dashes={above ? '0 20 20 0' : undefined} />
       {shown.map((p, i) => {

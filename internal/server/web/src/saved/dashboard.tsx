@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ask, askFree, get, Trouble, type Answer, type Explanation, type Question } from '../api'
+import { ask, askFree, explain, get, Trouble, type Answer, type Explanation, type Question } from '../api'
 import { Charts, Cut, Rows } from '../ask/result'
 import { epsilon, percent } from '../format'
 import { Link, usePlace } from '../router'
@@ -40,6 +40,7 @@ function Shown({ tile, dataset, onState }: { tile: Tile; dataset: string; onStat
 function Answered({ question, dataset, onState }: { question: SavedQuestion; dataset: string; onState: (s: State) => void }) {
   const [answer, setAnswer] = useState<Answer | null>(null)
   const [price, setPrice] = useState<Explanation | null>(null)
+  const [paid, setPaid] = useState(0) // for the answer, whenever that was
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   const [busy, setBusy] = useState(true)
   const q: Question = { dataset, sql: question.sql, settings: question.settings }
@@ -49,7 +50,11 @@ function Answered({ question, dataset, onState }: { question: SavedQuestion; dat
     try {
       const got = await f()
       if ('price' in got) setPrice(got.price)
-      else { setAnswer(got); setPrice(null) }
+      else {
+        setAnswer(got)
+        setPrice(null)
+        explain(q).then(e => setPaid(e.cost.epsilon), () => setPaid(got.cost.epsilon))
+      }
     } catch (e) {
       setTrouble(asTrouble(e))
     } finally {
@@ -63,7 +68,7 @@ function Answered({ question, dataset, onState }: { question: SavedQuestion; dat
     <h2><Link to={address(dataset, question)}>{question.title}</Link></h2>
     {busy && <Busy />}
     {trouble && <Warn trouble={trouble} />}
-    {answer && (question.chart?.kind === 'table' ? <Rows answer={answer} /> : <Charts answer={answer} />)}
+    {answer && (question.chart?.kind === 'table' ? <Rows answer={answer} /> : <Charts answer={answer} told={{ question: q, title: question.title, price: paid }} />)}
     {answer && <Cut answer={answer} />}
     {answer && <p class="hint">{percent(answer.confidence)} noise intervals · record {answer.receipt.sequence} · version {answer.data_version.name ?? answer.data_version.number} of the data</p>}
     {price && !busy && <p>Not paid for on the current data. <button type="button" disabled={!price.affordable} onClick={pay}>Ask for {epsilon(price.pay.epsilon)}</button>{!price.affordable && <span class="hint"> more than you have left</span>}</p>}

@@ -69,9 +69,9 @@ export function Copy({ text, children = 'Copy' }: { text: string; children?: Com
   }}>{done ? 'Copied' : children}<span role="status" class="unseen">{done ? 'Copied' : ''}</span></button>
 }
 
-export function save(name: string, type: string, text: string) {
+export function save(name: string, type: string, data: BlobPart) {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.href = URL.createObjectURL(new Blob([data], { type }))
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 1000)
