@@ -43,7 +43,7 @@ func TestAsk(t *testing.T) {
 		"slider": slider, "chart": charted, "keyboard": keyboard,
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
-		"taken": taken, "lettered": lettered, "along": along,
+		"taken": taken, "lettered": lettered, "along": along, "sure": sure,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

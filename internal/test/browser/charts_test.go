@@ -190,3 +190,15 @@ func along(t *testing.T, w *world) {
 	tb.ask("SELECT month, COUNT(*) AS n FROM trips GROUP BY month")
 	tb.until("a few numbers are rows", `() => document.querySelectorAll('.chart .point').length === 12`)
 }
+
+// sure: a probability near 1 is not rounded to 1.
+func sure(t *testing.T, w *world) {
+	tb := w.open(t, "/ask?dataset=hospital", "ana")
+	tb.eval(`() => { const real = fetch; window.fetch = async (path, how) => { const r = await real(path, how); return path !== '/v1/query' ? r : new Response((await r.text()).replace('"confidence":0.95', '"confidence":0.999'), r) } }`)
+	tb.ask("SELECT sex, COUNT(*) AS n FROM patients WHERE age > 24 GROUP BY sex")
+	tb.reads(`intervals cover the noise, with probability 99\.9%`)
+	tb.until("the chart says so", `() => document.querySelector('.chart svg').getAttribute('aria-label').includes('99.9% noise intervals')`)
+	if d := opened(t, tb.saves("^SVG$")); !strings.Contains(d.texts, "with probability 99.9%") {
+		t.Errorf("what is saved says\n%s", d.texts)
+	}
+}

@@ -38,7 +38,7 @@ function Figure({ name, value, error, whole, range, confidence }: { name: string
   return <div class={lost ? 'figure lost' : 'figure'}>
     <span class="name">{name}</span>
     <span class="value">{typeof value === 'number' ? measured(value, error) : label(value)}</span>
-    {error !== null && typeof value === 'number' && <span class="interval">± {measured(error, error)}: from {measured(within(value - error, range), error)} to {measured(within(value + error, range), error)} <span class="hint">({percent(confidence)} noise interval)</span></span>}
+    {error !== null && typeof value === 'number' && <span class="interval">± {measured(error, error)}: from {measured(within(value - error, range), error)} to {measured(within(value + error, range), error)} <span class="hint">({percent(confidence, 3)} noise interval)</span></span>}
     {whole && <span class="interval whole">{span(whole)} with what is cut</span>}
     {lost && <span class="hint">not distinguishable from 0</span>}
   </div>
@@ -92,7 +92,7 @@ export function Result({ answer, question, who, paid, ranges, children }: Props)
   return <section class="result" aria-label="Answer">
     <header>
       {chart && <Tabs name="Show as" tabs={[['chart', 'Chart'], ['table', 'Table']]} now={tab} onChoose={setTab} />}
-      <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals cover the noise, with probability ${percent(answer.confidence)}`}</span>
+      <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals cover the noise, with probability ${percent(answer.confidence, 3)}`}</span>
       <span class="ways">
       <button type="button" class="quiet" onClick={() => save(name + '.csv', 'text/csv', csv(answer))}>CSV</button>
       <button type="button" class="quiet" onClick={() => save(name + '.json', 'application/json', JSON.stringify(answer, null, 2))}>JSON</button>

@@ -210,7 +210,7 @@ function Plan({ e }: { e: Explanation }) {
   return <details class="plan"><summary>How this answer is made private</summary>
     {e.questions.map((q, i) => <div key={i}>
       <p>{sentence(q.bounds)} {q.keys.map(k => `${k.key}: ${k.rule}`).join('; ')}</p>
-      <div class="rows" tabIndex={0} role="region" aria-label="Noisy numbers"><table><thead><tr><th scope="col">noisy number</th><th scope="col">noise</th><th scope="col" class="number">error ({percent(e.confidence)})</th><th scope="col">why</th></tr></thead>
+      <div class="rows" tabIndex={0} role="region" aria-label="Noisy numbers"><table><thead><tr><th scope="col">noisy number</th><th scope="col">noise</th><th scope="col" class="number">error ({percent(e.confidence, 3)})</th><th scope="col">why</th></tr></thead>
         <tbody>{q.measures.map(m => <tr key={m.measure}><td><code>{m.measure}</code></td><td>{m.mechanism}</td><td class="number">{m.error === null ? 'unknown' : '±' + m.error}</td><td>{m.why}</td></tr>)}</tbody></table></div>
     </div>)}
     <p class="hint">{sentence(e.split)}{e.free.length > 0 && ` Free: ${e.free.join('; ')}.`}</p>

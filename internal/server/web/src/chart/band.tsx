@@ -1,4 +1,4 @@
-import { compact, said } from '../format'
+import { compact, percent, said } from '../format'
 import { useWidth } from '../ui/ui'
 import { exact, linear, TimeAxis, times, within, XAxis, YAxis, type Range } from './axis'
 import { widest } from './letters'
@@ -36,7 +36,7 @@ export function Band({ title, along, points, confidence, range, words }: Props) 
   return <figure class={words ? 'chart taken' : 'chart'} ref={ref}>
     <figcaption>{title}</figcaption>
     {words && <Take words={words} />}
-    <svg width={width} height={height} role="img" aria-label={`${title}: ${all.length} ${numbers ? 'groups' : 'times'} with a ${Math.round(confidence * 100)} % noise band. The table has the numbers.`}>
+    <svg width={width} height={height} role="img" aria-label={`${title}: ${all.length} ${numbers ? 'groups' : 'times'} with a ${percent(confidence, 3)} noise band. The table has the numbers.`}>
       <YAxis scale={y} x={left} right={right} />
       {time ? <TimeAxis scale={time} y={bottom} top={top} count={Math.max(2, Math.floor(width / 110))} />
         : <XAxis scale={line} y={bottom} top={top} label={along} count={Math.max(2, Math.floor((right - left) / 50))} format={t => (Math.abs(t) < 1e7 ? String(t) : compact(t))} />}

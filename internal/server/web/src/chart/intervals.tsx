@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { plural, said } from '../format'
+import { percent, plural, said } from '../format'
 import { useWidth } from '../ui/ui'
 import { linear, within, XAxis, type Range } from './axis'
 import { cut, widest, widthOf } from './letters'
@@ -35,7 +35,7 @@ export function Intervals({ title, points, confidence, range, words }: Props) {
   return <figure class={words ? 'chart taken' : 'chart'} ref={ref}>
     <figcaption>{title}</figcaption>
     {words && <Take words={shown.length < points.length ? { ...words, below: [`These are the first ${shown.length} of ${plural(points.length, 'group')}.`, ...words.below] } : words} />}
-    <svg width={width} height={height + 26} role="img" aria-label={`${title}: ${points.length} groups as dots with ${Math.round(confidence * 100)} % noise intervals. The table has the numbers.`}>
+    <svg width={width} height={height + 26} role="img" aria-label={`${title}: ${points.length} groups as dots with ${percent(confidence, 3)} noise intervals. The table has the numbers.`}>
       <XAxis scale={x} y={height} top={top} count={Math.max(3, Math.floor((right - left) / 90))} dashes={above ? '0 20 20 0' : undefined} />
       {shown.map((p, i) => {
         const y = top + i * row + (above ? 29 : row / 2), line = above ? y - 16 : y

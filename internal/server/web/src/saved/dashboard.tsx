@@ -70,7 +70,7 @@ function Answered({ question, dataset, onState }: { question: SavedQuestion; dat
     {trouble && <Warn trouble={trouble} />}
     {answer && (question.chart?.kind === 'table' ? <Rows answer={answer} /> : <Charts answer={answer} told={{ question: q, title: question.title, price: paid }} />)}
     {answer && <Cut answer={answer} />}
-    {answer && <p class="hint">{percent(answer.confidence)} noise intervals · record {answer.receipt.sequence} · version {answer.data_version.name ?? answer.data_version.number} of the data</p>}
+    {answer && <p class="hint">{percent(answer.confidence, 3)} noise intervals · record {answer.receipt.sequence} · version {answer.data_version.name ?? answer.data_version.number} of the data</p>}
     {price && !busy && <p>Not paid for on the current data. <button type="button" disabled={!price.affordable} onClick={pay}>Ask for {epsilon(price.pay.epsilon)}</button>{!price.affordable && <span class="hint"> more than you have left</span>}</p>}
   </>
 }
