@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-rod/rod/lib/input"
 )
@@ -25,6 +26,10 @@ type paid struct {
 func (tb *tab) last() paid {
 	tb.t.Helper()
 	all := tb.exchanges("POST", "/v1/query")
+	// The page may have drawn it before this test hears of it.
+	for end := time.Now().Add(patience); all[len(all)-1].body == "" && time.Now().Before(end); time.Sleep(15 * time.Millisecond) {
+		all = tb.exchanges("POST", "/v1/query")
+	}
 	var a paid
 	if err := json.Unmarshal([]byte(all[len(all)-1].body), &a); err != nil {
 		tb.t.Fatalf("%v: %+v", err, all[len(all)-1])
