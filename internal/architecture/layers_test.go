@@ -118,7 +118,7 @@ var narrow = map[string]string{
 		"internal/session/sessionhost internal/session/sparsesession internal/session/streamsession internal/session/training ledger " +
 		"policy",
 	"internal/curator/pricing": "api dp dp/mech internal/numeric internal/planner internal/planner/tree policy",
-	"internal/curator/profile": "api policy",
+	"internal/curator/profile": "api internal/planner policy",
 	"internal/curator/answers": "api dp dp/mech internal/curator/pricing internal/engine/postquery internal/lru internal/planner " +
 		"internal/planner/expr internal/planner/tree policy",
 	"internal/curator/budgets": "api dp dp/account internal/curator/pricing ledger policy",

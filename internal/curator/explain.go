@@ -24,7 +24,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		return nil, err
 	}
 	e, err := c.explain(ctx, limits.question, text)
-	if err == nil && limits.first != nil {
+	if err == nil && limits.chooses {
 		limits.explain(e)
 	}
 	return e, err

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -62,13 +63,14 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 		return nil, err
 	}
 	byRows, byGroups := chosenBy(c.dataset, statement, s)
-	l := &limits{question: q, chooses: true}
+	l := &limits{question: q}
 	for _, n := range []*int64{&l.question.Settings.MaxRows, &l.question.Settings.MaxGroups} {
 		*n = max(*n, 0)
 	}
 	if statement.Empty || statement.Free() || !byRows && !byGroups {
 		return l, nil
 	}
+	l.chooses = true
 	switch {
 	case s.Error != nil:
 		return nil, api.Refuse("name a price with dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
@@ -84,10 +86,10 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 	if err != nil {
 		return nil, err
 	}
-	price := p.Epsilon()
+	price := p.Epsilon
 	half := p.Currency.Half(price)
-	count := api.Question{Alone: true, Dataset: q.Dataset, Analyst: q.Analyst, SQL: spread.SQL, Epsilon: c.dataset.Budget.MinEpsilon, AsOf: q.AsOf,
-		Settings: api.Settings{Stream: "off"}}
+	count := api.Question{Dataset: q.Dataset, Analyst: q.Analyst, SQL: spread.SQL, Epsilon: c.dataset.Budget.MinEpsilon, AsOf: q.AsOf,
+		Alone: true, Settings: api.Settings{Stream: "off"}}
 	answer, ok := c.remembered(ctx, count)
 	if !ok {
 		if half < c.dataset.Budget.MinEpsilon {
@@ -105,11 +107,15 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 	choose := func(price dp.Amount) (api.Question, error) {
 		at := l.settings(s)
 		at.Epsilon = price
-		p, _, err := c.planner.prices(textOf(q).Key(), statement, at)
+		p, other, err := c.planner.prices(textOf(q).Key(), statement, at)
 		if err != nil {
 			return api.Question{}, err
 		}
-		return chosen(l.question, p, spread, people, byRows, byGroups), nil
+		noises := []profile.Noise{noiseOf(p)}
+		if other != nil { // which of the two it will be depends on what is left by then, and limits do not
+			noises = append(noises, noiseOf(other))
+		}
+		return chosen(l.question, p, noises, spread, people, byRows, byGroups), nil
 	}
 	// What was paid for when the count was paid too is found before anything is paid anew.
 	if half >= c.dataset.Budget.MinEpsilon {
@@ -151,7 +157,9 @@ func chosenBy(ds *policy.Dataset, st *planner.Statement, s api.Settings) (rows, 
 }
 
 // chosen is a question with the limits that have the least error at its price.
-func chosen(q api.Question, p *pricing.Priced, spread *planner.Spread, people *profile.Spread, byRows, byGroups bool) api.Question {
+func chosen(
+	q api.Question, p *pricing.Priced, noises []profile.Noise, spread *planner.Spread, people *profile.Spread, byRows, byGroups bool,
+) api.Question {
 	query := &p.Statement.Plans[0].Query
 	rows, groups := profile.Limits(query.MaxRows()), profile.Limits(query.MaxGroups())
 	if spread.Unit != nil {
@@ -166,12 +174,16 @@ func chosen(q api.Question, p *pricing.Priced, spread *planner.Spread, people *p
 	if !byGroups || len(query.Keys) == 0 {
 		groups = []float64{groups[len(groups)-1]}
 	}
-	noise := noiseOf(p)
 	of := max(query.Groups(), 1)
 	if len(query.PrivateKeys()) > 0 {
 		of *= int(query.MaxGroups())
 	}
-	best := people.Choose(noise, rows, groups, float64(of))
+	best := people.Choose(noises[0], rows, groups, float64(of))
+	for _, noise := range noises[1:] {
+		if other := people.Choose(noise, rows, groups, float64(of)); other.Error < best.Error {
+			best = other
+		}
+	}
 	if !best.Told {
 		best.Rows, best.Groups = rows[0], groups[0]
 	}
@@ -227,12 +239,17 @@ func noiseOf(p *pricing.Priced) profile.Noise {
 			}
 		}
 	}
-	e, _ := p.Epsilon().Rat().Float64() // as for a count by itself
+	e, _ := p.Epsilon.Rat().Float64() // as for a count by itself
 	return profile.Noise{Deviation: math.Sqrt2 / max(e, 1e-9)}
 }
 
-// explain says of a price that limits are not chosen yet, so that nobody knows the error.
+// explain says that there is a price and no error to choose; and where limits are not chosen yet,
+// that nobody knows the error.
 func (l *limits) explain(e *api.Explanation) {
+	e.NoError = cmp.Or(e.NoError, "limits are chosen for a price")
+	if l.first == nil {
+		return
+	}
 	for i := range e.Questions {
 		for j := range e.Questions[i].Measures {
 			e.Questions[i].Measures[j].Error = nil

@@ -49,7 +49,8 @@ func TestLimitsAreChosen(t *testing.T) {
 			w := curatortest.Build(t, hospital.New(2000, 1), text, 1)
 			price := curatortest.Amount("0.5")
 			for _, sql := range []string{"SELECT COUNT(*) FROM visits", "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
-				"SELECT SUM(cost) FROM visits WHERE cost > 100", "SELECT AVG(v.cost) FROM visits v JOIN patients p USING (pid) WHERE p.age > 40"} {
+				"SELECT SUM(cost) FROM visits WHERE cost > 100",
+				"SELECT AVG(v.cost) FROM visits v JOIN patients p USING (pid) WHERE p.age > 40"} {
 				q := api.Question{Analyst: "ana", SQL: sql, Epsilon: price, Settings: automatic}
 				e, err := w.Explain(t.Context(), q)
 				if err != nil {
@@ -94,7 +95,8 @@ func TestLimitsAreChosen(t *testing.T) {
 
 func mustBeFree(t *testing.T, w *curatortest.World, sql string) *api.Answer {
 	t.Helper()
-	a, err := w.AskFree(t.Context(), api.Question{Analyst: "ana", SQL: sql, Request: curatortest.FreshID(), Epsilon: w.Dataset.Budget.MinEpsilon})
+	q := api.Question{Analyst: "ana", SQL: sql, Request: curatortest.FreshID(), Epsilon: w.Dataset.Budget.MinEpsilon}
+	a, err := w.AskFree(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,8 @@ func (p *questionPlanner) prepare(ctx context.Context, q api.Question) (statemen
 
 // Options are those of the planner: it reads public tables.
 func (p *questionPlanner) Options(ctx context.Context, s api.Settings) planner.Options {
-	return planner.Options{MaxRows: s.MaxRows, MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx), Public: p.runner.publicTables(ctx)}
+	return planner.Options{MaxRows: s.MaxRows, MaxGroups: s.MaxGroups, MaxSum: s.MaxSum, Meter: meter.Of(ctx),
+		Public: p.runner.publicTables(ctx)}
 }
 
 // planCache has statements that were checked lately, and their prices: clients describe what they

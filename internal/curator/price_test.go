@@ -377,7 +377,8 @@ func TestSettings(t *testing.T) {
 	var s api.Settings
 	for _, c := range [][2]string{
 		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"},
-		{"dp.max_rows", "20"}, {"dp.max_groups", "3"}, {"dp.max_sum", "2.5"}, {"dp.stream", "off"}, {"dp.errors", "interval"}, {"dp.counts", "nonnegative"},
+		{"dp.max_rows", "20"}, {"dp.max_groups", "3"}, {"dp.max_sum", "2.5"}, {"dp.stream", "off"}, {"dp.errors", "interval"},
+		{"dp.counts", "nonnegative"},
 	} {
 		before, _ := s.Show(c[0])
 		if err := s.Set(c[0], " "+c[1]+" "); err != nil {
@@ -418,7 +419,8 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	for _, bad := range [][2]string{{"dp.confidence", "0.49"}, {"dp.confidence", "0.99991"}, {"dp.confidence", "1"},
-		{"dp.max_groups", "1.5"}, {"dp.max_groups", "1000001"}, {"dp.max_rows", "automatic"}, {"dp.mechanism", "exponential"}, {"dp.delta", "1"}} {
+		{"dp.max_groups", "1.5"}, {"dp.max_groups", "1000001"}, {"dp.max_rows", "automatic"}, {"dp.mechanism", "exponential"},
+		{"dp.delta", "1"}} {
 		if s.Set(bad[0], bad[1]) == nil {
 			t.Errorf("%v was taken", bad)
 		}

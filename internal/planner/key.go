@@ -126,7 +126,8 @@ type keyFinder struct {
 }
 
 func newKeyFinder(in *rowScope) *keyFinder {
-	return &keyFinder{in: in, domains: &domainFinder{env: in.env}, groups: &groups{calculator: in.env.calculator, maxRows: in.env.options.MaxRows}}
+	groups := &groups{calculator: in.env.calculator, maxRows: in.env.options.MaxRows}
+	return &keyFinder{in: in, domains: &domainFinder{env: in.env}, groups: groups}
 }
 
 func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {

@@ -40,7 +40,8 @@ const insteadOfAuto = "set dp.max_rows and dp.max_groups to numbers"
 // cannot be made for gets a *Refusal.
 func SpreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options) (*Spread, error) {
 	if len(st.Plans) != 1 || st.Outer != nil || st.Plans[0].Query.Choice != nil {
-		return nil, syntax.Refuse(-1, insteadOfAuto, "limits can only be chosen for a SELECT by itself, without others inside of it or around it")
+		return nil, syntax.Refuse(-1, insteadOfAuto,
+			"limits can only be chosen for a SELECT by itself, without others inside of it or around it")
 	}
 	q := &st.Plans[0].Query
 	o.MaxRows, o.MaxGroups = 0, 0
@@ -204,7 +205,7 @@ func (in *rowScope) personName(from []*pg.Node) *pg.Node {
 			continue
 		}
 		for _, alias := range aliases {
-			n := &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{pg.MakeStrNode(alias), pg.MakeStrNode(f.Name)}}}}
+			n := pg.MakeColumnRefNode([]*pg.Node{pg.MakeStrNode(alias), pg.MakeStrNode(f.Name)}, -1)
 			e, err := in.read(n)
 			if c, ok := e.(*tree.Column); err == nil && ok && in.rows.isUnit(c) && in.rows.isAlways(c, in.filter) {
 				return n

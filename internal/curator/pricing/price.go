@@ -19,7 +19,7 @@ type Priced struct {
 	Statement  *planner.Statement
 	Settings   api.Settings
 	Currency   Currency
-	epsilon    dp.Amount // what was asked for, or what an error came to
+	Epsilon    dp.Amount // what was asked for, or what an error came to
 	Purchases  []*Purchase
 	AnsweredBy []int // for each plan, which purchase its answer is made of
 	raised     bool  // an error came to less than a question costs at least
@@ -87,21 +87,21 @@ func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Curr
 	if s.Error != nil {
 		return p, p.priceByError(ds)
 	}
-	if p.epsilon = s.Epsilon; p.epsilon == 0 {
-		p.epsilon = ds.Budget.DefaultEpsilon
+	if p.Epsilon = s.Epsilon; p.Epsilon == 0 {
+		p.Epsilon = ds.Budget.DefaultEpsilon
 	}
-	if p.epsilon > ds.Budget.MaxEpsilon {
+	if p.Epsilon > ds.Budget.MaxEpsilon {
 		return nil,
-			api.Refuse("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.epsilon)
+			api.Refuse("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.Epsilon)
 	}
-	if least := p.leastPrice(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
-		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.sayLeastOf())
+	if least := p.leastPrice(ds.Budget); p.Epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
+		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.Epsilon, p.sayLeastOf())
 	}
 	if p.sharesNoise(ds) {
 		p.joinSets()
 		p.markRunning()
 	}
-	return p, p.divide(ds, p.Currency.Amount(p.epsilon))
+	return p, p.divide(ds, p.Currency.Amount(p.Epsilon))
 }
 
 // leastPrice is the smallest price of the statement: what its different questions would cost at
@@ -122,9 +122,6 @@ func (p *Priced) sayLeastOf() string {
 	}
 	return fmt.Sprintf("a statement of %d questions", p.paidCount())
 }
-
-// Epsilon is what was asked for, or what an error came to.
-func (p *Priced) Epsilon() dp.Amount { return p.epsilon }
 
 // paidCount is how many purchases have a price. Lists of public keys have none.
 func (p *Priced) paidCount() int {
@@ -254,7 +251,7 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 		return err
 	case errors.Is(err, mech.ErrNoPrivacy):
 		return api.Refuse("ask with a larger epsilon, or for fewer aggregates",
-			"epsilon %v is too small to be shared among what the question asks for", p.epsilon)
+			"epsilon %v is too small to be shared among what the question asks for", p.Epsilon)
 	case err != nil:
 		return api.Refuse("", "%v", err)
 	}
@@ -292,7 +289,7 @@ func (p *Priced) delta(ds *policy.Dataset) (dp.Amount, error) {
 func (p *Priced) Tag(buys []*Purchase) dp.Cost {
 	t := Cost(buys)
 	if !p.Currency.Pure && len(buys) > 0 {
-		t.Epsilon = p.epsilon
+		t.Epsilon = p.Epsilon
 		if len(buys) < p.paidCount() {
 			t.Epsilon = p.Currency.epsilon(t.Rho)
 		}

@@ -90,8 +90,8 @@ func TestErrorIsTheSmallestPrice(t *testing.T) {
 					}
 				}
 			}
-			if got := p.Currency.Amount(p.epsilon); got < sum || p.epsilon > 1 && p.Currency.Amount(p.epsilon-1) >= sum {
-				t.Errorf("%s: the tag is epsilon %v, and the shares are %v", c.sql, p.epsilon, sum)
+			if got := p.Currency.Amount(p.Epsilon); got < sum || p.Epsilon > 1 && p.Currency.Amount(p.Epsilon-1) >= sum {
+				t.Errorf("%s: the tag is epsilon %v, and the shares are %v", c.sql, p.Epsilon, sum)
 			}
 		}
 	}
@@ -107,8 +107,8 @@ func TestLeastPriceOfAnError(t *testing.T) {
 		} {
 			p, ds := asked(t, budget, sql, api.Settings{Error: big.NewRat(1e15, 1)})
 			least := p.leastPrice(ds.Budget)
-			if p.epsilon != least || !p.raised {
-				t.Errorf("%s: %s: epsilon %v, and the least is %v", budget, sql, p.epsilon, least)
+			if p.Epsilon != least || !p.raised {
+				t.Errorf("%s: %s: epsilon %v, and the least is %v", budget, sql, p.Epsilon, least)
 			}
 			want, got := p.Currency.Amount(least), Cost(p.Purchases).Rho
 			if p.Currency.Pure {

@@ -240,9 +240,9 @@ func (p *Priced) priceByError(ds *policy.Dataset) error {
 	if total > most {
 		return p.refuseTooExact(ds)
 	}
-	p.epsilon = p.Currency.epsilon(total)
+	p.Epsilon = p.Currency.epsilon(total)
 	if epsilon := p.leastPrice(ds.Budget); total < p.Currency.Amount(epsilon) {
-		p.epsilon, p.raised = epsilon, true
+		p.Epsilon, p.raised = epsilon, true
 		raise(all, total, p.Currency.Amount(epsilon))
 	}
 	for i, b := range p.Purchases {
@@ -341,7 +341,7 @@ func (p *Priced) Beta() float64 { return 1 - p.Settings.Level() }
 // equal shares of the most.
 func (p *Priced) refuseTooExact(ds *policy.Dataset) error {
 	most := ds.Budget.MaxEpsilon
-	p.epsilon = most
+	p.Epsilon = most
 	if err := p.divide(ds, p.Currency.Amount(most)); err != nil {
 		return err
 	}

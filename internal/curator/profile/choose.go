@@ -110,7 +110,7 @@ func told(people []float64, deviation float64) int {
 	for i := 0; i < len(people); i++ {
 		far := min(mostDeviations, leastDeviations+float64(i-last))
 		sum := 0.0
-		for j := i; j < min(len(people), i+together); j++ {
+		for j := i; j < min(len(people), i+cellsTried); j++ {
 			if sum += people[j]; sum > far*deviation*math.Sqrt(float64(j-i+1)) {
 				last = max(last, j+1)
 				break
@@ -123,7 +123,7 @@ func told(people []float64, deviation float64) int {
 // How many deviations tell cells from empty ones, and how many cells together.
 const (
 	leastDeviations, mostDeviations = 1.85, 5.0
-	together                        = 4
+	cellsTried                      = 4
 )
 
 // Noise is how large the noise of one group of an answer is: Deviation where one row of one person
@@ -144,10 +144,11 @@ func (n Noise) at(rows, groups float64) float64 {
 // Choice is a limit on rows and one on groups.
 type Choice struct {
 	Rows, Groups float64
-	// Least and Most are about which part of what is asked for counts, and Told says whether anybody
-	// could be told from the noise at all.
+	// Least and Most are about which part of what is asked for counts. Told says whether anybody
+	// can be told from the noise at all.
 	Least, Most float64
 	Told        bool
+	Error       float64 // about how far a group's number is off
 }
 
 // Choose finds the limits with the least error: of noise, and of what they cut of each of so many
@@ -158,7 +159,7 @@ func (s *Spread) Choose(noise Noise, rows, groups []float64, of float64) Choice 
 		for _, n := range rows {
 			cut, _ := s.cut(n, m, evenly)
 			if e := math.Hypot(noise.at(n, m), max(0, cut)/of); e < least {
-				least, best = e, Choice{Rows: n, Groups: m}
+				least, best = e, Choice{Rows: n, Groups: m, Error: e}
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	rowsFile = flag.String("rows", "", "a CSV file to choose limits for too, as in flights.csv:tailnum:month: people, and groups or nothing")
+	rowsFile = flag.String("rows", "", "CSV files to choose limits for too, as in flights.csv:tailnum:month: people, and groups if any")
 	draws    = flag.Int("draws", 8, "how often limits are chosen for each table")
 )
 
@@ -216,7 +216,8 @@ func TestChoose(t *testing.T) {
 				}
 				fixed := w.wrong(noise, 10, min(3, float64(w.groups)))
 				table.Add(w.name, fmt.Sprint(e), map[bool]string{false: "Laplace", true: "Gaussian"}[gaussian],
-					fmt.Sprintf("%v, %v", best.Rows, best.Groups), fmt.Sprintf("%.0f", least), fmt.Sprintf("%v, %v", last.Rows, last.Groups),
+					fmt.Sprintf("%v, %v", best.Rows, best.Groups), fmt.Sprintf("%.0f", least),
+					fmt.Sprintf("%v, %v", last.Rows, last.Groups),
 					fmt.Sprintf("%.0f", mean), fmt.Sprintf("%.2f", mean/least), fmt.Sprintf("%.2f", mean/fixed))
 				if mean > 3*least {
 					t.Errorf("%s at epsilon %v: the error is %.2f times the least", w.name, e, mean/least)

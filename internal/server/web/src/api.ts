@@ -81,6 +81,7 @@ export interface Explanation {
     known: boolean
   }[]
   no_error?: string
+  limits?: string
   split: string
   free: string[]
   cost: Cost

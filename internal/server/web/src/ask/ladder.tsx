@@ -13,8 +13,8 @@ export function Ladder({ question, paid, answer, max, onClimb }: { question: Que
   const said = (e: number) => (own === null ? '±' + rough(e) : '≈ ±' + rough((own * e) / error!))
   const rungs = useLoaded(async signal => {
     const prices = [2, 4].map(k => Number((base * k).toPrecision(3))).filter(p => p > 0 && p <= max)
-    return Promise.all(prices.map(price => explain({ ...question, settings: { 'dp.epsilon': price } }, signal).then(e => ({ price, e }))))
-  }, [question.sql, question.dataset, base, answer.receipt.sequence])
+    return Promise.all(prices.map(price => explain({ ...question, settings: { ...question.settings, 'dp.epsilon': price } }, signal).then(e => ({ price, e }))))
+  }, [JSON.stringify(question), base, answer.receipt.sequence])
   if (!base || !rungs.value?.length) return null
   return <p class="ladder">
     <span>{error === null ? `${epsilon(base)} paid` : `${own === null ? '' : 'up to '}±${rough(own ?? error)} paid`}</span>

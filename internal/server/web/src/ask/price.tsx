@@ -7,8 +7,13 @@ import { asTrouble } from '../ui/ui'
 // Choice is what the analyst wants: an error or a price; neither is what the policy's default is.
 export type Choice = { error: number } | { epsilon: number } | null
 
-export const settingsOf = (c: Choice): Settings | undefined =>
-  c === null ? undefined : 'error' in c ? { 'dp.error': c.error } : { 'dp.epsilon': c.epsilon }
+// settingsOf are the settings for it, and for limits that are to be chosen.
+export function settingsOf(c: Choice, chooses: boolean): Settings | undefined {
+  const all: Settings = chooses ? { 'dp.max_rows': 'auto', 'dp.max_groups': 'auto' } : {}
+  if (c !== null && 'error' in c) all['dp.error'] = c.error
+  else if (c !== null) all['dp.epsilon'] = c.epsilon
+  return Object.keys(all).length > 0 ? all : undefined
+}
 
 export interface Quote { explanation?: Explanation; trouble?: Trouble; loading: boolean; of: string }
 
@@ -150,15 +155,15 @@ export function Slider({ question, quote, choice, onChoose, values, limits }: Pr
 function useErrors(q: Question, prices: number[], quote: Quote): (Explanation | null)[] {
   const [errors, set] = useState<(Explanation | null)[]>([])
   const known = useRef('')
-  const good = quote.explanation !== undefined && !quote.loading && quote.of.startsWith(JSON.stringify(q).slice(0, -1)) // of this very text
+  const good = quote.explanation !== undefined && !quote.loading && quote.of.startsWith(JSON.stringify({ dataset: q.dataset, sql: q.sql }).slice(0, -1)) // of this very text
   useEffect(() => {
-    const key = q.dataset + '\n' + q.sql
+    const key = JSON.stringify([q, quote.explanation?.limits]) // limits are chosen, and errors known, when something was paid
     if (!good || known.current === key) return
     const control = new AbortController()
-    Promise.all(prices.map(p => explain({ ...q, settings: { 'dp.epsilon': p } }, control.signal).catch(() => null)))
+    Promise.all(prices.map(p => explain({ ...q, settings: { ...q.settings, 'dp.epsilon': p } }, control.signal).catch(() => null)))
       .then(all => { if (!control.signal.aborted) { known.current = key; set(all) } })
     return () => control.abort()
-  }, [q.dataset, q.sql, good])
+  }, [JSON.stringify(q), quote.explanation?.limits, good])
   return prices.map((_, i) => errors[i] ?? null)
 }
 

@@ -38,6 +38,7 @@ function Ask({ schema }: { schema: Dataset }) {
   const place = usePlace()
   const [sql, setSql] = useState(place.query.get('q') ?? '')
   const [choice, setChoice] = useState<Choice>(() => choiceOf(place.query))
+  const [chooses, setChooses] = useState(() => place.query.has('auto')) // limits on people's rows choose themselves
   const [outcome, setOutcome] = useState<Outcome>(null)
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   const [running, setRunning] = useState(false)
@@ -48,7 +49,7 @@ function Ask({ schema }: { schema: Dataset }) {
   const editor = useRef<Editor | null>(null)
   const own = useRef('') // the question that the address was last given
   const kept = useRef<string | null>(null) // the address of the last answer, which is gone back to
-  const question: Question = { dataset: schema.name, sql, settings: settingsOf(choice) }
+  const question: Question = { dataset: schema.name, sql, settings: settingsOf(choice, chooses) }
   const [again, tryAgain] = useState(0)
   const quote = useQuote(question, `${outcome?.answer.receipt.sequence}:${again}`)
   const left = useLoaded(signal => budget(schema.name, signal), [schema.name, outcome])
@@ -65,7 +66,7 @@ function Ask({ schema }: { schema: Dataset }) {
   run.current = async (c = choice, sure = false) => {
     const text = editor.current?.text() ?? sql
     if (running || text.trim() === '' || (refused && text === sql)) return
-    const q: Question = { dataset: schema.name, sql: text, settings: settingsOf(c) }
+    const q: Question = { dataset: schema.name, sql: text, settings: settingsOf(c, chooses) }
     setRunning(true)
     setTrouble(null)
     try {
@@ -73,7 +74,7 @@ function Ask({ schema }: { schema: Dataset }) {
       if (paid?.affordable && spends(paid) > 0.5 && !sure) return setDear({ price: paid, choice: c })
       const answer = await ask(q)
       setOutcome({ answer, question: q, paid })
-      go(addressOf(schema.name, text, c), true)
+      go(addressOf(schema.name, text, c, chooses), true)
       own.current = text
       kept.current = location.search
       remember(me.name, { dataset: schema.name, sql: text, epsilon: answer.cost.epsilon, free: answer.receipt.free, at: new Date().toISOString() })
@@ -107,19 +108,20 @@ function Ask({ schema }: { schema: Dataset }) {
   useEffect(() => { // the address follows what is asked
     const timer = setTimeout(() => {
       own.current = sql.length < 6000 ? sql : ''
-      go(addressOf(schema.name, sql, choice), kept.current !== location.search, true) // an answer stays, for who goes back
+      go(addressOf(schema.name, sql, choice, chooses), kept.current !== location.search, true) // an answer stays, for who goes back
     }, 300)
     return () => clearTimeout(timer)
-  }, [sql, choice])
+  }, [sql, choice, chooses])
   useEffect(() => { // and going back brings what was there; our own address may be late, and is no news
     const q = place.query.get('q') ?? ''
     if (!editor.current || q === editor.current.text() || q === '' || q === sql || q === own.current) return
     const wish = choiceOf(place.query)
     editor.current.write(q)
     setChoice(wish)
+    setChooses(place.query.has('auto'))
     own.current = q
     kept.current = location.search
-    setBack({ dataset: schema.name, sql: q, settings: settingsOf(wish) })
+    setBack({ dataset: schema.name, sql: q, settings: settingsOf(wish, place.query.has('auto')) })
   }, [place.query.get('q')])
   useEffect(() => setTrouble(null), [sql]) // it was about another text
   const other = outcome && outcome.question.sql !== sql
@@ -145,11 +147,12 @@ function Ask({ schema }: { schema: Dataset }) {
         {at && suggestions(sql.slice(at.from, at.to), refused.instead).map(s => <button type="button" key={s} onClick={() => write(sql.slice(0, at.from) + s + sql.slice(at.to))}>Write <code>{s}</code></button>)}
         {whole && <button type="button" onClick={() => write(whole)}>Write <code>{whole}</code></button>}
       </div>}
-      {schema.budget.max_epsilon > 0 && <Slider question={{ dataset: schema.name, sql }} quote={quote} choice={choice} onChoose={setChoice} values={values}
+      {schema.budget.max_epsilon > 0 && <Slider question={{ dataset: schema.name, sql, settings: settingsOf(null, chooses) }} quote={quote} choice={choice} onChoose={setChoice} values={values}
         limits={{ min: schema.budget.min_epsilon, max: schema.budget.max_epsilon, usual: schema.budget.default_epsilon }} />}
       <div class="run">
         <button type="button" class="primary" disabled={running || sql.trim() === '' || !!refused || none} onClick={() => run.current()} aria-keyshortcuts="Control+Enter">{running ? 'Asking…' : 'Run'}</button>
         <Price quote={quote} values={values} />
+        {schema.tables.some(t => (t.max_rows ?? 1) > 1) && <label class="choose" title="Of each person only some rows count. A noisy count of people by their rows, paid for once out of the price, finds the limits with the least error."><input type="checkbox" checked={chooses} onChange={e => setChooses(e.currentTarget.checked)} /> choose limits</label>}
         <span class="push" />
         <button type="button" class="quiet" onClick={() => setPast(true)}>History</button>
         <Save question={question} disabled={!quote.explanation} />
@@ -160,7 +163,7 @@ function Ask({ schema }: { schema: Dataset }) {
       {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. Earlier answers are still free.</p>}
       {other && <p class="hint long">The answer below is to <button type="button" class="quiet" onClick={() => write(outcome.question.sql)}><code>{outcome.question.sql}</code></button></p>}
       {outcome ? <Result key={outcome.answer.receipt.sequence + ':' + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid} ranges={ranges}>
-        {outcome.paid && <Ladder question={{ dataset: outcome.question.dataset, sql: outcome.question.sql }} paid={outcome.paid} answer={outcome.answer} max={schema.budget.max_epsilon} onClimb={climb} />}
+        {outcome.paid && <Ladder question={{ ...outcome.question, settings: settingsOf(null, chooses) }} paid={outcome.paid} answer={outcome.answer} max={schema.budget.max_epsilon} onClimb={climb} />}
       </Result> : !running && !trouble && <Greeting schema={schema} onPick={write} />}
       {quote.explanation && <Plan e={quote.explanation} />}
     </div>
@@ -179,9 +182,10 @@ function Ask({ schema }: { schema: Dataset }) {
   </div>
 }
 
-const addressOf = (dataset: string, sql: string, choice: Choice) => withQuery({
+const addressOf = (dataset: string, sql: string, choice: Choice, chooses: boolean) => withQuery({
   dataset, q: sql.length < 6000 ? sql : '',
   error: choice && 'error' in choice ? String(choice.error) : null, epsilon: choice && 'epsilon' in choice ? String(choice.epsilon) : null,
+  auto: chooses ? 'limits' : null,
 })
 
 // Gauge says what is left: the share that is used, and for how many questions it is enough. With a
@@ -213,6 +217,7 @@ function Plan({ e }: { e: Explanation }) {
       <div class="rows" tabIndex={0} role="region" aria-label="Noisy numbers"><table><thead><tr><th scope="col">noisy number</th><th scope="col">noise</th><th scope="col" class="number">error ({percent(e.confidence, 3)})</th><th scope="col">why</th></tr></thead>
         <tbody>{q.measures.map(m => <tr key={m.measure}><td><code>{m.measure}</code></td><td>{m.mechanism}</td><td class="number">{m.error === null ? 'unknown' : '±' + m.error}</td><td>{m.why}</td></tr>)}</tbody></table></div>
     </div>)}
+    {e.limits && <p class="hint">{sentence('limits: ' + e.limits)}</p>}
     <p class="hint">{sentence(e.split)}{e.free.length > 0 && ` Free: ${e.free.join('; ')}.`}</p>
   </details>
 }
