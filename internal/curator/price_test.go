@@ -443,7 +443,7 @@ func TestSettingsOfPrograms(t *testing.T) {
 	r := w.Record()
 	for _, s := range []api.Settings{
 		{Confidence: math.NaN()}, {Confidence: math.Inf(1)}, {Confidence: 0.2}, {Confidence: -1}, {Mechanism: "none"},
-		{Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
+		{Mechanism: "gaussian"}, {MaxGroups: -2}, {MaxGroups: 5},
 		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1),
 			Epsilon: curatortest.Amount("0.1")}, {Epsilon: curatortest.Amount("2")},
 	} {

@@ -64,7 +64,7 @@ func TestSpread(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT * FROM (SELECT COUNT(*) FROM visits) a, (SELECT 1) b":                                "by itself",
 		"SELECT ward, kind, COUNT(*) FROM visits JOIN orders ON pid = customer GROUP BY CUBE (1, 2)": "by itself",
-		"SELECT COUNT(*) FROM (SELECT ward FROM visits) AS x":                                        "where a column of FROM names the person",
+		"SELECT COUNT(*) FROM (SELECT ward FROM visits) AS x":                                        "names the person",
 	} {
 		read := syntax.Open(text, nil)
 		st, err := planner.PrepareText(ds, read, planner.Options{})

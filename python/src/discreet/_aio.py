@@ -145,8 +145,8 @@ class AsyncDatabase:
         the smallest price that has it. With ``free`` it is answered only where it costs nothing.
         ``confidence`` is the probability of the error bars, 0.95 unless given. Under the same
         ``request`` a question is charged once, however often it is sent; a name is drawn where none is
-        given. Other settings are those of the server without ``dp.``: ``mechanism``, ``max_groups``,
-        ``max_sum``, ``delta``, ``stream``, ``counts``.
+        given. Other settings are those of the server without ``dp.``: ``mechanism``, ``max_rows``,
+        ``max_groups`` (a number or "auto"), ``max_sum``, ``delta``, ``stream``, ``counts``.
         """
         body = self._question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
         if free:
