@@ -45,7 +45,11 @@ type Question struct {
 }
 
 // LimitChoice says in words which limits were chosen, and about which part counts under them.
-type LimitChoice struct{ Limits, Share string }
+type LimitChoice struct {
+	Limits, Share string
+	// People is what they were chosen from, for who has chosen them.
+	People any
+}
 
 func (c *LimitChoice) String() string {
 	if c == nil {

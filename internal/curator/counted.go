@@ -55,12 +55,19 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	if a.Settings.Counts != "" && len(out.Rows) > 1 {
 		known = false // counts that noise made negative are 0, so that their sum is too large
 	}
-	everything, oneGroup := !filtered && len(q.Keys) == 0, len(q.PrivateKeys()) == 0 && q.Groups() == 1
+	// Limits that were chosen come from a profile of these very rows, and not of the whole table.
+	var p *profile.Profile
+	if chosen := a.question.Chosen; chosen != nil {
+		p, _ = chosen.People.(*profile.Profile)
+	}
+	everything, oneGroup := p != nil || !filtered && len(q.Keys) == 0, len(q.PrivateKeys()) == 0 && q.Groups() == 1
 	if !everything && !known && !oneGroup {
 		return
 	}
-	p, ok := a.c.Profile(ctx, a.question.Analyst, t, a.horizon)
-	if !ok || len(p.Cells) == 0 {
+	if p == nil {
+		p, _ = a.c.Profile(ctx, a.question.Analyst, t, a.horizon)
+	}
+	if p == nil || len(p.Cells) == 0 {
 		return
 	}
 	var cut profile.Range // how many rows are left out

@@ -115,7 +115,11 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 		if other != nil { // which of the two it will be depends on what is left by then, and limits do not
 			noises = append(noises, noiseOf(other))
 		}
-		return chosen(l.question, p, noises, spread, people, byRows, byGroups), nil
+		out := chosen(l.question, p, noises, spread, people, byRows, byGroups)
+		if out.Chosen != nil && !spread.Groups && spread.Unit == nil {
+			out.Chosen.People, err = profile.Read(answer)
+		}
+		return out, err
 	}
 	// What was paid for when the count was paid too is found before anything is paid anew.
 	if half >= c.dataset.Budget.MinEpsilon {

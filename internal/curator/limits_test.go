@@ -142,6 +142,37 @@ func TestPolicyChooses(t *testing.T) {
 	}
 }
 
+// The interval that includes what is cut holds the truth, with a condition too, because limits that
+// are chosen come from a count of the rows that the condition leaves.
+func TestChosenIntervals(t *testing.T) {
+	text := strings.NewReplacer("max_rows: 6", "max_rows: 500", "max_groups: 2", "max_groups: 5").
+		Replace(hospital.Dataset("hospital", "data", curatortest.Plenty))
+	h := hospital.New(2000, 1)
+	truth := 0.0
+	for _, v := range h.Visits {
+		if v.Cents > 20_000 {
+			truth++
+		}
+	}
+	const draws = 30
+	held := 0
+	for seed := range byte(draws) {
+		w := curatortest.Build(t, h, text, seed)
+		_, a := askChoosing(t, w, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits WHERE cost > 200",
+			Epsilon: curatortest.Amount("0.5"), Settings: automatic})
+		if a.Whole == nil || a.Counted == nil || a.Counted.AtLeast {
+			t.Fatalf("%+v, %v, %q", a.Counted, a.Whole, a.Notes)
+		}
+		if r := a.Whole[0][0]; r.Low <= truth && truth <= r.High {
+			held++
+		}
+		w.Leave()
+	}
+	if held < draws*93/100 {
+		t.Errorf("%d of %d intervals hold %v", held, draws, truth)
+	}
+}
+
 // What cannot be chosen is refused before anything is paid.
 func TestNothingToChooseFrom(t *testing.T) {
 	w := busy(t, curatortest.Plenty)

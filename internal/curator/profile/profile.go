@@ -79,18 +79,24 @@ func Read(a *api.Answer) (*Profile, error) {
 
 // drop leaves out the cells from twice as many rows on as the last cell that can be told from an
 // empty one: the noise of all of them, times their many rows, would be all that is seen. What is
-// said then is said of people with at most [Profile.Most] rows. Twice the error of one cell is
-// about that of all cells together.
+// said then is said of people with at most [Profile.Most] rows. Twice the error of one cell is more
+// than noise makes of one; of some 40, far from all people, one is so large in every twentieth
+// profile, and what it said would be wrong by far.
 func (p *Profile) drop() {
-	n := len(p.Cells)
-	for n > 0 && p.Cells[n-1].People <= 2*p.Cells[n-1].Error {
-		n--
+	keep := 0
+	for i, c := range p.Cells {
+		errors := 2.0
+		if i > keep+4 {
+			errors = 3
+		}
+		if c.People > errors*c.Error {
+			keep = i + 1
+		}
 	}
-	if n > 0 {
-		p.Cells = p.Cells[:min(len(p.Cells), n+2)]
-		return
+	if keep > 0 {
+		keep = min(len(p.Cells), keep+2)
 	}
-	p.Cells = nil
+	p.Cells = p.Cells[:keep]
 }
 
 // Range is a number that is known roughly.

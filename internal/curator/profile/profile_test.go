@@ -105,6 +105,35 @@ func TestNobody(t *testing.T) {
 	}
 }
 
+// One cell far from all people needs more to be told from an empty one than a cell beside them.
+func TestFar(t *testing.T) {
+	half := 6.0
+	for _, test := range []struct {
+		at     int
+		people string
+		told   bool
+	}{{8, "14", true}, {30, "14", false}, {30, "20", true}} {
+		a := &api.Answer{}
+		for at := range len(edges) {
+			n := "1"
+			if at < 5 {
+				n = "90"
+			} else if at == test.at {
+				n = test.people
+			}
+			a.Rows = append(a.Rows, []any{json.Number(fmt.Sprint(at)), json.Number(n)})
+			a.Errors = append(a.Errors, []*float64{nil, &half})
+		}
+		p, err := Read(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := p.Most() >= edges[test.at]; told != test.told {
+			t.Errorf("%s people in cell %d: known up to %d rows", test.people, test.at, p.Most())
+		}
+	}
+}
+
 // An answer to something else is no profile.
 func TestRead(t *testing.T) {
 	half := 1.0

@@ -48,7 +48,7 @@ func TestAsk(t *testing.T) {
 		"slider": slider, "chart": charted, "keyboard": keyboard,
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
-		"taken": taken, "lettered": lettered, "along": along, "sure": sure,
+		"limits": chooses, "taken": taken, "lettered": lettered, "along": along, "sure": sure,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,6 +203,26 @@ func newcomer(t *testing.T, w *world) {
 	tb.fill("input[name=password]", "guessed")
 	tb.click("button", "^Sign in$")
 	tb.reads("Wait 90 seconds")
+}
+
+// chooses: limits choose themselves where somebody wants that, within the price at the button; and
+// what then is known to be cut is not shown with a tight interval alone.
+func chooses(t *testing.T, w *world) {
+	tb := w.open(t, "/ask?dataset=trips&epsilon=1", "ben")
+	tb.write("SELECT COUNT(*) AS n FROM trips")
+	tb.priced()
+	tb.click(".choose input", "")
+	tb.until("the address says so", `() => location.search.includes('auto=limits')`)
+	tb.until("nobody knows the error yet", `() => /^ε 1, enough/.test(document.querySelector('.run .price')?.innerText)`)
+	tb.click("button", "^Run$")
+	tb.reads("[Mm]ax_rows [0-9]+ chosen for the least error")
+	tb.reads(`The count that limits were chosen from cost epsilon 0\.\d+, once \(record \d+\)`)
+	tb.until("it is free from then on", `() => /^free/.test(document.querySelector('.run .price')?.innerText)`)
+	tb.click(".choose input", "")
+	tb.until("the usual limits are back, and what was paid counts", `() => /^ε 0.5 ±/.test(document.querySelector('.run .price')?.innerText)`)
+	tb.click("button", "^Run$")
+	tb.until("it warns", `() => /of the rows count/.test(document.querySelector('.result.little .notice.bad.cut')?.innerText)`)
+	tb.until("both intervals are there", `() => /with what is cut/.test(document.querySelector('.figure')?.innerText)`)
 }
 
 // back: who goes back comes to the question before, with its answer, and pays nothing.

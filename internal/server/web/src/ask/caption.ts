@@ -18,6 +18,9 @@ function share({ counted }: Answer['limits']): string {
   return `${part} of the rows count, if nobody has more than ${most}. `
 }
 
+// little says that limits leave out more than a tenth of the rows, or perhaps do.
+export const little = ({ limits }: Answer) => !!limits.counted && (limits.counted.at_least ? limits.counted.low : limits.counted.about) < 0.9
+
 export const outside = 'The noise intervals do not contain what this leaves out.'
 
 // limitsOf says what a number leaves out: of people with more than counts, the rest. It is no part of

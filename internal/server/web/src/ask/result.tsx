@@ -7,7 +7,7 @@ import { Band } from '../chart/band'
 import { Intervals } from '../chart/intervals'
 import { epsilon, measured, percent, plural } from '../format'
 import { Copy, Dialog, save, sentence, Tabs, useLoaded } from '../ui/ui'
-import { asideOf, limitsOf, notesOf, outside, wordsOf, type Told } from './caption'
+import { asideOf, limitsOf, little, notesOf, outside, wordsOf, type Told } from './caption'
 import { cite, copies, csv } from './copies'
 import { dateOf, label, shapeOf, swamped, type Shape } from './shape'
 
@@ -52,7 +52,7 @@ const rough = (n: number) => new Intl.NumberFormat('en', { maximumSignificantDig
 // interval. More is what else is known about it.
 export function Cut({ answer, more }: { answer: Answer; more?: string }) {
   const limits = limitsOf(answer)
-  return limits ? <p class="notice cut" role="note"><strong>{limits}</strong> {outside}{more && ' ' + more}</p> : null
+  return limits ? <p class={little(answer) ? 'notice bad cut' : 'notice cut'} role="note"><strong>{limits}</strong> {outside}{more && ' ' + more}</p> : null
 }
 
 const first = 200
@@ -89,7 +89,7 @@ export function Result({ answer, question, who, paid, ranges, children }: Props)
   const price = paid?.cost.epsilon || answer.cost.epsilon // of all of it: a sharper answer was charged the difference
   const name = `answer-${answer.receipt.sequence}`
   const lost = shape.noisy.length > 0 && answer.rows.every((row, r) => shape.noisy.every(i => swamped(row[i], answer.errors![r][i])))
-  return <section class="result" aria-label="Answer">
+  return <section class={little(answer) ? 'result little' : 'result'} aria-label="Answer">
     <header>
       {chart && <Tabs name="Show as" tabs={[['chart', 'Chart'], ['table', 'Table']]} now={tab} onChoose={setTab} />}
       <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals cover the noise, with probability ${percent(answer.confidence, 3)}`}</span>
