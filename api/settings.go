@@ -25,6 +25,9 @@ type Settings struct {
 	// Error asks for an error bar and takes the smallest price that has it; nil where a price is
 	// named.
 	Error *big.Rat
+	// Values is about how many values the smallest average is of, for Error: nobody knows what an
+	// average's error is before, but about what it is if there are so many. 0 is not to say.
+	Values int64
 	// Confidence is the probability with which an exact value lies within its error bar; 0 means
 	// 0.95. It costs nothing: the same noise is described in other words.
 	Confidence float64
@@ -57,6 +60,7 @@ const (
 	MostConfidence  = 0.9999
 	mostMaxRows     = 1_000_000
 	mostMaxGroups   = 1_000_000
+	mostValues      = 1_000_000_000_000_000
 )
 
 // Auto, for MaxRows and MaxGroups, chooses the limit with the least error, from a noisy count of
@@ -80,6 +84,7 @@ var settings = []setting{
 	{"dp.epsilon", setEpsilon, func(s *Settings) string { return showAmount(s.Epsilon) }, func(s *Settings) { s.Epsilon = 0 }},
 	{"dp.delta", setDelta, func(s *Settings) string { return showAmount(s.Delta) }, func(s *Settings) { s.Delta = 0 }},
 	{"dp.error", setError, func(s *Settings) string { return showDecimal(s.Error, "none") }, func(s *Settings) { s.Error = nil }},
+	{"dp.values", setValues, func(s *Settings) string { return showValues(s.Values) }, func(s *Settings) { s.Values = 0 }},
 	{"dp.confidence", setConfidence, showConfidence, func(s *Settings) { s.Confidence = 0 }},
 	{"dp.mechanism", setMechanism, func(s *Settings) string { return cmp.Or(s.Mechanism, byDefault) },
 		func(s *Settings) { s.Mechanism = "" }},
@@ -91,7 +96,7 @@ var settings = []setting{
 	{"dp.counts", setCounts, func(s *Settings) string { return cmp.Or(s.Counts, "noisy") }, func(s *Settings) { s.Counts = "" }},
 }
 
-const byDefault, auto = "default", "auto"
+const byDefault, auto, unknown = "default", "auto", "unknown"
 
 func SettingNames() []string {
 	out := make([]string, len(settings))
@@ -245,6 +250,28 @@ func setLimit(to *int64, text string, most int64, bad error) error {
 	return nil
 }
 
+func setValues(s *Settings, text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case strings.EqualFold(text, unknown):
+		n = 0
+	case err != nil || n < 1 || n > mostValues:
+		return errValues
+	}
+	s.Values = n
+	return nil
+}
+
+func showValues(n int64) string {
+	if n == 0 {
+		return unknown
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+var errValues = errors.New("it must be a whole number above 0 and at most 1e15: about how many values the smallest average is of; " +
+	"write for example 1000")
+
 func setMaxSum(s *Settings, text string) error {
 	if strings.EqualFold(text, byDefault) {
 		s.MaxSum = nil
@@ -336,6 +363,7 @@ func (s Settings) Check() error {
 		{"dp.max_sum", s.MaxSum != nil && (s.MaxSum.Sign() <= 0 || s.MaxSum.Cmp(mostError) > 0), errMaxSum},
 		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0),
 			errors.New("it must be a number above 0 and at most 1e15")},
+		{"dp.values", s.Values < 0 || s.Values > mostValues, errValues},
 		{"dp.delta", s.Delta >= dp.One, errors.New("it must be a probability")},
 		{"dp.epsilon", s.Epsilon > 0 && s.Error != nil, errors.New("dp.error finds the price, so you cannot set both; reset one of them")},
 	} {

@@ -55,6 +55,64 @@ func TestErrorIsWithin(t *testing.T) {
 	}
 }
 
+// With dp.error and dp.values averages of so many values have about that error, whatever counts
+// beside them have.
+func TestErrorOfAverages(t *testing.T) {
+	h := hospital.New(2000, 1)
+	for _, budget := range []string{curatortest.Plenty, curatortest.Rich} {
+		w := curatortest.Build(t, h, hospital.Dataset("hospital", "data", budget), 1)
+		for _, c := range []struct {
+			sql, error string
+			values     int64
+			column     int
+		}{
+			{"SELECT AVG(age) FROM patients", "0.5", 2000, 0},
+			{"SELECT sex, COUNT(*), AVG(age) FROM patients WHERE sex IN ('F', 'M') GROUP BY sex", "3", 900, 2},
+			{"SELECT AVG(age), AVG(cost) FROM patients", "100", 2000, 1},
+			{"SELECT AVG(cost) FROM visits", "100", 6000, 0},
+			{"SELECT AVG(age) FROM patients UNION ALL SELECT AVG(cost) FROM visits", "100", 2000, 0},
+		} {
+			s := api.Settings{Values: c.values}
+			s.Error, _ = new(big.Rat).SetString(c.error)
+			q := api.Question{Analyst: "ana", SQL: c.sql, Settings: s, Request: curatortest.FreshID()}
+			price, err := w.Explain(ctx, q)
+			if err != nil {
+				t.Errorf("%s: %v", c.sql, err)
+				continue
+			}
+			a, err := w.Ask(ctx, q)
+			w.Check(err)
+			target, _ := s.Error.Float64()
+			for _, row := range a.Errors {
+				if e := row[c.column]; e != nil && (*e > 2.5*target || *e < target/4) { // about
+					t.Errorf("%s: %v was asked for, and it is %v", c.sql, target, *e)
+				}
+			}
+			for _, inquiry := range price.Questions {
+				for _, m := range inquiry.Averages {
+					if m.ErrorOfOne/float64(c.values) > target {
+						t.Errorf("%s: %s is expected to be off by %v", c.sql, m.Average, m.ErrorOfOne/float64(c.values))
+					}
+				}
+			}
+		}
+		w.Leave()
+	}
+	w := curatortest.New(t, curatortest.Plenty)
+	ask := func(sql, error string, values int64) (*pricing.Priced, error) {
+		e, _ := new(big.Rat).SetString(error)
+		return curatortest.Price(w, api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: e, Values: values}})
+	}
+	if _, err := ask("SELECT AVG(age) FROM patients", "0.001", 10); err == nil || !strings.Contains(err.Error(), "buys an error of") {
+		t.Errorf("%v", err)
+	}
+	few, err1 := ask("SELECT AVG(age) FROM patients", "2", 1000)
+	many, err2 := ask("SELECT AVG(age) FROM patients", "2", 2000)
+	if err1 != nil || err2 != nil || few.Epsilon < many.Epsilon*19/10 || few.Epsilon > many.Epsilon*21/10 {
+		t.Errorf("twice as many values cost half: %v, %v; %v, %v", few, many, err1, err2)
+	}
+}
+
 func TestErrorIsRefused(t *testing.T) {
 	w := curatortest.New(t, curatortest.Plenty)
 	ask := func(sql, target string) error {
@@ -63,13 +121,16 @@ func TestErrorIsRefused(t *testing.T) {
 		return err
 	}
 	for _, sql := range []string{
-		"SELECT AVG(age) FROM patients", "SELECT STDDEV(age) FROM patients", "SELECT MEDIAN(age) FROM patients",
+		"SELECT STDDEV(age) FROM patients", "SELECT MEDIAN(age) FROM patients",
 		"SELECT COUNT(*), MAX(age) FROM patients", "SELECT SUM(age) / COUNT(*) FROM patients",
 		"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 1",
 	} {
 		if err := ask(sql, "1000000"); err == nil || !curatortest.ContainsAll(err.Error(), "dp.error cannot be used") {
 			t.Errorf("%s: %v", sql, err)
 		}
+	}
+	if err := ask("SELECT AVG(age) FROM patients", "1"); err == nil || !strings.Contains(err.Error(), "dp.error needs dp.values") {
+		t.Errorf("an average: %v", err)
 	}
 	// What is said to be possible is.
 	for _, c := range [][2]string{{"SELECT COUNT(*) FROM patients", "1"}, {"SELECT COUNT(*) FROM patients", "0.5"},
@@ -378,7 +439,7 @@ func TestSettings(t *testing.T) {
 	for _, c := range [][2]string{
 		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"},
 		{"dp.max_rows", "20"}, {"dp.max_groups", "3"}, {"dp.max_sum", "2.5"}, {"dp.stream", "off"}, {"dp.errors", "interval"},
-		{"dp.counts", "nonnegative"},
+		{"dp.counts", "nonnegative"}, {"dp.values", "1000"},
 	} {
 		before, _ := s.Show(c[0])
 		if err := s.Set(c[0], " "+c[1]+" "); err != nil {
@@ -403,7 +464,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	names := api.SettingNames()
-	if len(names) != 11 {
+	if len(names) != 12 {
 		t.Errorf("settings %v", names)
 	}
 	for _, name := range append(names, "dp.nothing") {
@@ -420,7 +481,7 @@ func TestSettings(t *testing.T) {
 	}
 	for _, bad := range [][2]string{{"dp.confidence", "0.49"}, {"dp.confidence", "0.99991"}, {"dp.confidence", "1"},
 		{"dp.max_groups", "1.5"}, {"dp.max_groups", "1000001"}, {"dp.max_rows", "automatic"}, {"dp.mechanism", "exponential"},
-		{"dp.delta", "1"}} {
+		{"dp.delta", "1"}, {"dp.values", "0.5"}, {"dp.values", "-1"}} {
 		if s.Set(bad[0], bad[1]) == nil {
 			t.Errorf("%v was taken", bad)
 		}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math/big"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -201,11 +200,14 @@ func (b *Purchase) Reusable() bool {
 // question. Where the sum is below the least that a question costs, that is paid, and everything is
 // more exact in proportion.
 //
-// What has no error that is known beforehand cannot be asked for in this way: averages, variances,
-// quantiles and choices depend on what the answer is.
+// What has no error that is known beforehand cannot be asked for in this way: variances, quantiles
+// and choices depend on what the answer is, and averages on how many values there are.
 func (p *Priced) priceByError(ds *policy.Dataset) error {
 	if err := p.refuseUnknownErrors(); err != nil {
 		return err
+	}
+	if hasAverages(p.Statement) {
+		return priceOfAverages(p, ds)
 	}
 	most := p.Currency.Amount(ds.Budget.MaxEpsilon)
 	found := map[string]dp.Amount{} // the same noise for the same error is looked for once
@@ -267,6 +269,7 @@ func raise(all [][]dp.Amount, total, to dp.Amount) {
 
 func (p *Priced) refuseUnknownErrors() error {
 	const instead = "name a price with dp.epsilon, or select COUNT and SUM, whose errors are known beforehand"
+	const expect = "set dp.values to about how many values the smallest average is of, or name a price with dp.epsilon"
 	for _, one := range p.Statement.Plans {
 		if one.Query.ListsKeys() {
 			continue
@@ -278,9 +281,12 @@ func (p *Priced) refuseUnknownErrors() error {
 			return api.Refuse(instead, "dp.error needs a count or a sum")
 		}
 		for _, s := range one.Stats {
-			if !s.Kind.Exact() && s.Kind != tree.MeasureStat {
-				return api.Refuse(instead,
-					"dp.error cannot be used with averages, variances and quantiles: their errors depend on the answer")
+			switch {
+			case s.Kind == tree.AverageStat && p.Settings.Values == 0:
+				return api.Refuse(expect,
+					"dp.error needs dp.values for averages: how exact they are depends on how many values there are")
+			case !s.Kind.Exact() && s.Kind != tree.MeasureStat && s.Kind != tree.AverageStat:
+				return api.Refuse(instead, "dp.error cannot be used with variances and quantiles: their errors depend on the answer")
 			}
 		}
 		for _, o := range one.Columns {
@@ -345,12 +351,7 @@ func (p *Priced) refuseTooExact(ds *policy.Dataset) error {
 	if err := p.divide(ds, p.Currency.Amount(most)); err != nil {
 		return err
 	}
-	worst := 0.0
-	for _, b := range p.Purchases {
-		for i, m := range b.Query.Measures {
-			worst = max(worst, Scaled(big.NewInt(b.Noise[i].HalfWidth(p.Beta())), m.Step()))
-		}
-	}
+	worst := worstError(p)
 	asked, _ := p.Settings.Show("dp.error")
 	return api.Refuse("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
 		"an error of %s would cost more than one question may; epsilon %v buys an error of %s", asked, most,

@@ -288,45 +288,11 @@ func (p *Priced) Inquiry(b *Purchase) api.Inquiry {
 	return out
 }
 
-// averages are those that a purchase's numbers are for.
-func averages(p *Priced, b *Purchase) []api.AverageInquiry {
-	var out []api.AverageInquiry
-	for i, one := range p.Statement.Plans {
-		for _, s := range one.Stats {
-			if p.Purchases[p.AnsweredBy[i]] == b && s.Kind == tree.AverageStat && max(s.Measure, s.Count) < len(b.Noise) {
-				sums := []string{b.Query.Measures[s.Measure].Describe()}
-				if s.Twin {
-					sums = append(sums, b.Query.Measures[s.Count].Describe())
-				}
-				out = append(out, api.AverageInquiry{
-					Average: "avg(" + tree.Describe(s.Of) + ")", ErrorOfOne: errorOfOne(b, s, p.Beta()), Sums: sums,
-				})
-			}
-		}
-	}
-	return out
-}
-
-// errorOfOne is about how far off an average of one value is. The sum is of distances from the
-// middle of the bounds, so the noise of the count adds the more, the farther the average is from
-// there: it is taken to be in the middle of either half. Of twins neither adds more than its own
-// noise.
-func errorOfOne(b *Purchase, s tree.Stat, beta float64) float64 {
-	m := b.Query.Measures[s.Measure]
-	step, _ := m.Step().Float64()
-	if s.Twin || s.People != nil {
-		return float64(b.Noise[s.Measure].HalfWidth(beta)) * step
-	}
-	lo, _ := new(big.Float).SetInt(m.Arg.Type().Lo).Float64()
-	hi, _ := new(big.Float).SetInt(m.Arg.Type().Hi).Float64()
-	beta /= 2 // both are within their intervals
-	return (float64(b.Noise[s.Measure].HalfWidth(beta)) + (hi-lo)/4*float64(b.Noise[s.Count].HalfWidth(beta))) * step
-}
-
 // NoError says why dp.error cannot be set; empty where it can.
 func NoError(p *Priced) string {
 	var r *api.Refusal
-	if errors.As(p.refuseUnknownErrors(), &r) {
+	expecting := &Priced{Statement: p.Statement, Settings: api.Settings{Values: 1}} // that can be said too
+	if errors.As(expecting.refuseUnknownErrors(), &r) {
 		return r.Reason
 	}
 	return ""
@@ -341,9 +307,17 @@ func (p *Priced) Split() string {
 	if len(p.Purchases) == 0 {
 		return "nothing is bought: public tables are about nobody"
 	}
+	if p.raised && hasAverages(p.Statement) {
+		return fmt.Sprintf("the error asked for would cost less than any question costs here; the least %s for a question is shared "+
+			"equally", unit)
+	}
 	if p.raised {
 		return fmt.Sprintf("the error asked for would cost less than any question costs here; the least %s for a question is shared "+
 			"in proportion to what each count and sum needs, and makes them more exact", unit)
+	}
+	if p.Settings.Error != nil && hasAverages(p.Statement) {
+		return fmt.Sprintf("the least %s, in equal shares, at which averages of %d values have about the error asked for", unit,
+			p.Settings.Values)
 	}
 	if p.Settings.Error != nil {
 		return fmt.Sprintf("each count and sum pays the least %s that gives the error asked for", unit)

@@ -245,6 +245,8 @@ func restoreOwn(to *api.Settings, from api.Settings, name string) {
 		if to.Error = from.Error; from.Error != nil {
 			to.Epsilon = 0
 		}
+	case "dp.values":
+		to.Values = from.Values
 	case "dp.confidence":
 		to.Confidence = from.Confidence
 	case "dp.mechanism":
@@ -362,7 +364,8 @@ func (r *router) checkShow(name string) error {
 var ownDescriptions = map[string]string{
 	"dp.epsilon":    "the price of a question",
 	"dp.delta":      "how much delta private keys may cost",
-	"dp.error":      "the error that counts and sums should have, at the lowest price",
+	"dp.error":      "the error that counts, sums and averages should have, at the lowest price",
+	"dp.values":     "about how many values the smallest average is of, for dp.error",
 	"dp.confidence": "how often the exact number is within the error",
 	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
 	"dp.max_rows":   "the most rows of one person that count in a group, or auto",

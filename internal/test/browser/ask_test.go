@@ -138,7 +138,7 @@ func refused(t *testing.T, w *world) {
 }
 
 // average: an average has a price and an expected error, for as many values as somebody says or an
-// answer has; an error cannot be asked for, and who did is told why and has the slider.
+// answer has, and an error can be asked for; that of another question is forgotten.
 func average(t *testing.T, w *world) {
 	tb := w.open(t, "/ask?error=25", "ana", refusal)
 	tb.write("SELECT sex, AVG(age) AS mean FROM patients WHERE age > 3 GROUP BY sex")
@@ -151,6 +151,9 @@ func average(t *testing.T, w *world) {
 	tb.until("the scale is of as many", `old => (`+at+`)() !== old`, before)
 	tb.must(tb.element("input[type=range]", "").Focus())
 	tb.press(input.ArrowRight)
+	tb.reads(`SET dp\.error = [0-9.]+; SET dp\.values = 50`)
+	tb.until("the address says so", `() => location.search.includes('values=50')`)
+	tb.click("label", "by price")
 	tb.reads(`SET dp\.epsilon = [0-9.]+`)
 	tb.click("button", "^usual price$")
 	tb.priced()

@@ -145,7 +145,7 @@ class Database:
         ``confidence`` is the probability of the error bars, 0.95 unless given. Under the same
         ``request`` a question is charged once, however often it is sent; a name is drawn where none is
         given. Other settings are those of the server without ``dp.``: ``mechanism``, ``max_rows``,
-        ``max_groups`` (a number or "auto"), ``max_sum``, ``delta``, ``stream``, ``counts``.
+        ``max_groups`` (a number or "auto"), ``max_sum``, ``values``, ``delta``, ``stream``, ``counts``.
         """
         body = self._question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
         if free:

@@ -212,7 +212,8 @@ type Setting struct{ Name, About string }
 var KnownSettings = []Setting{
 	{"dp.epsilon", "the price of a question"},
 	{"dp.delta", "how much delta private keys may cost"},
-	{"dp.error", "the error that counts and sums should have, at the lowest price"},
+	{"dp.error", "the error that counts, sums and averages should have, at the lowest price"},
+	{"dp.values", "about how many values the smallest average is of, for dp.error"},
 	{"dp.confidence", "how often the exact number is within the error"},
 	{"dp.mechanism", "the noise of counts and sums: laplace or gaussian"},
 	{"dp.max_rows", "the most rows of one person that count in a group, or auto"},

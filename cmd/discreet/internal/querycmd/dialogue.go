@@ -274,8 +274,8 @@ const dialogueHelp = `
 SELECT ...;                  ask, and pay for the answer
 EXPLAIN SELECT ...;          what it would cost, and how exact it would be; free
 SET dp.epsilon = 0.5;        what questions pay from now on
-SET dp.error = 50;           or the error that counts and sums should have, at the lowest price
-SET dp.confidence = 0.99;    also dp.delta, dp.mechanism, dp.max_rows, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts: SHOW ALL explains them
+SET dp.error = 50;           or the error to have, at the lowest price; averages also need SET dp.values = 1000
+SET dp.confidence = 0.99;    also dp.delta, dp.mechanism, dp.max_rows, dp.max_groups, dp.max_sum, dp.values, dp.stream, dp.errors, dp.counts: SHOW ALL explains them
 RESET dp.epsilon;            the policy's default again; RESET ALL for all settings
 SHOW dp.epsilon;             also SHOW dp.budget and SHOW ALL
 

@@ -22,7 +22,7 @@ type askFlags struct {
 	As      string            `help:"The analyst who asks, by the name in the policy." required:"" placeholder:"ANALYST"`
 	Dataset string            `help:"The dataset, if the policy has several." placeholder:"NAME"`
 	Epsilon *string           `help:"What to pay; the policy has a default and a maximum." placeholder:"EPSILON"`
-	Set     map[string]string `help:"Settings of the answer: dp.error=10 for the lowest price with that error, dp.confidence, dp.delta, dp.mechanism, dp.max_rows, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts." placeholder:"NAME=VALUE" mapsep:";"`
+	Set     map[string]string `help:"Settings of the answer: dp.error=10 for the lowest price with that error (averages also need dp.values=1000), dp.confidence, dp.delta, dp.mechanism, dp.max_rows, dp.max_groups, dp.max_sum, dp.stream, dp.errors, dp.counts." placeholder:"NAME=VALUE" mapsep:";"`
 	JSON    bool              `help:"Print JSON." name:"json"`
 }
 

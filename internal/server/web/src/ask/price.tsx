@@ -5,12 +5,16 @@ import { epsilon, number, plural, rough, significant } from '../format'
 import { asTrouble } from '../ui/ui'
 
 // Choice is what the analyst wants: an error or a price; neither is what the policy's default is.
-export type Choice = { error: number } | { epsilon: number } | null
+// An average has an error if it is of so many values.
+export type Choice = { error: number; values?: number } | { epsilon: number } | null
 
 // settingsOf are the settings for it, and for limits that are to be chosen.
 export function settingsOf(c: Choice, chooses: boolean): Settings | undefined {
   const all: Settings = chooses ? { 'dp.max_rows': 'auto', 'dp.max_groups': 'auto' } : {}
-  if (c !== null && 'error' in c) all['dp.error'] = c.error
+  if (c !== null && 'error' in c) {
+    all['dp.error'] = c.error
+    if (c.values) all['dp.values'] = c.values
+  }
   else if (c !== null) all['dp.epsilon'] = c.epsilon
   return Object.keys(all).length > 0 ? all : undefined
 }
@@ -113,9 +117,18 @@ export function Slider({ question, quote, choice, onChoose, values, limits }: Pr
   const errors = all.map(e => (e ? expected(e, values.now) : null))
   const now = quote.explanation?.cost.epsilon || (choice && 'epsilon' in choice ? choice.epsilon : usual)
   const mean = !!quote.explanation && averaged(quote.explanation)
+  const byError = (error: number) => {
+    if (mean) values.set(values.now) // they stay what the wish is for, whatever an answer has
+    onChoose(mean ? { error, values: values.now } : { error })
+  }
   const error = quote.explanation ? expected(quote.explanation, values.now) : null
   const part = partOf(quote.explanation)
   const reason = quote.explanation?.no_error // why only a price can be chosen
+  const expect = (n: number) => {
+    if (!(n > 0)) return
+    values.set(n)
+    if (choice && 'error' in choice) onChoose({ ...choice, values: n })
+  }
   useEffect(() => { // a wish for an error that this question cannot have
     if (choice && 'error' in choice && /^dp\.error (cannot|needs)/.test(quote.trouble?.message ?? '')) onChoose(null)
   }, [quote.trouble])
@@ -133,17 +146,18 @@ export function Slider({ question, quote, choice, onChoose, values, limits }: Pr
       onInput={e => {
         const price = of(Number(e.currentTarget.value))
         const wanted = byPrice || reason ? null : errorAt(price)
-        onChoose(wanted === null ? { epsilon: price } : { error: wanted })
+        if (wanted === null) onChoose({ epsilon: price })
+        else byError(wanted)
       }} />
     <span class="name" aria-hidden="true">price, ε</span>
     <div class="scale below" aria-hidden="true">{ticks.map(t => <span key={t}>{significant(t, 2)}</span>)}</div>
     <div class="choice">
-      {!reason && <><label><input type="radio" name="by" checked={!byPrice} onChange={() => { setByPrice(false); if (error !== null && choice) onChoose({ error }) }} /> by error</label>
+      {!reason && <><label><input type="radio" name="by" checked={!byPrice} onChange={() => { setByPrice(false); if (error !== null && choice) byError(error) }} /> by error</label>
       <label><input type="radio" name="by" checked={byPrice} onChange={() => { setByPrice(true); if (choice) onChoose({ epsilon: round(now) }) }} /> by price</label></>}
       {choice && <button type="button" class="quiet" onClick={() => onChoose(null)}>usual price</button>}
-      {choice && <code>{'error' in choice ? `SET dp.error = ${choice.error}` : `SET dp.epsilon = ${choice.epsilon}`}</code>}
+      {choice && <code>{'error' in choice ? `SET dp.error = ${choice.error}` + (choice.values ? `; SET dp.values = ${choice.values}` : '') : `SET dp.epsilon = ${choice.epsilon}`}</code>}
       {mean ? <label class="why">How exact an average is depends on how many values a group has. The errors are about those of a group with{' '}
-        <input type="number" min="1" step="any" value={values.now} aria-label="Values in a group" onInput={e => { if (Number(e.currentTarget.value) > 0) values.set(Number(e.currentTarget.value)) }} />
+        <input type="number" min="1" step="1" value={values.now} aria-label="Values in a group" onInput={e => expect(Math.round(Number(e.currentTarget.value)))} />
         {' '}values{values.known ? ', as the smallest in the answer below has.' : ', which is assumed: write what you expect.'}</label>
         : reason ? <span class="why">You choose a price here: {reason}.</span>
           : quote.explanation && part && <span class="why">The error is for <code>{part}</code>.</span>}

@@ -17,7 +17,8 @@ import { placeOf, rewritten, suggestions, wordAt } from './text'
 
 const choiceOf = (query: URLSearchParams): Choice => {
   const error = Number(query.get('error')), price = Number(query.get('epsilon'))
-  return error > 0 ? { error } : price > 0 ? { epsilon: price } : null
+  const values = Math.round(Number(query.get('values')))
+  return error > 0 ? (values > 0 ? { error, values } : { error }) : price > 0 ? { epsilon: price } : null
 }
 
 export function View() {
@@ -44,7 +45,7 @@ function Ask({ schema }: { schema: Dataset }) {
   const [running, setRunning] = useState(false)
   const [past, setPast] = useState(false)
   const [dear, setDear] = useState<{ price: Explanation; choice: Choice } | null>(null) // takes most of what is left
-  const [expects, setExpects] = useState<number | null>(null) // how many values a group has
+  const [expects, setExpects] = useState<number | null>(choice && 'error' in choice && choice.values || null) // how many values a group has
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const own = useRef('') // the question that the address was last given
@@ -185,6 +186,7 @@ function Ask({ schema }: { schema: Dataset }) {
 const addressOf = (dataset: string, sql: string, choice: Choice, chooses: boolean) => withQuery({
   dataset, q: sql.length < 6000 ? sql : '',
   error: choice && 'error' in choice ? String(choice.error) : null, epsilon: choice && 'epsilon' in choice ? String(choice.epsilon) : null,
+  values: choice && 'error' in choice && choice.values ? String(choice.values) : null,
   auto: chooses ? 'limits' : null,
 })
 

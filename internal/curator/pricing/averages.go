@@ -1,0 +1,90 @@
+package pricing
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// priceOfAverages finds the smallest price at which averages have about the error that was asked
+// for, if they are of as many values as the analyst expects. Counts and sums beside them are of
+// other things, in other units, and are as exact as they become. An average is made of two numbers,
+// so that shares stay equal.
+func priceOfAverages(p *Priced, ds *policy.Dataset) error {
+	target, _ := p.Settings.Error.Float64()
+	misses := func(epsilon dp.Amount) bool {
+		return p.divide(ds, p.Currency.Amount(epsilon)) != nil || worstError(p) > target
+	}
+	if misses(ds.Budget.MaxEpsilon) {
+		return p.refuseTooExact(ds)
+	}
+	p.Epsilon = Largest(0, ds.Budget.MaxEpsilon, misses) + 1
+	if least := p.leastPrice(ds.Budget); p.Epsilon < least {
+		p.Epsilon, p.raised = least, true
+	}
+	return p.divide(ds, p.Currency.Amount(p.Epsilon))
+}
+
+func hasAverages(st *planner.Statement) bool {
+	return slices.ContainsFunc(st.Plans, func(one *tree.Plan) bool {
+		return slices.ContainsFunc(one.Stats, func(s tree.Stat) bool { return s.Kind == tree.AverageStat })
+	})
+}
+
+// worstError is the largest error that dp.error is about: of averages, if they are of as many
+// values as the analyst expects, or else of counts and sums.
+func worstError(p *Priced) (worst float64) {
+	means := hasAverages(p.Statement)
+	for i, one := range p.Statement.Plans {
+		b := p.Purchases[p.AnsweredBy[i]]
+		for _, s := range one.Stats {
+			switch {
+			case s.Kind == tree.AverageStat:
+				worst = max(worst, errorOfOne(b, s, p.Beta())/float64(p.Settings.Values))
+			case s.Kind == tree.MeasureStat && !means:
+				worst = max(worst, Scaled(big.NewInt(b.Noise[s.Measure].HalfWidth(p.Beta())), b.Query.Measures[s.Measure].Step()))
+			}
+		}
+	}
+	return worst
+}
+
+// averages are those that a purchase's numbers are for.
+func averages(p *Priced, b *Purchase) []api.AverageInquiry {
+	var out []api.AverageInquiry
+	for i, one := range p.Statement.Plans {
+		for _, s := range one.Stats {
+			if p.Purchases[p.AnsweredBy[i]] == b && s.Kind == tree.AverageStat && max(s.Measure, s.Count) < len(b.Noise) {
+				sums := []string{b.Query.Measures[s.Measure].Describe()}
+				if s.Twin {
+					sums = append(sums, b.Query.Measures[s.Count].Describe())
+				}
+				out = append(out, api.AverageInquiry{
+					Average: "avg(" + tree.Describe(s.Of) + ")", ErrorOfOne: errorOfOne(b, s, p.Beta()), Sums: sums,
+				})
+			}
+		}
+	}
+	return out
+}
+
+// errorOfOne is about how far off an average of one value is. The sum is of distances from the
+// middle of the bounds, so the noise of the count adds the more, the farther the average is from
+// there: it is taken to be in the middle of either half. Of twins neither adds more than its own
+// noise.
+func errorOfOne(b *Purchase, s tree.Stat, beta float64) float64 {
+	m := b.Query.Measures[s.Measure]
+	step, _ := m.Step().Float64()
+	if s.Twin || s.People != nil {
+		return float64(b.Noise[s.Measure].HalfWidth(beta)) * step
+	}
+	lo, _ := new(big.Float).SetInt(m.Arg.Type().Lo).Float64()
+	hi, _ := new(big.Float).SetInt(m.Arg.Type().Hi).Float64()
+	beta /= 2 // both are within their intervals
+	return (float64(b.Noise[s.Measure].HalfWidth(beta)) + (hi-lo)/4*float64(b.Noise[s.Count].HalfWidth(beta))) * step
+}
