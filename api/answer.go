@@ -43,6 +43,8 @@ type Answer struct {
 	// Through says which parts of it went through streams of the policy, and whether they were
 	// free; empty where none did.
 	Through []Through `json:"streams,omitempty" doc:"Which parts of the answer came from streams of the policy, and how much of them was free; missing if none did"`
+	// MadeUp says that the rows are about people who do not exist.
+	MadeUp bool `json:"made_up,omitempty" doc:"True if the question was asked of the sandbox: the numbers mean nothing, nothing was spent, and cost is the most it would cost on the data"`
 	// Parts hold, for each value of Rows, what it was made of, where [Question.Parts] asked for it
 	// and [Makeup] says that it can be put together with others.
 	Parts [][]Part `json:"parts,omitempty" doc:"For each value, the noisy numbers that it was made from, none for keys; missing unless the question asked for them"`

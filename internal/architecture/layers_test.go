@@ -148,12 +148,13 @@ var narrow = map[string]string{
 	// For data that is made up: people and tables without anybody, a ledger without a disk, and
 	// noise that can be made again.
 	"internal/fakedata": "dp internal/detrand policy",
-	"internal/sandbox": "api dp/mech internal/curator internal/detrand internal/engine internal/engine/duckdb " +
+	"internal/sandbox": "api dp dp/mech internal/curator internal/detrand internal/engine internal/engine/duckdb " +
 		"internal/engine/postquery internal/fakedata internal/ledger/memledger internal/planner/syntax internal/planner/tree policy store",
 	// No listener sees an engine or noise: they ask the dispatcher. The catalogue's interpreter
 	// sees only the tables that it is given.
-	"internal/server": ". api internal/server/admission internal/server/agent internal/server/clientlimits internal/server/httpapi " +
-		"internal/server/manual internal/server/openid internal/server/pgwire internal/server/users internal/server/web policy",
+	"internal/server": ". api internal/sandbox internal/server/admission internal/server/agent internal/server/clientlimits " +
+		"internal/server/httpapi internal/server/manual internal/server/openid internal/server/pgwire internal/server/users " +
+		"internal/server/web policy",
 	"docs":                         "",
 	"internal/server/clientlimits": "",
 	"internal/server/manual":       "docs",
@@ -167,7 +168,7 @@ var narrow = map[string]string{
 		"internal/render internal/server/admission " +
 		"internal/server/clientlimits internal/server/users ledger policy",
 	"internal/server/httpapi": ". api dp internal/curator/budgets internal/entropy internal/ledger/chain internal/ledger/replay " +
-		"internal/problem " +
+		"internal/problem internal/sandbox " +
 		"internal/mechanism/learn internal/mechanism/stream internal/policywords internal/render internal/server/admission " +
 		"internal/server/clientlimits internal/server/openid internal/server/users internal/version ledger policy",
 	"internal/server/agent": "internal/problem api internal/policywords internal/render internal/sandbox internal/server/admission " +
@@ -193,8 +194,9 @@ var narrow = map[string]string{
 	"cmd/discreet/internal/ownercmd": ". api cmd/discreet/internal/console dp internal/curator/budgets internal/curator/policycheck " +
 		"internal/engine internal/engine/duckdb internal/engine/trino internal/lab/hospital internal/ledger/anchor " +
 		"internal/ledger/chain internal/ledger/openledger internal/ledger/replay internal/mechanism/learn/model internal/ownerkey " +
-		"internal/policywords internal/render internal/server internal/server/admission internal/server/agent internal/server/httpapi " +
-		"internal/server/openid internal/server/users internal/server/web internal/source/policydraft internal/source/trinotables " +
+		"internal/policywords internal/render internal/sandbox internal/server internal/server/admission internal/server/agent " +
+		"internal/server/httpapi internal/server/openid internal/server/users internal/server/web internal/source/policydraft " +
+		"internal/source/trinotables " +
 		"internal/version ledger policy",
 	"cmd/discreet/internal/prompt": "api policy",
 	"cmd/discreet/internal/querycmd": ". api client cmd/discreet/internal/console cmd/discreet/internal/prompt dp " +

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
@@ -90,12 +91,35 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	noise := detrand.Noise(fmt.Sprintf("sandbox %q %v", q.SQL, q.Parameters), 1)
 	data := &boundedEngine{fixedEngine: t.engine, maxNumbers: s.maxNumbers}
 	c := curator.New(fakedata.EndlessBudget(t.dataset, q.Analyst), data, memledger.New(), mech.NewReleaser(noise))
-	a, err := c.Ask(ctx, asked)
+	a, err := askBoth(ctx, c, asked)
 	if err := data.refuseLarge(); err != nil {
 		return nil, err // in the place of what the curator says of a query that has failed
 	}
 	if err == nil {
 		a.ShowErrors(q.Settings.Errors)
+	}
+	return a, err
+}
+
+// askBoth asks a question, and before it what its limits are chosen from, where they are. The cost
+// is that of both.
+func askBoth(ctx context.Context, c *curator.Curator, q api.Question) (*api.Answer, error) {
+	first, then, err := c.First(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var before dp.Cost
+	if first != nil {
+		first.Request = "limits"
+		people, err := c.Ask(ctx, *first)
+		if err != nil {
+			return nil, err
+		}
+		before = people.Cost
+	}
+	a, err := c.Ask(ctx, then)
+	if err == nil {
+		a.Cost = a.Cost.Add(before)
 	}
 	return a, err
 }

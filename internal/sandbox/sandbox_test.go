@@ -52,6 +52,19 @@ func askJSON(t *testing.T, s *Sandbox, q api.Question) string {
 
 const hospitalText = "datasets:\n"
 
+// Limits that choose themselves are chosen here too, and what would be paid is for both questions.
+func TestLimitsAreChosen(t *testing.T) {
+	text := strings.Replace(hospitalText+hospital.Dataset("d", "nowhere", "{epsilon: 2}"), "max_rows: 6", "max_rows: auto", 1)
+	s, _ := openSandbox(t, text)
+	a, err := s.Ask(t.Context(), api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits WHERE cost > 100"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, _ := a.Cost.Epsilon.Rat().Float64(); e < 0.0999 || e > 0.1 || !strings.Contains(strings.Join(a.Notes, " "), "chosen") {
+		t.Errorf("%v, %q", a.Cost, a.Notes)
+	}
+}
+
 // What an audit asks of a policy can be asked here, where there is no file of data at all, and is
 // answered by people: counts are far from zero.
 func TestEverythingCanBeTried(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/sandbox"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/agent"
 	"github.com/discreet-dp/discreet/internal/server/clientlimits"
@@ -38,7 +39,7 @@ type Server struct {
 
 	wire, web net.Listener // nil where there is no such listener
 	pg        *pgwire.Server
-	agents    *agent.Handler
+	sandbox   *sandbox.Sandbox
 	http      *http.Server
 	cut       context.CancelFunc    // interrupts requests
 	held      *clientlimits.Counter // what the listeners hold for users
@@ -224,7 +225,7 @@ func (s *Server) makeListeners() {
 	if c.OpenID.Issuer != "" {
 		provider, _ = openid.New(c.OpenID) // which was checked
 	}
-	s.agents = agent.New(s.dispatcher, c.Version)
+	s.sandbox = sandbox.New(s.db.Policy())
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	patience := cmp.Or(c.patience, clientlimits.UnreadTimeout)
@@ -235,7 +236,8 @@ func (s *Server) makeListeners() {
 	handler := httpapi.New(httpapi.Options{Port: port, Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
 		Ready:       s.Ready,
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
-		Demo: c.Demo, Agent: s.agents.Serve, Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
+		Demo: c.Demo, Agent: agent.New(s.dispatcher, s.sandbox, c.Version).Serve, Sandbox: s.sandbox,
+		Held: s.held, Trusted: c.trusted, LoggedIn: loggedIn})
 	s.http = &http.Server{
 		Handler:           clientlimits.LimitUnread(s.requests.Limit(manual.Handler(web.Handler(handler))), patience, s.held),
 		ReadHeaderTimeout: 10 * time.Second,

@@ -62,8 +62,8 @@ func (s *Server) close() error {
 	if s.web != nil {
 		s.web.Close()
 	}
-	if s.agents != nil {
-		all = append(all, s.agents.Close())
+	if s.sandbox != nil {
+		all = append(all, s.sandbox.Close())
 	}
 	if s.users != nil {
 		all = append(all, s.users.Close())

@@ -31,6 +31,22 @@ def test_price_then_answer(db: discreet.Database) -> None:
     assert "price: epsilon 0.5" in str(answer) and "free, already paid for" in str(again)
 
 
+def test_sandbox(db: discreet.Database) -> None:
+    before = db.budget().remaining
+    made = db.ask("SELECT sex, COUNT(*) AS n FROM patients WHERE age > 33 GROUP BY sex", epsilon=0.5, sandbox=True)
+    assert made.made_up and made.free and made.price.epsilon == 0.5 and len(made.rows) == 3
+    assert made.notes[0].startswith("made up") and "would cost at most epsilon 0.5" in str(made)
+    assert made.to_pandas().attrs["made_up"] and not made.receipt.hash
+    assert db.budget().remaining == before
+
+
+def test_error_of_an_average(db: discreet.Database) -> None:
+    quote = db.quote("SELECT AVG(age) FROM patients", error=1.5, values=2000)
+    assert quote.price.epsilon == pytest.approx(0.22, abs=0.1)
+    with pytest.raises(discreet.RefusedError, match=r"dp\.values"):
+        db.quote("SELECT AVG(age) FROM patients", error=1.5)
+
+
 def test_error_for_a_price(db: discreet.Database) -> None:
     answer = db.ask("SELECT COUNT(*) FROM patients", error=10)
     assert answer.error is not None and 8 <= answer.error <= 10 and abs(int(answer) - 2000) < 60

@@ -63,6 +63,7 @@ beside <- function(out, read) {
   attr(out, "receipt") <- meta$receipt[c("sequence", "hash", "free")]
   attr(out, "confidence") <- meta$confidence
   attr(out, "notes") <- c(as.character(unlist(meta$notes)), limits_text(meta$limits))
+  attr(out, "made_up") <- isTRUE(meta$made_up)
   attr(out, "data_version") <- meta$data_version$number
   attr(out, "read") <- read
   out
@@ -120,6 +121,10 @@ print.discreet_answer <- function(x, ...) {
   print.data.frame(x, ...)
   if (!whole(x)) return(invisible(x))
   for (note in attr(x, "notes")) cat("note: ", note, "\n", sep = "")
+  if (isTRUE(attr(x, "made_up"))) {
+    cat("on the data this would cost at most ", price_text(attr(x, "cost")), "\n", sep = "")
+    return(invisible(x))
+  }
   paid <- if (isTRUE(attr(x, "receipt")$free) || price_text(attr(x, "cost")) == "free") "free" else price_text(attr(x, "cost"))
   cat(sprintf("intervals: %g %%; price: %s; left: epsilon %.5g\n", 100 * attr(x, "confidence"), paid, attr(x, "remaining")[["epsilon"]]))
   invisible(x)

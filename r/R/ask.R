@@ -1,7 +1,9 @@
-discreet_ask <- function(con, sql, epsilon = NULL, error = NULL, parameters = NULL, free = FALSE, request = NULL, ...) {
+discreet_ask <- function(con, sql, epsilon = NULL, error = NULL, parameters = NULL, free = FALSE, sandbox = FALSE,
+                         request = NULL, ...) {
   con <- checked(con)
   body <- question(sql, parameters, epsilon, error, list(...), con$dataset)
   if (free) body$free <- TRUE
+  if (sandbox) body$sandbox <- TRUE
   answer(read_answer(if (is.null(request)) pay(con, as_json(body), body$sql) else query(con, as_json(body), request, body$sql)))
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/sandbox"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/agent"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -34,8 +35,9 @@ func FuzzServe(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { db.Close() })
-	handler := agent.New(admission.New(db, admission.Options{Rate: 100_000_000}), "test")
-	f.Cleanup(func() { handler.Close() })
+	made := sandbox.New(db.Policy())
+	f.Cleanup(func() { made.Close() })
+	handler := agent.New(admission.New(db, admission.Options{Rate: 100_000_000}), made, "test")
 	for _, tool := range []string{"describe", "quote", "ask", "budget", "sandbox"} {
 		f.Add(`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "`+tool+
 			`", "arguments": {"sql": "SELECT COUNT(*) FROM patients WHERE age > $1", "parameters": [3, null, {"kind": "date", "value": "x"}], `+

@@ -33,9 +33,10 @@ type Handler struct {
 	now        func() time.Time
 }
 
-// New returns the handler of what a dispatcher serves. Close removes what it made for the sandbox.
-func New(d *admission.Dispatcher, version string) *Handler {
-	handler := &Handler{dispatcher: d, sandbox: sandbox.New(d.DB().Policy()), version: version, now: time.Now}
+// New returns the handler of what a dispatcher serves, and of a sandbox. Whoever made them closes
+// them.
+func New(d *admission.Dispatcher, s *sandbox.Sandbox, version string) *Handler {
+	handler := &Handler{dispatcher: d, sandbox: s, version: version, now: time.Now}
 	handler.http = mcp.NewStreamableHTTPHandler(
 		func(r *http.Request) *mcp.Server { return r.Context().Value(serverKey{}).(*mcp.Server) }, // which is asked for twice
 		&mcp.StreamableHTTPOptions{
@@ -46,9 +47,6 @@ func New(d *admission.Dispatcher, version string) *Handler {
 		})
 	return handler
 }
-
-// Close ends the sandbox. Whoever opened the dispatcher closes that.
-func (h *Handler) Close() error { return h.sandbox.Close() }
 
 type serverKey struct{}
 

@@ -43,6 +43,7 @@ type Meta struct {
 	Notes      api.List[string]       `json:"notes"`
 	Version    api.DataVersion        `json:"data_version"`
 	Alerts     api.List[ledger.Alert] `json:"alerts"`
+	MadeUp     bool                   `json:"made_up,omitempty" doc:"True if the question was asked of the sandbox: cost is the most it would cost on the data"`
 	Streams    []api.Through          `json:"streams,omitempty" doc:"Which parts of the answer came from streams of the policy, and how much of them was free"`
 }
 
@@ -115,6 +116,7 @@ func writeLines(c huma.Context, a *api.Answer) {
 	meta := Meta{
 		Columns: api.List[api.Column](a.Columns), Cost: a.Cost, Remaining: a.Remaining, More: a.More, Receipt: a.Receipt, Limits: a.Limits,
 		Confidence: a.Confidence, Notes: a.Notes, Version: a.Version, Alerts: a.Alerts, Streams: a.Through,
+		MadeUp: a.MadeUp,
 	}
 	if e.Encode(Line{Meta: &meta}) != nil {
 		abort()

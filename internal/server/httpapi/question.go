@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/sandbox"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -23,6 +24,7 @@ type Question struct {
 	Settings   map[string]decimal `json:"settings,omitempty" maxProperties:"32" doc:"Options for the answer, such as dp.confidence"`
 	Epsilon    decimal            `json:"epsilon,omitempty" doc:"What to pay; the policy's default if you leave it out"`
 	Free       bool               `json:"free,omitempty" doc:"Ask only if it is free: a question that is already paid for on the same data is answered; any other is refused with its price, as a problem of kind price, and nothing is charged"`
+	Sandbox    bool               `json:"sandbox,omitempty" doc:"Ask about people who do not exist, to try SQL out: rows are made from the policy alone, the numbers mean nothing, and it is free"`
 	Parts      bool               `json:"parts,omitempty" doc:"Also return what the answer is made from, so that you can combine answers of several servers: makeup in the price, parts in the answer, as JSON. It costs nothing"`
 	Request    string             `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 }
@@ -44,6 +46,7 @@ var questionProblems = []int{http.StatusPaymentRequired, http.StatusLocked, http
 type questionHandler struct {
 	dispatcher *admission.Dispatcher
 	names      *nameSource
+	sandbox    *sandbox.Sandbox
 }
 
 func (h *questionHandler) register(r *router) {
@@ -75,7 +78,12 @@ func (h *questionHandler) ask(ctx context.Context, u users.User, in *questionInp
 	if err != nil {
 		return nil, err
 	}
-	a, err := h.dispatcher.Ask(ctx, q)
+	var a *api.Answer
+	if in.Body.Sandbox {
+		a, err = h.try(ctx, q)
+	} else {
+		a, err = h.dispatcher.Ask(ctx, q)
+	}
 	if err == nil {
 		err = infoOf(ctx).share.Reserve(requestBytes + answerSize(a, infoOf(ctx).accept))
 	}
@@ -83,12 +91,42 @@ func (h *questionHandler) ask(ctx context.Context, u users.User, in *questionInp
 		return nil, ProblemWithRequest(err, key)
 	}
 	return &streamedBody{func(c huma.Context) {
-		if !q.Free { // nothing was charged that could be asked for again
+		if !q.Free && !a.MadeUp { // else nothing was charged that could be asked for again
 			c.SetHeader("Idempotency-Key", key)
 		}
 		writeAnswer(c, infoOf(ctx).accept, a)
 	}}, nil
 }
+
+// try asks a question of the sandbox. It is bounded as a look at the catalogue is. Of the answer
+// only what is about the text is sent.
+func (h *questionHandler) try(ctx context.Context, q api.Question) (*api.Answer, error) {
+	switch {
+	case h.sandbox == nil:
+		return nil, invalid("there is no sandbox here", "leave sandbox out")
+	case q.Parts:
+		return nil, invalid("an answer of the sandbox has no parts", "leave parts out")
+	case infoOf(ctx).accept == mediaCSV:
+		return nil, invalid("CSV cannot say that its numbers are made up", "ask the sandbox with Accept: application/json")
+	}
+	var a *api.Answer
+	err := h.dispatcher.RunLookup(ctx, q.Analyst, func(ctx context.Context) (err error) {
+		a, err = h.sandbox.Ask(ctx, q)
+		return err
+	})
+	if err != nil {
+		p := ProblemOf(err)
+		if p.Kind == "unexpected" {
+			p.Detail, p.Instead = "this question failed in the sandbox", "get its price with POST /v1/explain, which needs no rows"
+		}
+		p.Spent = no
+		return nil, p
+	}
+	return &api.Answer{Columns: a.Columns, Rows: a.Rows, Errors: a.Errors, Shown: a.Shown, Cost: a.Cost, Limits: a.Limits,
+		Confidence: a.Confidence, Notes: append(api.List[string]{madeUp}, a.Notes...), MadeUp: true, Receipt: api.Receipt{Free: true}}, nil
+}
+
+const madeUp = "made up: the rows come from the policy alone, the numbers mean nothing, and nothing was spent"
 
 // read reads a question, and returns its key too.
 func (h *questionHandler) read(u users.User, in *questionInput) (q api.Question, key string, err error) {

@@ -19,8 +19,48 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/sandbox"
 	"github.com/discreet-dp/discreet/internal/test/golden"
 )
+
+// TestSandbox: who tries a question out gets an answer about nobody, in every way that can say so;
+// nothing is charged, and what is refused there is refused here.
+func TestSandbox(t *testing.T) {
+	w := newWorld(t)
+	const q = `{"dataset":"hospital","sql":"SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex","epsilon":0.25,"sandbox":true}`
+	w.want(w.call("POST", "/v1/query", "ana", q), 422) // there is none
+	made := sandbox.New(w.db.Policy())
+	t.Cleanup(func() { made.Close() })
+	w.configure(func(o *Options) { o.Sandbox = made })
+	before := w.want(w.call("GET", "/v1/datasets/hospital/budget", "ana", ""), 200).body
+	a := w.want(w.call("POST", "/v1/query", "ana", q), 200)
+	if a.get("made_up") != true || a.get("receipt", "sequence") != json.Number("0") || a.get("receipt", "hash") != "" ||
+		fmt.Sprint(a.get("cost", "epsilon")) != "0.25" || !strings.HasPrefix(fmt.Sprint(a.get("notes", "0")), "made up") ||
+		a.header.Get("Idempotency-Key") != "" || len(a.get("rows").([]any)) != 3 {
+		t.Error(a.body)
+	}
+	if again := w.call("POST", "/v1/query", "ben", q); again.body != a.body {
+		t.Errorf("%s\nand then\n%s", a.body, again.body)
+	}
+	lines := w.want(w.call("POST", "/v1/query", "ana", q, "Accept", mediaNDJSON), 200).body
+	if meta, _ := parse(strings.Split(lines, "\n")[0]); (reply{json: meta}).get("meta", "made_up") != true {
+		t.Error(lines)
+	}
+	w.want(w.call("POST", "/v1/query", "ana", q, "Accept", mediaCSV), 422)
+	w.want(w.call("POST", "/v1/query", "ana", strings.Replace(q, `"sandbox"`, `"parts":true,"sandbox"`, 1)), 422)
+	w.want(w.call("POST", "/v1/query", "olga", q), 403)
+	refused := w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT * FROM patients","sandbox":true}`), 422)
+	if refused.get("kind") != "refused" || refused.get("spent") != false {
+		t.Error(refused.body)
+	}
+	if after := w.want(w.call("GET", "/v1/datasets/hospital/budget", "ana", ""), 200).body; after != before {
+		t.Errorf("the budget was %s and is %s", before, after)
+	}
+	if real := w.want(w.call("POST", "/v1/query", "ana", strings.Replace(q, `,"sandbox":true`, "", 1)), 200); real.get("made_up") != nil ||
+		real.get("receipt", "free") != false {
+		t.Error(real.body)
+	}
+}
 
 // TestWaysToAnswer: JSON, lines and CSV say the same.
 func TestWaysToAnswer(t *testing.T) {

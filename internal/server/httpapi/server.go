@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/sandbox"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/clientlimits"
 	"github.com/discreet-dp/discreet/internal/server/openid"
@@ -46,6 +47,8 @@ type Options struct {
 	// LoggedIn is told of a request whose sender came in; what it returns is called when the
 	// request is over. It may be nil.
 	LoggedIn func(context.Context) (over func())
+	// Sandbox answers questions about people who do not exist; nil where there is none.
+	Sandbox *sandbox.Sandbox
 	// Agent serves the Model Context Protocol at /mcp to a user who came in, or is nil. It is no
 	// operation of this interface, and so none of its document.
 	Agent func(http.ResponseWriter, *http.Request, users.User)
@@ -99,7 +102,7 @@ func newServer(o Options) *server {
 // subject is a type with a method register, and a line here.
 func handlers(o Options, auth *authenticator, metrics *metrics, names *nameSource) []handler {
 	history, head := &history{}, &head{}
-	questions := &questionHandler{dispatcher: o.Dispatcher, names: names}
+	questions := &questionHandler{dispatcher: o.Dispatcher, names: names, sandbox: o.Sandbox}
 	return []handler{
 		&healthHandler{dispatcher: o.Dispatcher, ready: o.Ready},
 		&signInHandler{auth: auth, users: o.Users, dispatcher: o.Dispatcher, provider: o.OpenID, demo: o.Demo},

@@ -48,7 +48,7 @@ func TestAsk(t *testing.T) {
 		"slider": slider, "chart": charted, "keyboard": keyboard,
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
-		"limits": chooses, "taken": taken, "lettered": lettered, "along": along, "sure": sure,
+		"limits": chooses, "made up": madeUp, "taken": taken, "lettered": lettered, "along": along, "sure": sure,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,6 +226,22 @@ func chooses(t *testing.T, w *world) {
 	tb.click("button", "^Run$")
 	tb.until("it warns", `() => /of the rows count/.test(document.querySelector('.result.little .notice.bad.cut')?.innerText)`)
 	tb.until("both intervals are there", `() => /with what is cut/.test(document.querySelector('.figure')?.innerText)`)
+}
+
+// madeUp: who tries a question out on people who do not exist is told so, pays nothing, and has no
+// numbers to take along.
+func madeUp(t *testing.T, w *world) {
+	tb := w.open(t, "/ask?dataset=trips&epsilon=0.15", "ben")
+	tb.write("SELECT origin, COUNT(*) AS n FROM trips WHERE distance > 77 GROUP BY origin")
+	tb.priced()
+	tb.click("button", "^Try on made-up people$")
+	tb.reads("Made up. These people do not exist.*On the data this would cost at most ε 0.15")
+	tb.until("nothing of it can be taken along", `() => !!document.querySelector('.result.made-up svg') && !document.querySelector('.result .ways, .result .receipt, .result .take, .ladder')`)
+	if n := len(tb.exchanges("POST", "/v1/query")); n != 1 {
+		t.Errorf("%d questions were asked", n)
+	}
+	tb.click("button.primary", "^Run$")
+	tb.until("and then the real one", `() => !!document.querySelector('.result:not(.made-up) .receipt')`)
 }
 
 // back: who goes back comes to the question before, with its answer, and pays nothing.

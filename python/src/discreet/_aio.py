@@ -132,6 +132,7 @@ class AsyncDatabase:
         epsilon: Number | None = None,
         error: Number | None = None,
         free: bool = False,
+        sandbox: bool = False,
         request: str | None = None,
         confidence: float | None = None,
         **settings: Any,
@@ -142,15 +143,19 @@ class AsyncDatabase:
 
         ``parameters`` are the values of $1, $2, ..., which are never read as SQL. ``epsilon`` is what
         to pay, the policy's default where it is left out; or ``error`` asks for an error bar and takes
-        the smallest price that has it. With ``free`` it is answered only where it costs nothing.
+        the smallest price that has it. With ``free`` it is answered only where it costs nothing. With
+        ``sandbox`` it is asked about people who do not exist, to try SQL out: the numbers mean
+        nothing, nothing is spent, and ``price`` is the most it would cost on the data.
         ``confidence`` is the probability of the error bars, 0.95 unless given. Under the same
         ``request`` a question is charged once, however often it is sent; a name is drawn where none is
         given. Other settings are those of the server without ``dp.``: ``mechanism``, ``max_rows``,
-        ``max_groups`` (a number or "auto"), ``max_sum``, ``delta``, ``stream``, ``counts``.
+        ``max_groups`` (a number or "auto"), ``max_sum``, ``values``, ``delta``, ``stream``, ``counts``.
         """
         body = self._question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
         if free:
             body["free"] = True
+        if sandbox:
+            body["sandbox"] = True
         return await self._pay("/v1/query", body, request, read, "application/x-ndjson")
 
     async def quote(

@@ -300,20 +300,24 @@ class Answer(Noisy):
     more: int | None
     receipt: Receipt
     data_version: int
+    made_up: bool = False
 
     @property
     def free(self) -> bool:
         """True if it cost nothing."""
-        return not self.price
+        return self.made_up or not self.price
 
     def _words(self) -> list[str]:
+        if self.made_up:
+            return [*super()._words(), f"on the data this would cost at most {self.price}"]
         return [*super()._words(), f"price: {'free, already paid for' if self.free else self.price}; left: {self.remaining}"]
 
     def _receipts(self) -> str:
         return str(self.receipt)
 
     def _attributes(self) -> dict[Any, Any]:
-        return {"price": self.price, "receipt": self.receipt, **super()._attributes()}
+        made_up = {"made_up": True} if self.made_up else {}
+        return {"price": self.price, "receipt": self.receipt, **made_up, **super()._attributes()}
 
 
 def unique(name: str, taken: dict[str, Any]) -> str:
@@ -383,6 +387,7 @@ def _read(body: bytes) -> Answer:
         notes=list(meta["notes"]) + limit_words(meta.get("limits") or {}),
         whole=_whole([line.get("whole") for line in lines[1:-1]]),
         data_version=meta["data_version"]["number"],
+        made_up=meta.get("made_up", False),
         raw=meta,
     )
 

@@ -131,6 +131,7 @@ class Database:
         epsilon: Number | None = None,
         error: Number | None = None,
         free: bool = False,
+        sandbox: bool = False,
         request: str | None = None,
         confidence: float | None = None,
         **settings: Any,
@@ -141,7 +142,9 @@ class Database:
 
         ``parameters`` are the values of $1, $2, ..., which are never read as SQL. ``epsilon`` is what
         to pay, the policy's default where it is left out; or ``error`` asks for an error bar and takes
-        the smallest price that has it. With ``free`` it is answered only where it costs nothing.
+        the smallest price that has it. With ``free`` it is answered only where it costs nothing. With
+        ``sandbox`` it is asked about people who do not exist, to try SQL out: the numbers mean
+        nothing, nothing is spent, and ``price`` is the most it would cost on the data.
         ``confidence`` is the probability of the error bars, 0.95 unless given. Under the same
         ``request`` a question is charged once, however often it is sent; a name is drawn where none is
         given. Other settings are those of the server without ``dp.``: ``mechanism``, ``max_rows``,
@@ -150,6 +153,8 @@ class Database:
         body = self._question(sql, parameters, epsilon, error, {"confidence": confidence, **settings})
         if free:
             body["free"] = True
+        if sandbox:
+            body["sandbox"] = True
         return self._pay("/v1/query", body, request, read, "application/x-ndjson")
 
     def quote(

@@ -57,6 +57,12 @@ expect_equal(again$estimate, answer$estimate)
 expect_true(discreet_quote(con, by_sex, epsilon = 0.5)$free[1])
 expect_true(discreet_ask(con, by_sex, epsilon = 0.5, free = TRUE)$price[1] == 0)
 
+# About people who do not exist it is free, and said.
+made <- discreet_ask(con, "SELECT sex, COUNT(*) AS n FROM patients WHERE age > 33 GROUP BY sex", epsilon = 0.5, sandbox = TRUE)
+expect_true(attr(made, "made_up") && grepl("^made up", attr(made, "notes")[1]))
+expect_true(any(grepl("would cost at most epsilon 0.5", capture.output(print(made)))))
+expect_false(attr(answer, "made_up"))
+
 # By an error bar.
 exact <- discreet_ask(con, "SELECT COUNT(*) AS n FROM patients WHERE age > 50", error = 20)
 expect_true(exact$conf.high - exact$estimate <= 20)

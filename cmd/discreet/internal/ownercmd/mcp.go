@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/sandbox"
 	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/agent"
@@ -90,7 +91,8 @@ func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 		return errors.Join(console.Misuse(fmt.Errorf("the policy lists no analyst %q", c.As)), db.Close())
 	}
 	d := admission.New(db, admission.Options{Timeout: c.Timeout, Opening: true})
-	handler := agent.New(d, version.Version)
+	made := sandbox.New(db.Policy())
+	handler := agent.New(d, made, version.Version)
 	ctx, fail := context.WithCancelCause(ctx)
 	var opening sync.WaitGroup
 	opening.Go(func() {
@@ -111,14 +113,14 @@ func (c *MCPCmd) serveLocal(ctx context.Context, s console.Screen) (err error) {
 		err = cause
 	}
 	fail(context.Canceled)
-	return errors.Join(err, c.drainAndClose(db, d, handler, &opening))
+	return errors.Join(err, c.drainAndClose(db, d, made, &opening))
 }
 
 // drainAndClose waits for what runs, and closes. What does not end is left to itself, with the
 // ledger closed in order: it is neither kept nor told, so nobody can see by the end of this
 // process, at a moment of their choice, how far a question had come. What was charged is not
 // charged again under its name.
-func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, handler *agent.Handler, opening *sync.WaitGroup) error {
+func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, made *sandbox.Sandbox, opening *sync.WaitGroup) error {
 	quiet := make(chan struct{})
 	go func() {
 		opening.Wait()
@@ -128,9 +130,9 @@ func (c *MCPCmd) drainAndClose(db *discreet.DB, d *admission.Dispatcher, handler
 	}()
 	select {
 	case <-quiet:
-		return errors.Join(handler.Close(), db.Close())
+		return errors.Join(made.Close(), db.Close())
 	case <-time.After(mcpDrainTimeout):
-		return errors.Join(console.NotInOrder(server.ErrCut), db.Abandon(), handler.Close())
+		return errors.Join(console.NotInOrder(server.ErrCut), db.Abandon(), made.Close())
 	}
 }
 

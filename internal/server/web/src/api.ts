@@ -112,6 +112,7 @@ export interface Answer {
   notes: string[]
   data_version: { number: number; name?: string }
   alerts: unknown[]
+  made_up?: boolean // it is about people who do not exist
 }
 
 export type Settings = Record<string, string | number>
@@ -196,6 +197,9 @@ export async function ask(q: Question, signal?: AbortSignal): Promise<Answer> {
     }
   }
 }
+
+// tryOut asks about people who do not exist, which is free and says nothing about anybody.
+export const tryOut = (q: Question) => post<Answer>('/v1/query', { ...q, sandbox: true })
 
 // askFree answers what was paid for on the same data, and else says what it would cost.
 export async function askFree(q: Question, signal?: AbortSignal): Promise<Answer | { price: Explanation }> {

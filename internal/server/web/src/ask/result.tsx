@@ -89,26 +89,27 @@ export function Result({ answer, question, who, paid, ranges, children }: Props)
   const price = paid?.cost.epsilon || answer.cost.epsilon // of all of it: a sharper answer was charged the difference
   const name = `answer-${answer.receipt.sequence}`
   const lost = shape.noisy.length > 0 && answer.rows.every((row, r) => shape.noisy.every(i => swamped(row[i], answer.errors![r][i])))
-  return <section class={little(answer) ? 'result little' : 'result'} aria-label="Answer">
+  return <section class={answer.made_up ? 'result made-up' : little(answer) ? 'result little' : 'result'} aria-label="Answer">
+    {answer.made_up && <p class="notice bad" role="note"><strong>Made up.</strong> These people do not exist: the rows come from the policy alone, and the numbers mean nothing. Nothing was spent. On the data this would cost at most {epsilon(answer.cost.epsilon)}.</p>}
     <header>
       {chart && <Tabs name="Show as" tabs={[['chart', 'Chart'], ['table', 'Table']]} now={tab} onChoose={setTab} />}
       <span class="hint">{plural(answer.rows.length, 'row')}{shape.noisy.length > 0 && ` · intervals cover the noise, with probability ${percent(answer.confidence, 3)}`}</span>
-      <span class="ways">
+      {!answer.made_up && <span class="ways">
       <button type="button" class="quiet" onClick={() => save(name + '.csv', 'text/csv', csv(answer))}>CSV</button>
       <button type="button" class="quiet" onClick={() => save(name + '.json', 'application/json', JSON.stringify(answer, null, 2))}>JSON</button>
       <button type="button" class="quiet" onClick={() => setOpen(true)}>Use elsewhere</button>
-      </span>
+      </span>}
     </header>
     {lost && <p class="notice">Every number is within its noise: nothing here can be distinguished from 0. A sharper answer may help.</p>}
-    {chart && tab === 'chart' ? <><Charts answer={answer} shape={shape} ranges={ranges} told={{ question, price }} /><Cut answer={answer} /></> : <><Cut answer={answer} /><Rows answer={answer} shape={shape} /></>}
+    {chart && tab === 'chart' ? <><Charts answer={answer} shape={shape} ranges={ranges} told={answer.made_up ? undefined : { question, price }} /><Cut answer={answer} /></> : <><Cut answer={answer} /><Rows answer={answer} shape={shape} /></>}
     {children}
-    {answer.notes.length > 0 && <ul class="notes">{notesOf(answer).map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
-    <p class="receipt hint">
+    {answer.notes.length > 0 && <ul class="notes">{notesOf(answer).slice(answer.made_up ? 1 : 0).map(n => <li key={n}>{sentence(n)}</li>)}</ul>}
+    {!answer.made_up && <p class="receipt hint">
       {answer.receipt.free ? 'Free: already paid for' : `Paid ${epsilon(answer.cost.epsilon)}`}
       {answer.more !== undefined && `, enough left for about ${plural(answer.more, 'question')} like this`}{answer.remaining.epsilon !== null && `, ${epsilon(answer.remaining.epsilon)} left`} · record {answer.receipt.sequence} of the ledger, <code title={answer.receipt.hash}>{answer.receipt.hash.slice(0, 12)}…</code>
       {' · '}version {answer.data_version.name ?? answer.data_version.number} of the data
       {paid && paid.free.length > 0 && <> · free: {paid.free.join('; ')}</>}
-    </p>
+    </p>}
     <Dialog title="Use this answer elsewhere" open={open} onClose={() => setOpen(false)}>
       <h3>To cite</h3>
       <p class="cite">{cite(question, answer, price)} <Copy text={cite(question, answer, price)} /></p>

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { ask, askFree, budget, dataset as loadDataset, explain, Trouble, type Answer, type Dataset, type Explanation, type Question } from '../api'
+import { ask, askFree, budget, dataset as loadDataset, explain, Trouble, tryOut, type Answer, type Dataset, type Explanation, type Question } from '../api'
 import { epsilon, percent, plural, rough, time } from '../format'
 import { go, Link, usePlace, withQuery } from '../router'
 import { useSession } from '../session'
@@ -43,6 +43,7 @@ function Ask({ schema }: { schema: Dataset }) {
   const [outcome, setOutcome] = useState<Outcome>(null)
   const [trouble, setTrouble] = useState<Trouble | null>(null)
   const [running, setRunning] = useState(false)
+  const [trying, setTrying] = useState(false)
   const [past, setPast] = useState(false)
   const [dear, setDear] = useState<{ price: Explanation; choice: Choice } | null>(null) // takes most of what is left
   const [expects, setExpects] = useState<number | null>(choice && 'error' in choice && choice.values || null) // how many values a group has
@@ -83,6 +84,20 @@ function Ask({ schema }: { schema: Dataset }) {
       setTrouble(asTrouble(e))
     } finally {
       setRunning(false)
+    }
+  }
+
+  const pretend = async () => {
+    const text = editor.current?.text() ?? sql
+    setTrying(true)
+    setTrouble(null)
+    try {
+      const q = { dataset: schema.name, sql: text, settings: settingsOf(choice, chooses) }
+      setOutcome({ answer: await tryOut(q), question: q })
+    } catch (e) {
+      setTrouble(asTrouble(e))
+    } finally {
+      setTrying(false)
     }
   }
 
@@ -156,14 +171,16 @@ function Ask({ schema }: { schema: Dataset }) {
         {schema.tables.some(t => (t.max_rows ?? 1) > 1) && <label class="choose" title="Of each person only some rows count. A noisy count of people by their rows, paid for once out of the price, finds the limits with the least error."><input type="checkbox" checked={chooses} onChange={e => setChooses(e.currentTarget.checked)} /> choose limits</label>}
         <span class="push" />
         <button type="button" class="quiet" onClick={() => setPast(true)}>History</button>
+        <button type="button" class="quiet" disabled={trying || sql.trim() === '' || !!refused} onClick={pretend} title="Ask about people who do not exist: free, and the numbers mean nothing">Try on made-up people</button>
         <Save question={question} disabled={!quote.explanation} />
       </div>
+      {trying && <Busy what="Making people up" />}
       {running && <Busy what={wait === undefined ? 'The answer is sent with the next tick' : `The answer is sent after ${rough(wait)} s, whatever is in the data`} />}
       {away && !running && <Warn trouble={away}><button type="button" onClick={() => tryAgain(n => n + 1)}>Try again</button></Warn>}
       {trouble && trouble.message !== said?.message && <Warn trouble={trouble} />}
       {quote.explanation?.closed && <p class="notice bad">This dataset gives no new answers until its owner has released it. Earlier answers are still free.</p>}
       {other && <p class="hint long">The answer below is to <button type="button" class="quiet" onClick={() => write(outcome.question.sql)}><code>{outcome.question.sql}</code></button></p>}
-      {outcome ? <Result key={outcome.answer.receipt.sequence + ':' + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid} ranges={ranges}>
+      {outcome ? <Result key={outcome.answer.receipt.sequence + (outcome.answer.made_up ? 'made up' : ':') + outcome.question.sql} answer={outcome.answer} question={outcome.question} who={me.name} paid={outcome.paid} ranges={ranges}>
         {outcome.paid && <Ladder question={{ ...outcome.question, settings: settingsOf(null, chooses) }} paid={outcome.paid} answer={outcome.answer} max={schema.budget.max_epsilon} onClimb={climb} />}
       </Result> : !running && !trouble && <Greeting schema={schema} onPick={write} />}
       {quote.explanation && <Plan e={quote.explanation} />}

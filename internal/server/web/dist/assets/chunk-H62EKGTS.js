@@ -1,4 +1,4 @@
-import{l}from"./chunk-SXAGLROG.js";var a=n=>`'${n.replaceAll("'","'\\''")}'`,f=n=>n.includes(`
+import{l}from"./chunk-LOPQ7NMM.js";var a=n=>`'${n.replaceAll("'","'\\''")}'`,f=n=>n.includes(`
 `)?`"""${n.replaceAll("\\","\\\\").replaceAll('"""','\\"\\"\\"')}"""`:JSON.stringify(n);function h(n,e,s){let c=location.origin,t=location.hostname,r=n.settings?.["dp.error"],o=n.settings?.["dp.epsilon"],i=r!==void 0?`error=${r}`:o!==void 0?`epsilon=${o}`:"",p=Object.entries(n.settings??{}),d=JSON.stringify(n);return[["Python",`import discreet  # a token, from your account page, is in DISCREET_TOKEN
 db = discreet.connect(${JSON.stringify(c)}, dataset=${JSON.stringify(n.dataset)})
 print(db.ask(${f(n.sql)}${i&&", "+i}))`],["R",`library(discreet)  # a token, from your account page, is in DISCREET_TOKEN
