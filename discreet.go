@@ -106,6 +106,7 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 		}
 	}
 	a, err := ask(ctx, asked)
+	err = first.After(err)
 	if err == nil {
 		a.NoteFirst(first)
 		a.ShowErrors(q.Settings.Errors)
@@ -128,6 +129,7 @@ func (db *DB) askFirst(ctx context.Context, ds *dataset, q api.Question) (a *api
 	first, then, err := ds.First(ctx, q)
 	if err == nil && first != nil {
 		a, err = db.Ask(ctx, *first)
+		then.Count = a
 	}
 	return a, then, err
 }

@@ -209,7 +209,7 @@ func TestSettings(t *testing.T) {
 	if !b.Receipt.Free || fmt.Sprint(b.Rows) != fmt.Sprint(a.Rows) || *b.Errors[0][0] <= 30 {
 		t.Errorf("%+v with an error of %v", b, *b.Errors[0][0])
 	}
-	if len(api.SettingNames()) != 10 {
+	if len(api.SettingNames()) != 12 {
 		t.Error(api.SettingNames())
 	}
 }

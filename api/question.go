@@ -35,8 +35,9 @@ type Question struct {
 	// of other servers: see [Makeup]. They are what was released, so they cost nothing.
 	Parts bool
 	// Alone says that nothing may be asked before it: where its limits are to be chosen, whoever
-	// asks has asked for what they are chosen from.
-	Alone bool `json:"-"`
+	// asks has asked for what they are chosen from, and Count is the answer.
+	Alone bool    `json:"-"`
+	Count *Answer `json:"-"`
 	// Chosen says how the limits in Settings were chosen; nil where somebody named them.
 	Chosen *LimitChoice `json:"-"`
 	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
@@ -47,8 +48,9 @@ type Question struct {
 // LimitChoice says in words which limits were chosen, and about which part counts under them.
 type LimitChoice struct {
 	Limits, Share string
-	// People is what they were chosen from, for who has chosen them.
-	People any
+	// People is what they were chosen from, for who has chosen them, on which version of the data.
+	People  any
+	Version uint64
 }
 
 func (c *LimitChoice) String() string {
@@ -301,6 +303,32 @@ func (e *AroundError) Error() string {
 		return e.Text + "; the answers inside are paid for and stay free"
 	}
 	return e.Text
+}
+
+// LimitsError is why a question failed after the count of people that its limits are chosen from
+// was charged. Who asks again does not pay for that once more.
+type LimitsError struct {
+	Err   error
+	Count *Answer
+}
+
+func (e *LimitsError) Error() string { return e.Paid() + e.Err.Error() }
+
+// Paid says what was charged, before what went wrong.
+func (e *LimitsError) Paid() string {
+	return fmt.Sprintf("the count that limits are chosen from was charged epsilon %s (record %d) and stays paid; the question after it "+
+		"was not answered: ", e.Count.Cost.Epsilon.Short(), e.Count.Receipt.Sequence)
+}
+
+func (e *LimitsError) Unwrap() error { return e.Err }
+
+// After is the error of a question after the count that its limits were chosen from: as it is,
+// where that was free.
+func (a *Answer) After(err error) error {
+	if err == nil || a == nil || a.Receipt.Free {
+		return err
+	}
+	return &LimitsError{err, a}
 }
 
 // PriceError is returned for a question that was asked only where it is free, and is not.

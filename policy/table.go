@@ -245,6 +245,10 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	if hasGroups {
 		t.MaxGroups, t.AutoGroups = r.limit(groups, "max_groups", maxGroups, mostAutoGroups, maxGroupsMeans)
 	}
+	if t.Auto() && t.UnitColumn == "" {
+		r.at(f.at, "auto counts people by a column of the table that names the person, and the path to the unit %s has %d steps; write "+
+			"numbers for max_rows and max_groups", unit, len(t.Path))
+	}
 }
 
 // Auto reports whether a limit of the table is to be chosen.

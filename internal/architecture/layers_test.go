@@ -148,7 +148,7 @@ var narrow = map[string]string{
 	// For data that is made up: people and tables without anybody, a ledger without a disk, and
 	// noise that can be made again.
 	"internal/fakedata": "dp internal/detrand policy",
-	"internal/sandbox": "api dp dp/mech internal/curator internal/detrand internal/engine internal/engine/duckdb " +
+	"internal/sandbox": "api dp/mech internal/curator internal/detrand internal/engine internal/engine/duckdb " +
 		"internal/engine/postquery internal/fakedata internal/ledger/memledger internal/planner/syntax internal/planner/tree policy store",
 	// No listener sees an engine or noise: they ask the dispatcher. The catalogue's interpreter
 	// sees only the tables that it is given.

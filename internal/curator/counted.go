@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/answercache"
@@ -48,8 +49,8 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	}
 	q := &plans[0].Query
 	t, most, filtered := tableOf(q)
-	if t == nil || asksOthers(q) {
-		return
+	if t == nil || asksOthers(q) || slices.ContainsFunc(q.Measures, func(m tree.Measure) bool { return m.Most != nil }) {
+		return // what max_sum cuts, no count of rows tells
 	}
 	kept, error, known := keptRows(plans[0], out)
 	if a.Settings.Counts != "" && len(out.Rows) > 1 {
@@ -57,7 +58,7 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	}
 	// Limits that were chosen come from a profile of these very rows, and not of the whole table.
 	var p *profile.Profile
-	if chosen := a.question.Chosen; chosen != nil {
+	if chosen := a.question.Chosen; chosen != nil && chosen.Version == out.Version.Number {
 		p, _ = chosen.People.(*profile.Profile)
 	}
 	everything, oneGroup := p != nil || !filtered && len(q.Keys) == 0, len(q.PrivateKeys()) == 0 && q.Groups() == 1
@@ -95,9 +96,9 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		out.Notes = append(out.Notes, sayShare(out.Counted, out.Limits))
 	}
 	if len(out.Rows)*len(out.Columns) <= mostWhole {
-		addWhole(plans[0], out, cut)
+		addWhole(plans[0], out, cut, p.Most())
 	}
-	if out.Whole != nil && out.Counted == nil {
+	if out.Whole != nil && out.Counted == nil && len(out.Rows) > 1 { // one row's own note says it
 		out.Notes = append(out.Notes, fmt.Sprintf("what is cut is known if nobody has more than %d rows", p.Most()))
 	}
 }
@@ -187,7 +188,7 @@ func keptRows(p *tree.Plan, a *api.Answer) (kept, error float64, known bool) {
 
 // addWhole adds the intervals that include what limits cut: each of so many rows can have been in
 // any group, and adds to a count 0 or 1, and to a sum a value within the bounds.
-func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range) {
+func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range, known int64) {
 	whole := make([][]*api.Range, len(a.Rows))
 	some := false
 	for i := range a.Rows {
@@ -220,7 +221,8 @@ func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range) {
 	for j, c := range a.Columns {
 		if r := whole[0][j]; r != nil {
 			low, high := r.Rough()
-			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut", c.Name, low, high))
+			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut, if nobody has more than %d rows",
+				c.Name, low, high, known))
 		}
 	}
 }

@@ -11,10 +11,12 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/curator/answercache"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/curator/profile"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,18 +25,26 @@ import (
 // They are chosen from a noisy count of people by how many rows each has in the question, which is
 // a question itself ([planner.SpreadOf]): it is checked, priced, charged and kept like any other,
 // and what is chosen from its answer is post-processing. Who asks has to ask it first, by itself,
-// so that it leaves at its own time. Together the two cost at most what was offered for the one. Of
-// a count that was paid for before, nothing is paid again, and the question has the whole price.
+// so that it leaves at its own time, and hands its answer on ([api.Question.Count]). Together the
+// two cost at most what was offered for the one. Of a count that was paid for before, nothing is
+// paid again, and the question has the whole price.
 type limits struct {
 	question api.Question  // with numbers for limits, or, where there is first, with the policy's
 	first    *api.Question // has to be asked before; nil where nothing has to
 	rest     dp.Amount     // what is left for the question then
 	chooses  bool
+
+	settings api.Settings // without limits that are to be chosen
+	byRows   bool
+	byGroups bool
+	spread   *planner.Spread
+	priced   *pricing.Priced
+	other    *pricing.Priced // with other noise, or nil
 }
 
 // First returns the question that has to be asked before another one, because its limits are to be
 // chosen from the answer, and that other one at what is left of its price. Where nothing has to be
-// asked before, first is nil.
+// asked before, first is nil. Who cannot pay for both pays for neither.
 func (c *Curator) First(ctx context.Context, q api.Question) (first *api.Question, then api.Question, err error) {
 	q, _, holdout := parse(q)
 	if holdout {
@@ -43,6 +53,17 @@ func (c *Curator) First(ctx context.Context, q api.Question) (first *api.Questio
 	l, err := c.chooseLimits(ctx, q)
 	if err != nil || l.first == nil {
 		return nil, q, err
+	}
+	if before, err := c.chargedBefore(ctx, q.Analyst, l.first.Request); err != nil {
+		return nil, q, err
+	} else if !before {
+		err := c.Unaffordable(ctx, q.Analyst, pricing.Cost(l.priced.Purchases))
+		if err != nil && l.other != nil {
+			err = c.Unaffordable(ctx, q.Analyst, pricing.Cost(l.other.Purchases))
+		}
+		if err != nil {
+			return nil, q, err
+		}
 	}
 	q.Epsilon, q.Settings.Epsilon = l.rest, 0
 	return l.first, q, nil
@@ -53,21 +74,74 @@ func (c *Curator) MayChoose(s api.Settings) bool {
 	return s.ChoosesLimits() || slices.ContainsFunc(c.dataset.TableNames(), func(name string) bool { return c.dataset.Tables[name].Auto() })
 }
 
+// goodCount is which part of the price of a count is enough for another one to be taken in its
+// place: who pays little decides nothing for those who pay much.
+const goodCount = 4
+
 func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, error) {
-	same := &limits{question: q}
 	if q.Chosen != nil || !c.MayChoose(q.Settings) {
-		return same, nil
+		return &limits{question: q}, nil
 	}
+	l, err := c.openLimits(ctx, q)
+	if err != nil || !l.chooses {
+		return l, err
+	}
+	price, least := l.priced.Epsilon, c.dataset.Budget.MinEpsilon
+	if q.Count != nil {
+		return l, c.choose(l, price, q.Count)
+	}
+	half := l.priced.Currency.Half(price)
+	count := api.Question{Dataset: q.Dataset, Analyst: q.Analyst, SQL: l.spread.SQL, Epsilon: max(least, half/goodCount), AsOf: q.AsOf,
+		Alone: true, Settings: api.Settings{Stream: "off"}}
+	request := ""
+	if q.Request != "" {
+		request = "limits " + ledger.Hash(q.Request)
+	}
+	answer, known := c.remembered(ctx, count)
+	if known && request != "" { // unless this very question has paid for one, and is asked again
+		before, err := c.chargedBefore(ctx, q.Analyst, request)
+		if err != nil {
+			return nil, err
+		}
+		known = !before
+	}
+	if !known {
+		if half < least {
+			return nil, api.Refuse("ask with a larger dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
+				"half of the price pays for choosing the limits, and epsilon %v is less than a question costs here", half)
+		}
+		count.Epsilon, count.Request = half, request
+		l.first, l.rest = &count, half
+		return l, nil
+	}
+	// What was paid for when the count was paid too is found before anything is paid anew.
+	if count.Epsilon = half; half >= least {
+		at := *l
+		if own, ok := c.remembered(ctx, count); ok && c.paidWith(ctx, count, own) {
+			if err := c.choose(&at, half, own); err != nil {
+				return nil, err
+			}
+			at.question.Epsilon, at.question.Settings.Epsilon = half, 0
+			if _, ok := c.remembered(ctx, at.question); ok {
+				return &at, nil
+			}
+		}
+	}
+	return l, c.choose(l, price, answer)
+}
+
+// openLimits finds out whether a question chooses limits, and from what.
+func (c *Curator) openLimits(ctx context.Context, q api.Question) (*limits, error) {
 	statement, s, _, err := c.planner.prepare(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	byRows, byGroups := chosenBy(c.dataset, statement, s)
 	l := &limits{question: q}
+	l.byRows, l.byGroups = chosenBy(c.dataset, statement, s)
 	for _, n := range []*int64{&l.question.Settings.MaxRows, &l.question.Settings.MaxGroups} {
 		*n = max(*n, 0)
 	}
-	if statement.Empty || statement.Free() || !byRows && !byGroups {
+	if statement.Empty || statement.Free() || !l.byRows && !l.byGroups {
 		return l, nil
 	}
 	l.chooses = true
@@ -78,69 +152,67 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 	case q.Parts:
 		return nil, api.Refuse("set dp.max_rows and dp.max_groups to numbers", "several servers would each choose limits of their own")
 	}
-	spread, err := planner.SpreadOf(c.dataset, textOf(q), statement, c.planner.Options(ctx, s))
-	if err != nil {
+	if l.spread, err = planner.SpreadOf(c.dataset, textOf(q), statement, c.planner.Options(ctx, s)); err != nil {
 		return nil, err
 	}
-	p, _, err := c.planner.prices(textOf(l.question).Key(), statement, l.settings(s))
-	if err != nil {
-		return nil, err
-	}
-	price := p.Epsilon
-	half := p.Currency.Half(price)
-	count := api.Question{Dataset: q.Dataset, Analyst: q.Analyst, SQL: spread.SQL, Epsilon: c.dataset.Budget.MinEpsilon, AsOf: q.AsOf,
-		Alone: true, Settings: api.Settings{Stream: "off"}}
-	answer, ok := c.remembered(ctx, count)
-	if !ok {
-		if half < c.dataset.Budget.MinEpsilon {
-			return nil, api.Refuse("ask with a larger dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
-				"half of the price pays for choosing the limits, and epsilon %v is less than a question costs here", half)
-		}
-		count.Epsilon, count.Free = half, q.Free
-		l.first, l.rest = &count, half
-		return l, nil
-	}
-	people, err := profile.ReadSpread(spread, answer)
-	if err != nil {
-		return nil, err
-	}
-	choose := func(price dp.Amount) (api.Question, error) {
-		at := l.settings(s)
-		at.Epsilon = price
-		p, other, err := c.planner.prices(textOf(q).Key(), statement, at)
-		if err != nil {
-			return api.Question{}, err
-		}
-		noises := []profile.Noise{noiseOf(p)}
-		if other != nil { // which of the two it will be depends on what is left by then, and limits do not
-			noises = append(noises, noiseOf(other))
-		}
-		out := chosen(l.question, p, noises, spread, people, byRows, byGroups)
-		if out.Chosen != nil && !spread.Groups && spread.Unit == nil {
-			out.Chosen.People, err = profile.Read(answer)
-		}
-		return out, err
-	}
-	// What was paid for when the count was paid too is found before anything is paid anew.
-	if half >= c.dataset.Budget.MinEpsilon {
-		q, err := choose(half)
-		if err != nil {
-			return nil, err
-		}
-		q.Epsilon, q.Settings.Epsilon = half, 0
-		if _, ok := c.remembered(ctx, q); ok {
-			l.question = q
-			return l, nil
-		}
-	}
-	l.question, err = choose(price)
+	l.settings = s
+	l.settings.MaxRows, l.settings.MaxGroups = l.question.Settings.MaxRows, l.question.Settings.MaxGroups
+	l.priced, l.other, err = c.planner.prices(textOf(l.question).Key(), statement, l.settings)
 	return l, err
 }
 
-// settings are those of the question without limits that are to be chosen.
-func (l *limits) settings(s api.Settings) api.Settings {
-	s.MaxRows, s.MaxGroups = l.question.Settings.MaxRows, l.question.Settings.MaxGroups
-	return s
+// chargedBefore reports whether an analyst was charged under a request.
+func (c *Curator) chargedBefore(ctx context.Context, analyst, request string) (bool, error) {
+	if request == "" {
+		return false, nil
+	}
+	charge, _, _, err := c.ledger.Request(ctx, request)
+	return charge != nil && charge.Analyst == analyst && charge.Dataset == c.dataset.Name, err
+}
+
+// paidWith reports whether the answer to a count was paid for at the price that the count names,
+// and is not made of a dearer one: whether it is as noisy as that.
+func (c *Curator) paidWith(ctx context.Context, count api.Question, answer *api.Answer) bool {
+	a, err := c.newRequest(ctx, count, answercache.Horizon{AsOf: count.AsOf, Spoken: true})
+	if err != nil {
+		return false
+	}
+	defer a.close()
+	for _, p := range []*pricing.Priced{a.Priced, a.other} {
+		if p == nil || len(answer.Errors) == 0 {
+			continue
+		}
+		b, own := p.Purchases[0], answer.Errors[0][len(answer.Columns)-1]
+		if own != nil && *own == pricing.Scaled(big.NewInt(b.Noise[0].HalfWidth(p.Beta())), b.Query.Measures[0].Step()) {
+			return true
+		}
+	}
+	return false
+}
+
+// choose sets the limits for a price, from the answer to the count.
+func (c *Curator) choose(l *limits, price dp.Amount, count *api.Answer) error {
+	people, err := profile.ReadSpread(l.spread, count)
+	if err != nil {
+		return err
+	}
+	at := l.settings
+	at.Epsilon = price
+	p, other, err := c.planner.prices(textOf(l.question).Key(), l.priced.Statement, at)
+	if err != nil {
+		return err
+	}
+	noises := []profile.Noise{noiseOf(p)}
+	if other != nil { // which of the two it will be depends on what is left by then, and limits do not
+		noises = append(noises, noiseOf(other))
+	}
+	l.question = chosen(l.question, p, noises, l.spread, people, l.byRows, l.byGroups)
+	// Only where there are no groups has the count all of a person's rows.
+	if l.question.Chosen != nil && l.spread.Unit == nil && len(p.Statement.Plans[0].Query.Keys) == 0 {
+		l.question.Chosen.Version = count.Version.Number
+		l.question.Chosen.People, err = profile.Read(count)
+	}
+	return err
 }
 
 // chosenBy reports which limits of a statement are to be chosen: those that the settings say, and
@@ -215,8 +287,11 @@ func chosen(
 	}
 	q.Chosen = &api.LimitChoice{Limits: strings.Join(named, " and ") + " chosen for the least error, of noise and of what is cut",
 		Share: fmt.Sprintf("about %s of the %s count", percentages(best.Least, best.Most), what)}
+	if best.Above {
+		q.Chosen.Share = fmt.Sprintf("at most %.0f %% of the %s count: people have more than the largest limit", 100*best.Most, what)
+	}
 	if !best.Told {
-		q.Chosen.Share = "at this price nobody could be told from the noise"
+		q.Chosen.Share = "at this price nobody could be told from the noise, so that it is not known how much counts"
 	}
 	return q
 }

@@ -25,10 +25,13 @@ func askChoosing(t *testing.T, w *curatortest.World, q api.Question) (first, a *
 		t.Fatal(q.SQL, err)
 	}
 	if before != nil {
-		before.Request = curatortest.FreshID()
+		if before.Request == "" {
+			before.Request = curatortest.FreshID()
+		}
 		if first, err = w.Ask(t.Context(), *before); err != nil {
 			t.Fatal(before.SQL, err)
 		}
+		then.Count = first
 	}
 	then.Request = curatortest.FreshID()
 	if a, err = w.Ask(t.Context(), then); err != nil {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
@@ -43,6 +45,23 @@ func SpreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options) (
 		return nil, syntax.Refuse(-1, insteadOfAuto,
 			"limits can only be chosen for a SELECT by itself, without others inside of it or around it")
 	}
+	for _, sums := range []bool{true, false} { // rows can be counted where sums of them cannot
+		out, err := spreadOf(ds, text, st, o, sums)
+		if err == nil {
+			if _, err = PrepareText(ds, syntax.Open(out.SQL, nil), o); err == nil {
+				return out, nil
+			}
+		}
+		var r *api.Refusal
+		if errors.As(err, &r) && r.Instead == insteadOfAuto {
+			return nil, err
+		}
+	}
+	return nil, syntax.Refuse(-1, insteadOfAuto,
+		"limits cannot be chosen here, because people cannot be counted by their rows in this question")
+}
+
+func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, sums bool) (*Spread, error) {
 	q := &st.Plans[0].Query
 	o.MaxRows, o.MaxGroups = 0, 0
 	s, err := text.SelectOf(ds.Name)
@@ -82,7 +101,7 @@ func SpreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options) (
 	}
 	out.Most = q.MaxRows()
 	n, most := "n", out.Most
-	if sum := onlySum(q, s.TargetList); sum != nil && q.Measures[0].Most == nil {
+	if sum := onlySum(q, s.TargetList); sums && sum != nil && q.Measures[0].Most == nil {
 		t := q.Measures[0].Arg.Type()
 		out.Unit = new(big.Rat).SetInt(expr.MaxAbs(t))
 		out.Unit.Mul(out.Unit, t.Step).Quo(out.Unit, big.NewRat(sumParts, 1))
@@ -97,14 +116,17 @@ func SpreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options) (
 		}
 	}
 	out.Rows = Edges(most, 2)
-	out.SQL, err = out.write(inner, s.WithClause, n)
+	place := "dp_inner"
+	for strings.Contains(strings.ToLower(text.SQL()), place) {
+		place += "_"
+	}
+	out.SQL, err = out.write(inner, s.WithClause, n, place)
 	return out, err
 }
 
 // write puts the SELECTs around the inner one, which has a row for each person, or for each person
-// and group.
-func (sp *Spread) write(inner *pg.SelectStmt, with *pg.WithClause, n string) (string, error) {
-	const place = "dp_inner"
+// and group. Place is a name that nothing else has.
+func (sp *Spread) write(inner *pg.SelectStmt, with *pg.WithClause, n, place string) (string, error) {
 	rows := sp.list(sp.Rows, sp.Unit)
 	text := fmt.Sprintf("SELECT width_bucket(%s, ARRAY[%s]) AS cell, COUNT(*) FROM %s AS person GROUP BY 1 ORDER BY 1", n, rows, place)
 	if sp.Groups {
@@ -171,6 +193,9 @@ func onlySum(q *tree.Query, targets []*pg.Node) (sum *pg.Node) {
 	}
 	for _, n := range targets {
 		syntax.EachNode(n, func(x *pg.Node) bool {
+			if x.GetSubLink() != nil { // its SUM is of other rows
+				return false
+			}
 			if f := x.GetFuncCall(); f != nil && functionName(f) == "sum" {
 				sum = x
 			} else if f != nil && isPersonal(functionName(f)) {

@@ -98,6 +98,7 @@ type Problem struct {
 	Code     string        // the SQLSTATE of a refusal that has one
 	Differs  string        // what is another one than that which was charged under the same name
 	Price    *api.Explanation
+	Before   string // what was charged before it; begins what is told
 }
 
 // Describer is an error that says itself what it means.
@@ -165,6 +166,10 @@ func ofQuestion(err, _ error) Problem {
 		if e.Position >= 0 {
 			p.Position = new(e.Position)
 		}
+		return p
+	case *api.LimitsError:
+		p := Of(e.Err)
+		p.Spent, p.Before = Something, e.Paid()
 		return p
 	case *api.PriceError:
 		return Problem{Kind: Priced, Spent: Nothing, Detail: e.Error(), Price: e.Explanation}

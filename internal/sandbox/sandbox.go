@@ -17,7 +17,6 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
@@ -102,24 +101,25 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 }
 
 // askBoth asks a question, and before it what its limits are chosen from, where they are. The cost
-// is that of both.
+// is the price of both.
 func askBoth(ctx context.Context, c *curator.Curator, q api.Question) (*api.Answer, error) {
 	first, then, err := c.First(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	var before dp.Cost
-	if first != nil {
-		first.Request = "limits"
-		people, err := c.Ask(ctx, *first)
-		if err != nil {
-			return nil, err
-		}
-		before = people.Cost
+	if first == nil {
+		return c.Ask(ctx, then)
+	}
+	both, err := c.Explain(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if then.Count, err = c.Ask(ctx, *first); err != nil {
+		return nil, err
 	}
 	a, err := c.Ask(ctx, then)
 	if err == nil {
-		a.Cost = a.Cost.Add(before)
+		a.Cost = both.Cost
 	}
 	return a, err
 }

@@ -171,6 +171,21 @@ func (s *DatasetAccounts) Takes(ctx context.Context, analyst string, window uint
 	return parts, nil
 }
 
+// Unaffordable returns the error of a charge that would be refused now, a [*ledger.BudgetError], or
+// nil.
+func (s *DatasetAccounts) Unaffordable(ctx context.Context, analyst string, cost dp.Cost) error {
+	_, balances, err := s.balances(ctx, analyst, 0)
+	if err != nil {
+		return err
+	}
+	for _, b := range balances {
+		if !b.Spent.Add(cost).Fits(b.Limit) {
+			return s.Advise(ctx, analyst, &ledger.BudgetError{Account: b.Account, Want: cost, Left: b.Left()})
+		}
+	}
+	return nil
+}
+
 // Affords reports whether all accounts of an analyst admit a cost now.
 func (s *DatasetAccounts) Affords(ctx context.Context, analyst string, cost dp.Cost) (bool, error) {
 	if cost == (dp.Cost{}) {

@@ -15,6 +15,7 @@ import (
 type Spread struct {
 	rows, groups []interval
 	people       [][]float64 // of a cell of rows and one of groups
+	reaches      bool        // people have as many rows as the largest limit, and perhaps more
 	deviation    float64     // about the standard deviation of each of people
 }
 
@@ -84,6 +85,7 @@ func (s *Spread) drop() {
 		}
 	}
 	keep := told(byRows, s.deviation*math.Sqrt(float64(len(s.groups))))
+	s.reaches = keep == len(s.rows)
 	for i := keep; i < len(s.rows); i++ {
 		clear(s.people[i])
 	}
@@ -145,9 +147,10 @@ func (n Noise) at(rows, groups float64) float64 {
 type Choice struct {
 	Rows, Groups float64
 	// Least and Most are about which part of what is asked for counts. Told says whether anybody
-	// can be told from the noise at all.
+	// can be told from the noise at all, and Above that people may have more rows than any limit
+	// lets count: then Most is more than counts.
 	Least, Most float64
-	Told        bool
+	Told, Above bool
 	Error       float64 // about how far a group's number is off
 }
 
@@ -171,6 +174,7 @@ func (s *Spread) Choose(noise Noise, rows, groups []float64, of float64) Choice 
 		}
 		best.Least, best.Most = min(best.Least, part), max(best.Most, part)
 	}
+	best.Above = s.reaches
 	return best
 }
 

@@ -79,20 +79,13 @@ func Read(a *api.Answer) (*Profile, error) {
 
 // drop leaves out the cells from twice as many rows on as the last cell that can be told from an
 // empty one: the noise of all of them, times their many rows, would be all that is seen. What is
-// said then is said of people with at most [Profile.Most] rows. Twice the error of one cell is more
-// than noise makes of one; of some 40, far from all people, one is so large in every twentieth
-// profile, and what it said would be wrong by far.
+// said then is said of people with at most [Profile.Most] rows.
 func (p *Profile) drop() {
-	keep := 0
+	people, error := make([]float64, len(p.Cells)), 0.0
 	for i, c := range p.Cells {
-		errors := 2.0
-		if i > keep+4 {
-			errors = 3
-		}
-		if c.People > errors*c.Error {
-			keep = i + 1
-		}
+		people[i], error = c.People, max(error, c.Error)
 	}
+	keep := told(people, error/2)
 	if keep > 0 {
 		keep = min(len(p.Cells), keep+2)
 	}

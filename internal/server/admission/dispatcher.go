@@ -75,6 +75,7 @@ func (d *Dispatcher) DB() *discreet.DB { return d.db }
 // A question whose limits are to be chosen from an answer that nobody has paid for yet asks for
 // that one first. The two are two questions, each with its turn, and each leaves at its own time.
 func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
+	q.Request = Request(q.Analyst, q.Request)
 	if !q.Alone && !q.Free {
 		first, then, err := d.first(ctx, q)
 		if err != nil {
@@ -86,11 +87,12 @@ func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (*api.Answer, erro
 			if err != nil {
 				return nil, err
 			}
+			q.Count = before
 			a, err := d.askAlone(ctx, q)
 			if err == nil {
 				a.NoteFirst(before)
 			}
-			return a, err
+			return a, before.After(err)
 		}
 	}
 	return d.askAlone(ctx, q)
@@ -118,7 +120,6 @@ func (d *Dispatcher) askAlone(ctx context.Context, q api.Question) (*api.Answer,
 	q.Alone = true
 	var a *api.Answer
 	var price *api.PriceError
-	q.Request = Request(q.Analyst, q.Request)
 	e := d.entry("ask", q)
 	if q.Free {
 		e.kind = "free"

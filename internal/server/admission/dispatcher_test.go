@@ -16,6 +16,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/problem"
 )
 
 // What is asked only where it is free begins and leaves on a tick, whatever comes of it: a kept
@@ -499,7 +500,11 @@ func TestDeclaredSizes(t *testing.T) {
 // for before the other one begins, which is not asked where the first one fails.
 func TestLimitsAreChosenFirst(t *testing.T) {
 	broken := errors.New("broken")
-	for _, fails := range []error{nil, broken} {
+	for _, at := range []string{"nowhere", "how many rows", "how much"} {
+		var fails error
+		if at != "nowhere" {
+			fails = broken
+		}
 		var asked []string
 		l := fake{
 			first: func(q api.Question) (*api.Question, api.Question, error) {
@@ -509,8 +514,11 @@ func TestLimitsAreChosenFirst(t *testing.T) {
 			},
 			ask: func(_ context.Context, q api.Question) (*api.Answer, error) {
 				asked = append(asked, fmt.Sprint(q.SQL, " for ", int64(q.Epsilon), " alone ", q.Alone))
-				if q.SQL == "how many rows" && fails != nil {
+				if q.SQL == at {
 					return nil, fails
+				}
+				if q.SQL == "how much" && len(asked) == 2 && q.Count.Receipt.Sequence != 1 {
+					t.Error("it does not know what its limits are chosen from")
 				}
 				a := paidFor()
 				a.Receipt.Sequence = uint64(len(asked))
@@ -522,18 +530,22 @@ func TestLimitsAreChosenFirst(t *testing.T) {
 		if !errors.Is(err, fails) {
 			t.Fatal(err)
 		}
+		if p := problem.Of(err); (at == "how much") != (p.Spent == problem.Something && strings.Contains(p.Before, "(record 1)")) {
+			t.Errorf("stopped at %s: %+v", at, p)
+		}
 		want := []string{"how many rows for 1 alone true"}
-		if fails == nil {
+		if at != "how many rows" {
 			want = append(want, "how much for 2 alone true")
-			if a.Receipt.Sequence != 2 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "(record 1)") {
-				t.Errorf("record %d, notes %q", a.Receipt.Sequence, a.Notes)
-			}
+		}
+		if fails == nil && (a.Receipt.Sequence != 2 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "(record 1)")) {
+			t.Errorf("record %d, notes %q", a.Receipt.Sequence, a.Notes)
 		}
 		if !slices.Equal(asked, want) {
 			t.Errorf("asked %q", asked)
 		}
 		asked = nil
-		if _, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "how much", Alone: true}); err != nil || len(asked) != 1 {
+		_, err = d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "how much", Alone: true})
+		if (err != nil) != (at == "how much") || len(asked) != 1 {
 			t.Errorf("a question that is asked alone: %q, %v", asked, err)
 		}
 	}

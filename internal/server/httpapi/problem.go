@@ -208,6 +208,7 @@ func ProblemOf(err error) *Problem {
 	case problem.Request:
 		out.Detail += p.Differs
 	}
+	out.Detail = p.Before + out.Detail
 	if p.Retry > 0 || p.Kind == problem.Limited {
 		out.header = http.Header{"Retry-After": {retryAfter(p.Retry)}}
 	}

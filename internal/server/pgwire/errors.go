@@ -201,6 +201,7 @@ func toWireError(ctx context.Context, err error) *wireError {
 		e.message, e.hint = "it is not known whether this was written to the ledger, so nothing may be released; it may have been charged",
 			sameNames
 	}
+	e.message = p.Before + e.message
 	return e
 }
 
