@@ -304,8 +304,9 @@
 //	             about the world, and not from the data. Both are whole multiples of the
 //	             granularity, at most 2^53 of them away from 0. Without
 //	             bounds a column can be counted and compared, not summed.
-//	bounds_from  data, where the bounds were read off the data after all. It
-//	             changes nothing and is there to be warned about.
+//	bounds_from  data, where the bounds or max_sum were read off the data
+//	             after all. It changes nothing and is there to be warned
+//	             about.
 //	granularity  the step that values are rounded to: for a decimal, required
 //	             with bounds; for an integer, a whole number and 1 by default.
 //	             A date's is one day, a timestamp's one microsecond.

@@ -25,6 +25,7 @@ type cli struct {
 	Demo       labcmd.DemoCmd        `cmd:"" help:"See Discreet at work on a made-up hospital, in under 30 seconds."`
 	Init       ownercmd.InitCmd      `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
 	Check      ownercmd.CheckCmd     `cmd:"" help:"Check a policy, and the data against it."`
+	Rehearse   ownercmd.RehearseCmd  `cmd:"" charges:"never" help:"Show the owner the exact answers to questions, and how far off private ones are."`
 	Prepare    ownercmd.PrepareCmd   `cmd:"" charges:"never" help:"Store tables by person, which makes questions about them faster."`
 	Query      querycmd.QueryCmd     `cmd:"" help:"Ask a question and pay for the answer."`
 	Explain    querycmd.ExplainCmd   `cmd:"" help:"Show what a question would cost and how exact its answer would be. Free."`

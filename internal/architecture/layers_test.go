@@ -183,6 +183,10 @@ var narrow = map[string]string{
 	"internal/federate": "api dp/mech",
 	// For one program, which brings its own numbers: noise and mechanisms, and nobody else's data.
 	"internal/lab/workbench": "api client dp dp/mech dp/noise internal/lab/workload internal/mechanism/learn",
+	// For the owner, who sees the data: exact answers, and noise that is never released.
+	"internal/lab/rehearse": "api dp dp/mech dp/noise internal/curator internal/curator/answers internal/curator/budgets " +
+		"internal/curator/pricing internal/engine internal/ledger/memledger internal/planner internal/planner/syntax " +
+		"internal/planner/tree policy store",
 	// Groups of commands do not see one another, but for a demonstration that reads prices as a
 	// comparison of trainings does.
 	"cmd/discreet/internal/console": "internal/problem api client dp internal/lab/chart internal/lab/workload internal/ledger/openledger " +
@@ -191,13 +195,13 @@ var narrow = map[string]string{
 		"internal/lab/chart internal/lab/enumerate internal/lab/hospital internal/lab/lockstep internal/lab/survey " +
 		"internal/lab/traindemo internal/lab/workbench internal/lab/workload internal/ledger/sqlite internal/privacyloss " +
 		"internal/render ledger",
-	"cmd/discreet/internal/ownercmd": ". api cmd/discreet/internal/console dp internal/curator/budgets internal/curator/policycheck " +
-		"internal/engine internal/engine/duckdb internal/engine/trino internal/lab/hospital internal/ledger/anchor " +
-		"internal/ledger/chain internal/ledger/openledger internal/ledger/replay internal/mechanism/learn/model internal/ownerkey " +
-		"internal/policywords internal/render internal/sandbox internal/server internal/server/admission internal/server/agent " +
-		"internal/server/httpapi internal/server/openid internal/server/users internal/server/web internal/source/policydraft " +
-		"internal/source/trinotables " +
-		"internal/version ledger policy",
+	"cmd/discreet/internal/ownercmd": ". api cmd/discreet/internal/console cmd/discreet/internal/prompt dp " +
+		"internal/curator/budgets internal/curator/policycheck internal/engine internal/engine/duckdb internal/engine/trino " +
+		"internal/lab/hospital internal/lab/rehearse internal/ledger/anchor internal/ledger/chain internal/ledger/openledger " +
+		"internal/ledger/replay internal/mechanism/learn/model internal/ownerkey internal/policywords internal/render " +
+		"internal/sandbox internal/server internal/server/admission internal/server/agent internal/server/httpapi internal/server/openid " +
+		"internal/server/users internal/server/web internal/source/policydraft internal/source/trinotables internal/version ledger " +
+		"policy",
 	"cmd/discreet/internal/prompt": "api policy",
 	"cmd/discreet/internal/querycmd": ". api client cmd/discreet/internal/console cmd/discreet/internal/prompt dp " +
 		"internal/curator/budgets internal/curator/profile internal/lab/chart internal/lab/workbench " +
@@ -220,15 +224,19 @@ var forbidden = map[string]string{
 	"math/rand":    "",
 	"math/rand/v2": "",
 	// Noise that can be made again hides nothing, and a ledger without a disk forgets what was
-	// spent: they are for data that is made up.
+	// spent: they are for data that is made up, and the second for the owner, who sees the data.
 	module + "/internal/detrand": "internal/fakedata internal/lab/density internal/lab/holdoutdemo internal/lab/lockstep " +
 		"internal/lab/omopdata internal/lab/traindemo internal/sandbox internal/test/curatortest internal/test/daily " +
 		"internal/test/generate internal/test/ledgertest",
-	module + "/internal/ledger/memledger": "internal/lab/lockstep internal/sandbox",
+	module + "/internal/ledger/memledger": "internal/lab/lockstep internal/lab/rehearse internal/sandbox",
 	// Noise without a mechanism is for what has data of its own; the library chooses its source.
-	module + "/dp/noise": ". dp/mech internal/detrand internal/lab/audit internal/lab/stat internal/lab/survey internal/lab/workbench",
+	module + "/dp/noise": ". dp/mech internal/detrand internal/lab/audit internal/lab/rehearse internal/lab/stat " +
+		"internal/lab/survey internal/lab/workbench",
 	// Whoever has a curator has what its sessions have of it; see TestSealedStaysSealed.
-	module + "/internal/curator": ". internal/curator/policycheck internal/lab/lockstep internal/sandbox internal/test/curatortest",
+	module + "/internal/curator": ". internal/curator/policycheck internal/lab/lockstep internal/lab/rehearse internal/sandbox " +
+		"internal/test/curatortest",
+	// What shows exact figures is for the owner's command, and nobody else has a way to it.
+	module + "/internal/lab/rehearse": "cmd/discreet/internal/ownercmd",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
 	module + "/internal/sealed": "dp/mech internal/engine internal/test/reference internal/engine/sqlengine internal/lab/lockstep " +
@@ -399,6 +407,8 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/policy", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/internal/server", Imports: []string{module + "/internal/engine/duckdb"}},
 		{ImportPath: module + "/internal/server", Imports: []string{module + "/internal/curator"}},
+		{ImportPath: module + "/internal/server/agent", Imports: []string{module + "/internal/lab/rehearse"}},
+		{ImportPath: module + "/cmd/discreet/internal/querycmd", Imports: []string{module + "/internal/lab/rehearse"}},
 		{ImportPath: module + "/internal/lab/workbench", Imports: []string{module + "/internal/engine/duckdb"}},
 		{ImportPath: module + "/utils"},
 	} {

@@ -1,7 +1,8 @@
 // Package sealed keeps exact aggregates of private data from being printed, logged or encoded by
 // accident. An engine seals what it computed, a mechanism opens it to add noise, and everything
-// between them passes on a value that shows itself as "[exact]" and nothing else. A test in
-// internal/architecture names the packages that may import this one.
+// between them passes on a value that shows itself as "[exact]" and nothing else. A rehearsal opens
+// it to show it to the owner. A test in internal/architecture names the packages that may import
+// this one, and those that may open a value.
 package sealed
 
 import (

@@ -1,6 +1,6 @@
-// Package memledger is a ledger for data that is made up: it decides as every ledger does, in
-// memory, and is forgotten. What it lacks is a disk, an owner and a second caller: nothing that it
-// says counts for anybody's data.
+// Package memledger is a ledger for data that is made up, and for answers that nobody gets but the
+// owner: it decides as every ledger does, in memory, and is forgotten. What it lacks is a disk, an
+// owner and a second caller: nothing that it says counts for anybody's data.
 package memledger
 
 import (
