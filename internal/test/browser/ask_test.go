@@ -211,18 +211,18 @@ func newcomer(t *testing.T, w *world) {
 // chooses: limits choose themselves where somebody wants that, within the price at the button; and
 // what then is known to be cut is not shown with a tight interval alone.
 func chooses(t *testing.T, w *world) {
-	tb := w.open(t, "/ask?dataset=trips&epsilon=1", "ben")
+	tb := w.open(t, "/ask?dataset=trips&epsilon=0.5", "ben")
 	tb.write("SELECT COUNT(*) AS n FROM trips")
 	tb.priced()
 	tb.click(".choose input", "")
 	tb.until("the address says so", `() => location.search.includes('auto=limits')`)
-	tb.until("nobody knows the error yet", `() => /^ε 1, enough/.test(document.querySelector('.run .price')?.innerText)`)
+	tb.until("nobody knows the error yet", `() => /^ε 0.5, enough/.test(document.querySelector('.run .price')?.innerText)`)
 	tb.click("button", "^Run$")
 	tb.reads("[Mm]ax_rows [0-9]+ chosen for the least error")
 	tb.reads(`The count that limits were chosen from cost epsilon 0\.\d+, once \(record \d+\)`)
 	tb.until("it is free from then on", `() => /^free/.test(document.querySelector('.run .price')?.innerText)`)
 	tb.click(".choose input", "")
-	tb.until("the usual limits are back, and what was paid counts", `() => /^ε 0.5 ±/.test(document.querySelector('.run .price')?.innerText)`)
+	tb.until("the usual limits are back, and what was paid counts", `() => /^ε 0[.][0-9]+ ±/.test(document.querySelector('.run .price')?.innerText)`)
 	tb.click("button", "^Run$")
 	tb.until("it warns", `() => /of the rows count/.test(document.querySelector('.result.little .notice.bad.cut')?.innerText)`)
 	tb.until("both intervals are there", `() => /with what is cut/.test(document.querySelector('.figure')?.innerText)`)

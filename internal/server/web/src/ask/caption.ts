@@ -33,7 +33,7 @@ export function limitsOf(answer: Answer): string {
 }
 
 // notesOf are the notes that limitsOf does not say.
-export const notesOf = (answer: Answer) => answer.notes.filter(n => !answer.limits.counted || !/ of the rows count | with what is cut$/.test(n))
+export const notesOf = (answer: Answer) => answer.notes.filter(n => !answer.limits.counted || !/ of the rows count | with what is cut, if nobody has more than /.test(n))
 
 // asideOf is what has no place on an axis, such as a total: the rows without a key.
 export function asideOf(answer: Answer, shape: Shape, column: number): string {
