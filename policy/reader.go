@@ -454,6 +454,10 @@ func (r *reader) limit(n element, key string, most, chosen int64, means string) 
 	if n.node.Kind == yaml.ScalarNode && n.node.Value == "auto" {
 		return chosen, true
 	}
+	if n.node.Kind == yaml.ScalarNode && strings.EqualFold(strings.TrimSpace(n.node.Value), "auto") {
+		r.at(n, "write %s: auto, in small letters", key)
+		return 0, false
+	}
 	limit, _ = r.whole(n, key, most, means)
 	return limit, false
 }

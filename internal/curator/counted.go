@@ -44,6 +44,10 @@ func (c *Curator) Profile(ctx context.Context, analyst string, t *policy.Table, 
 // what was released, and of nothing else.
 func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	plans := a.Priced.Statement.Plans
+	if out.Cut && slices.ContainsFunc(plans, cutsAverages) {
+		out.Notes = append(out.Notes, "an average is drawn to an end of its bounds by people with more rows than count, and can be far off: "+
+			"raise dp.max_rows, or set it to auto")
+	}
 	if !out.Cut || a.outer != nil || len(plans) != 1 {
 		return
 	}
@@ -101,6 +105,12 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	if out.Whole != nil && out.Counted == nil && len(out.Rows) > 1 { // one row's own note says it
 		out.Notes = append(out.Notes, fmt.Sprintf("what is cut is known if nobody has more than %d rows", p.Most()))
 	}
+}
+
+// cutsAverages reports whether limits cut what averages are made of: a sum of distances from the
+// middle of the bounds, and a count, each by itself.
+func cutsAverages(p *tree.Plan) bool {
+	return p.Query.Bounded() && slices.ContainsFunc(p.Stats, func(s tree.Stat) bool { return s.Kind == tree.AverageStat })
 }
 
 // tableOf is the one table that a question reads, how many rows of a person count, and whether it

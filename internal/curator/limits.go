@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
@@ -286,9 +287,10 @@ func chosen(
 		what = "sums"
 	}
 	q.Chosen = &api.LimitChoice{Limits: strings.Join(named, " and ") + " chosen for the least error, of noise and of what is cut",
-		Share: fmt.Sprintf("about %s of the %s count", percentages(best.Least, best.Most), what)}
+		Share: fmt.Sprintf("about %s of the %s count, if nobody has more than %s", percentages(best.Least, best.Most), what,
+			strconv.FormatFloat(best.Known, 'f', -1, 64))}
 	if best.Above {
-		q.Chosen.Share = fmt.Sprintf("at most %.0f %% of the %s count: people have more than the largest limit", 100*best.Most, what)
+		q.Chosen.Share = fmt.Sprintf("at most %.0f %% of the %s count: people may have many times the largest limit", 100*best.Most, what)
 	}
 	if !best.Told {
 		q.Chosen.Share = "at this price nobody could be told from the noise, so that it is not known how much counts"

@@ -236,6 +236,20 @@ func TestShareOfLargestLimit(t *testing.T) {
 	}
 }
 
+// An average of people who are cut is told to be drawn to an end of its bounds, and one of nobody
+// who is cut is not.
+func TestCutAverages(t *testing.T) {
+	w := crowded(t, 200, 1)
+	for sql, cut := range map[string]bool{"SELECT AVG(cost) FROM visits": true, "SELECT AVG(age) FROM patients": false,
+		"SELECT COUNT(*), SUM(cost) FROM visits": false} {
+		a, err := w.AskAs("ana", sql, curatortest.Amount("0.5"))
+		w.Check(err)
+		if strings.Contains(strings.Join(a.Notes, "\n"), "drawn to an end of its bounds") != cut {
+			t.Errorf("%s: %q", sql, a.Notes)
+		}
+	}
+}
+
 // The sum that is counted is the one that is asked for, and not one inside of it.
 func TestSumInside(t *testing.T) {
 	h := hospital.New(2000, 1)

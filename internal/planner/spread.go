@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/meter"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -27,7 +28,7 @@ type Spread struct {
 	// the cell of rows and the count.
 	Groups bool
 	// Rows and Persons are the smallest numbers of rows and of groups of the cells, from the first
-	// one on. What is below is cell 0.
+	// one on, to beyond the largest limits. What is below is cell 0.
 	Rows, Persons []int64
 	// Most is the largest limit on rows that there can be, in what Rows are in.
 	Most int64
@@ -46,14 +47,18 @@ func SpreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options) (
 			"limits can only be chosen for a SELECT by itself, without others inside of it or around it")
 	}
 	for _, sums := range []bool{true, false} { // rows can be counted where sums of them cannot
-		out, err := spreadOf(ds, text, st, o, sums)
+		var out *Spread
+		err := meter.Run(func() (err error) {
+			out, err = spreadOf(ds, text, st, o, sums)
+			return err
+		})
 		if err == nil {
 			if _, err = PrepareText(ds, syntax.Open(out.SQL, nil), o); err == nil {
 				return out, nil
 			}
 		}
 		var r *api.Refusal
-		if errors.As(err, &r) && r.Instead == insteadOfAuto {
+		if !errors.As(err, &r) || meter.Spent(err) || r.Instead == insteadOfAuto { // or it was stopped
 			return nil, err
 		}
 	}
@@ -97,7 +102,7 @@ func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, s
 			inner.TargetList = append(inner.TargetList, target(n, "key"+strconv.Itoa(i+1)))
 			inner.GroupClause = append(inner.GroupClause, ordinalNode(2+i))
 		}
-		out.Persons = Edges(q.MaxGroups(), 1)
+		out.Persons = Edges(beyond*q.MaxGroups(), 1)
 	}
 	out.Most = q.MaxRows()
 	n, most := "n", out.Most
@@ -106,12 +111,12 @@ func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, s
 		out.Unit = new(big.Rat).SetInt(expr.MaxAbs(t))
 		out.Unit.Mul(out.Unit, t.Step).Quo(out.Unit, big.NewRat(sumParts, 1))
 		out.Most *= sumParts
-		most = out.Most
+		most = beyond * out.Most
 		inner.TargetList = append(inner.TargetList, target(sum, "n"))
 		n = "abs(n)"
 	} else {
 		inner.TargetList = append(inner.TargetList, target(pg.MakeFuncCallNode([]*pg.Node{pg.MakeStrNode("dp_rows")}, nil, -1), "n"))
-		if !out.Groups {
+		if most *= beyond; !out.Groups {
 			most = mostRowsOfProfile // so that it is the profile of the table, where there is no condition
 		}
 	}
@@ -161,6 +166,9 @@ func (sp *Spread) list(edges []int64, unit *big.Rat) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// beyond is how much farther than the largest limit people are told apart, to know what that cuts.
+const beyond = 4
 
 // sumParts is into how many parts a row's largest value is divided, for the limits of sums: most
 // values are smaller, and so are most people's sums.

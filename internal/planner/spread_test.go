@@ -1,12 +1,16 @@
 package planner_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/meter"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/verify"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // The question about people's rows is one of theirs: it can be asked, one person is in one group of
@@ -73,6 +77,47 @@ func TestSpread(t *testing.T) {
 		}
 		if _, err := planner.SpreadOf(ds, read, st, planner.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// Whoever hangs up while it is made stops the work on it, and nothing else.
+func TestSpreadIsStopped(t *testing.T) {
+	ds := hospital(t)
+	read := syntax.Open("SELECT ward, SUM(cost) FROM visits WHERE cost > 10 GROUP BY ward", nil)
+	st, err := planner.PrepareText(ds, read, planner.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := planner.SpreadOf(ds, read, st, planner.Options{Meter: meter.New(ctx)}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Numbers that are read in different ways have different names, though they have the same bounds: an
+// answer about one says nothing of the other.
+func TestReadingIsNamed(t *testing.T) {
+	names := map[string]string{}
+	for _, kind := range []string{"type: integer, bounds: [0, 9]", "type: decimal, granularity: 1, bounds: [0, 9]",
+		"type: decimal, granularity: 0.5, bounds: [0, 9]", "type: integer, bounds: [0, 8]"} {
+		p, err := policy.Parse("p.yaml", []byte(`datasets:
+  d: {engine: duckdb, source: d, unit: row, budget: {epsilon: 1, per_query: {default: 0.1}}, analysts: {ana: {}},
+    tables: {t: {columns: {x: {`+kind+`}}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"SELECT COUNT(x) FROM t", "SELECT SUM(x) FROM t WHERE x > 3"} {
+			st, err := planner.Prepare(p.Datasets["d"], text, planner.Options{})
+			if err != nil {
+				t.Fatal(kind, err)
+			}
+			hash := st.Plans[0].Query.Hash()
+			if other := names[hash]; other != "" {
+				t.Errorf("%s: %s and %s have one name", text, kind, other)
+			}
+			names[hash] = kind
 		}
 	}
 }

@@ -14,8 +14,11 @@ import (
 // question has groups, by how many groups.
 type Spread struct {
 	rows, groups []interval
+	counted      []interval  // rows, but for the largest limit: what is above is cut by all
+	unit         float64     // what rows are multiples of
 	people       [][]float64 // of a cell of rows and one of groups
-	reaches      bool        // people have as many rows as the largest limit, and perhaps more
+	known        float64     // how many rows anybody has who can be told from nobody
+	reaches      bool        // people are in the last cell of rows or groups, and may have any number
 	deviation    float64     // about the standard deviation of each of people
 }
 
@@ -25,7 +28,10 @@ func (i interval) middle() float64 { return (i.least + i.most) / 2 }
 
 // ReadSpread reads the answer to a question about people's rows.
 func ReadSpread(of *planner.Spread, a *api.Answer) (*Spread, error) {
-	s := &Spread{rows: intervals(of.Rows, float64(of.Most)), groups: []interval{{1, 1}}}
+	s := &Spread{rows: intervals(of.Rows, math.Inf(1)), counted: intervals(of.Rows, float64(of.Most)), groups: []interval{{1, 1}}, unit: 1}
+	if of.Unit != nil {
+		s.unit, _ = of.Unit.Float64()
+	}
 	keys := 1
 	if of.Groups {
 		s.groups, keys = intervals(of.Persons, math.Inf(1)), 2
@@ -86,6 +92,9 @@ func (s *Spread) drop() {
 	}
 	keep := told(byRows, s.deviation*math.Sqrt(float64(len(s.groups))))
 	s.reaches = keep == len(s.rows)
+	if keep > 0 {
+		s.known = s.rows[keep-1].most
+	}
 	for i := keep; i < len(s.rows); i++ {
 		clear(s.people[i])
 	}
@@ -99,6 +108,7 @@ func (s *Spread) drop() {
 		}
 	}
 	keep = told(byGroups, s.deviation*math.Sqrt(float64(max(1, keep))))
+	s.reaches = s.reaches || keep == len(s.groups)
 	for _, row := range s.people {
 		clear(row[keep:])
 	}
@@ -147,9 +157,10 @@ func (n Noise) at(rows, groups float64) float64 {
 type Choice struct {
 	Rows, Groups float64
 	// Least and Most are about which part of what is asked for counts. Told says whether anybody
-	// can be told from the noise at all, and Above that people may have more rows than any limit
-	// lets count: then Most is more than counts.
+	// can be told from the noise at all; Known is how many rows they have at most, or how large a
+	// sum; and Above says that some may have any number: then Most is more than counts.
 	Least, Most float64
+	Known       float64
 	Told, Above bool
 	Error       float64 // about how far a group's number is off
 }
@@ -160,21 +171,21 @@ func (s *Spread) Choose(noise Noise, rows, groups []float64, of float64) Choice 
 	best, least := Choice{}, math.Inf(1)
 	for _, m := range groups {
 		for _, n := range rows {
-			cut, _ := s.cut(n, m, evenly)
+			cut, _ := s.cut(s.counted, n, m, evenly)
 			if e := math.Hypot(noise.at(n, m), max(0, cut)/of); e < least {
 				least, best = e, Choice{Rows: n, Groups: m, Error: e}
 			}
 		}
 	}
 	for _, spread := range []howSpread{alike, evenly, single} {
-		cut, all := s.cut(best.Rows, best.Groups, spread)
+		cut, all := s.cut(s.rows, best.Rows, best.Groups, spread)
 		part := 1 - min(1, max(0, cut)/max(1, all))
 		if best.Told = all > 0; spread == alike {
 			best.Least, best.Most = part, part
 		}
 		best.Least, best.Most = min(best.Least, part), max(best.Most, part)
 	}
-	best.Above = s.reaches
+	best.Above, best.Known = s.reaches, s.known*s.unit
 	return best
 }
 
@@ -190,8 +201,8 @@ const (
 
 // cut is about how many rows limits leave out, and how many there are. Of what cells do not say it
 // takes the middle.
-func (s *Spread) cut(rows, groups float64, spread howSpread) (out, all float64) {
-	for i, r := range s.rows {
+func (s *Spread) cut(cells []interval, rows, groups float64, spread howSpread) (out, all float64) {
+	for i, r := range cells {
 		for j, g := range s.groups {
 			fullest, in := r.middle(), g.middle()
 			lost := max(0, fullest-rows) // of the fullest

@@ -10,12 +10,13 @@ export function copies(q: Question, who: string, port?: number): [string, string
   const origin = location.origin
   const host = location.hostname
   const error = q.settings?.['dp.error'], price = q.settings?.['dp.epsilon']
-  const wish = error !== undefined ? `error=${error}` : price !== undefined ? `epsilon=${price}` : ''
+  const wish = Object.entries({ ...q.settings, 'dp.error': error, 'dp.epsilon': price }).filter(([, v]) => v !== undefined)
+    .map(([k, v]) => `${k.replace('dp.', '')}=${typeof v === 'string' ? JSON.stringify(v) : v}`).join(', ')
   const sets = Object.entries(q.settings ?? {})
   const body = JSON.stringify(q)
   return [
     ['Python', `import discreet  # a token, from your account page, is in DISCREET_TOKEN\ndb = discreet.connect(${JSON.stringify(origin)}, dataset=${JSON.stringify(q.dataset)})\nprint(db.ask(${python(q.sql)}${wish && ', ' + wish}))`],
-    ['R', `library(discreet)  # a token, from your account page, is in DISCREET_TOKEN\ncon <- discreet_connect(${JSON.stringify(origin)}, dataset = ${JSON.stringify(q.dataset)})\ndiscreet_ask(con, ${JSON.stringify(q.sql)}${wish && ', ' + wish.replace('=', ' = ')})`],
+    ['R', `library(discreet)  # a token, from your account page, is in DISCREET_TOKEN\ncon <- discreet_connect(${JSON.stringify(origin)}, dataset = ${JSON.stringify(q.dataset)})\ndiscreet_ask(con, ${JSON.stringify(q.sql)}${wish && ', ' + wish.replaceAll('=', ' = ')})`],
     ...(port ? [['psql', `psql ${shell(`postgresql://${encodeURIComponent(who)}@${host}:${port}/${encodeURIComponent(q.dataset)}`)} \\\n${sets.map(([k, v]) => `  -c ${shell(`SET ${k} = ${v}`)} \\\n`).join('')}  -c ${shell(q.sql)}`] as [string, string]] : []),
     ['curl', `curl ${origin}/v1/query -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d ${shell(body)}`],
   ]

@@ -114,7 +114,7 @@ export function mount(host: HTMLElement, text: string, hint: string, on: { chang
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => { on.run(); return true } }])),
         // Tab leaves the editor, as it does every other field.
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
-        history(), drawSelection(), highlightSpecialChars(), bracketMatching(), closeBrackets(), autocompletion({ icons: false }),
+        history(), drawSelection(), highlightSpecialChars(), bracketMatching(), closeBrackets(), autocompletion({ icons: false, selectOnOpen: false }),
         typedOver, known.of(language()), syntaxHighlighting(colours), look, EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Question in SQL', spellcheck: 'false', autocapitalize: 'off' }),
         placeholder(hint),
