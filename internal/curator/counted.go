@@ -45,8 +45,8 @@ func (c *Curator) Profile(ctx context.Context, analyst string, t *policy.Table, 
 func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	plans := a.Priced.Statement.Plans
 	if out.Cut && slices.ContainsFunc(plans, cutsAverages) {
-		out.Notes = append(out.Notes, "an average is drawn to an end of its bounds by people with more rows than count, and can be far off: "+
-			"raise dp.max_rows, or set it to auto")
+		out.Notes = append(out.Notes, "an average is drawn to an end of its bounds by people with more rows than count, "+
+			"and can be far off: raise dp.max_rows, or set it to auto")
 	}
 	if !out.Cut || a.outer != nil || len(plans) != 1 {
 		return

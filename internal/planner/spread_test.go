@@ -96,8 +96,8 @@ func TestSpreadIsStopped(t *testing.T) {
 	}
 }
 
-// Numbers that are read in different ways have different names, though they have the same bounds: an
-// answer about one says nothing of the other.
+// Numbers that are read in different ways have different names, though they have the same bounds:
+// an answer about one says nothing of the other.
 func TestReadingIsNamed(t *testing.T) {
 	names := map[string]string{}
 	for _, kind := range []string{"type: integer, bounds: [0, 9]", "type: decimal, granularity: 1, bounds: [0, 9]",

@@ -65,8 +65,8 @@ func format(b *strings.Builder, e Expr, outer ...int) {
 		if c := e.Field.Source; (e.Field.Type.Kind == Date || e.Field.Type.Kind == Timestamp) && c != nil && c.Bounds != nil {
 			fmt.Fprintf(b, "[%s..%s]", c.Show(c.Bounds.LoSteps), c.Show(c.Bounds.HiSteps))
 		} else if e.Field.Type.Kind == Number && c != nil && c.Type == policy.Decimal && e.Field.Type.Step.IsInt() {
-			// The same interval as that of an integer, and another value: what is no integer is read
-			// in other ways, as NULL by one and as a number by the other.
+			// The same interval as that of an integer, and another value: what is no integer is
+			// NULL to one and a number to the other.
 			b.WriteString(" decimal")
 		}
 	case *Literal:
