@@ -192,7 +192,7 @@ func (db *DB) Underway() *underway.File { return db.underway }
 func (db *DB) crashed(ctx context.Context) error {
 	defer db.underway.Forget()
 	for _, name := range db.datasets.ledger.Died() {
-		ds := db.datasets.policy.Datasets[name]
+		ds := db.Policy().Datasets[name]
 		if ds == nil {
 			ds = &policy.Dataset{} // that of another policy: what it bears is not known, so it is what nothing says
 		}

@@ -3,6 +3,7 @@ package discreet
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -24,9 +25,11 @@ type data struct {
 	store  *store.Store // that was brought along, or nil
 	limits duckdb.Limits
 
-	mu     sync.Mutex
-	engine opened
-	ended  bool
+	mu      sync.Mutex
+	engine  opened
+	ended   bool
+	retired bool
+	forget  runtime.Cleanup // where it is retired and open
 }
 
 // opened is an engine that has the data.
@@ -38,6 +41,7 @@ type opened interface {
 	Close() error
 }
 
+// open returns the engine. Who uses it keeps the data alive for as long: see retire.
 func (d *data) open(ctx context.Context) (opened, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,12 +51,21 @@ func (d *data) open(ctx context.Context) (opened, error) {
 	if d.engine != nil {
 		return d.engine, nil
 	}
+	e, err := d.openEngine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.engine = e
+	d.closeWhenForgotten()
+	return e, nil
+}
+
+func (d *data) openEngine(ctx context.Context) (opened, error) {
 	if d.store != nil {
 		e, err := duckdb.OpenStore(ctx, d.policy, *d.store)
-		if err != nil {
+		if err != nil { // not a nil of its own type
 			return nil, err
 		}
-		d.engine = e
 		return e, nil
 	}
 	if err := d.files(); err != nil {
@@ -63,7 +76,6 @@ func (d *data) open(ctx context.Context) (opened, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.engine = e
 		return e, nil
 	}
 	e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
@@ -71,15 +83,31 @@ func (d *data) open(ctx context.Context) (opened, error) {
 		return nil, err
 	}
 	e.GuardReopening(d.files) // a file can become another's while the server runs
-	d.engine = e
 	return e, nil
+}
+
+// retire says that another policy reads the data in another way from now on. Questions under way
+// still need this one, step by step: a step that found it closed would be a failure after a charge.
+// So it is closed when nothing refers to it any more.
+func (d *data) retire() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.retired = true
+	d.closeWhenForgotten()
+}
+
+// closeWhenForgotten is for what is retired and open still. The engine does not refer to the data.
+func (d *data) closeWhenForgotten() {
+	if d.retired && !d.ended && d.engine != nil {
+		d.forget = runtime.AddCleanup(d, func(e opened) { _ = e.Close() }, d.engine)
+	}
 }
 
 // Warm opens the data of all datasets and the labels of their holdouts, which the first question
 // about each would do otherwise. For an owner who starts a server: what is wrong with the data is
 // told to them now, and not to an analyst later.
 func (db *DB) Warm(ctx context.Context) error {
-	for _, name := range db.datasets.policy.Names() {
+	for _, name := range db.Policy().Names() {
 		ds, err := db.datasets.dataset(name)
 		if err != nil {
 			return err
@@ -107,6 +135,7 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer runtime.KeepAlive(ds)
 	e, err := ds.data.open(ctx)
 	if err != nil {
 		return 0, err
@@ -133,6 +162,7 @@ func (d *data) StepsTime(ctx context.Context, n float64) (time.Duration, error) 
 }
 
 func (d *data) publicTime(ctx context.Context, of func(publictime.Machine, publictime.Sizes) time.Duration) (time.Duration, error) {
+	defer runtime.KeepAlive(d)
 	e, err := d.open(ctx)
 	if err != nil {
 		return 0, &api.DataError{Err: err}
@@ -146,6 +176,7 @@ func (d *data) publicTime(ctx context.Context, of func(publictime.Machine, publi
 
 // Version implements [engine.Engine].
 func (d *data) Version(ctx context.Context) (store.Version, error) {
+	defer runtime.KeepAlive(d)
 	var v store.Version
 	e, err := d.open(ctx)
 	if err == nil {
@@ -159,6 +190,7 @@ func (d *data) Version(ctx context.Context) (store.Version, error) {
 
 // Run implements [engine.Engine]. It comes after Version, so the data is open.
 func (d *data) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	defer runtime.KeepAlive(d)
 	e, err := d.open(ctx)
 	if err != nil {
 		return nil, err
@@ -168,6 +200,7 @@ func (d *data) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 
 // Values implements [engine.Engine].
 func (d *data) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
+	defer runtime.KeepAlive(d)
 	e, err := d.open(ctx)
 	if err != nil {
 		return nil, err
@@ -177,6 +210,7 @@ func (d *data) Values(ctx context.Context, table, column string, limit int) ([]p
 
 // Most implements [engine.Engine].
 func (d *data) Most(ctx context.Context, table string, columns []string) (int64, error) {
+	defer runtime.KeepAlive(d)
 	e, err := d.open(ctx)
 	if err != nil {
 		return 0, err
@@ -186,6 +220,7 @@ func (d *data) Most(ctx context.Context, table string, columns []string) (int64,
 
 // Rows implements [engine.Engine].
 func (d *data) Rows(ctx context.Context, table string, limit int) ([][]tree.Value, error) {
+	defer runtime.KeepAlive(d)
 	e, err := d.open(ctx)
 	if err != nil {
 		return nil, err
@@ -195,6 +230,7 @@ func (d *data) Rows(ctx context.Context, table string, limit int) ([][]tree.Valu
 
 // Fetch implements [engine.Engine].
 func (d *data) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (engine.ReadFrom, error) {
+	defer runtime.KeepAlive(d)
 	e, err := d.open(ctx)
 	if err != nil {
 		return engine.ReadFrom{}, err
@@ -205,7 +241,11 @@ func (d *data) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) 
 func (d *data) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.ended {
+		return nil
+	}
 	d.ended = true
+	d.forget.Stop()
 	switch {
 	case d.engine != nil:
 		return d.engine.Close()

@@ -22,7 +22,7 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	if strings.Contains(q.SQL, "$") {
 		text := syntax.Open(q.SQL, q.Parsed)
 		q.Parsed = text
-		if kinds, samples, err = planner.Parameters(ds.data.policy, text); err != nil {
+		if kinds, samples, err = planner.Parameters(ds.policy, text); err != nil {
 			return nil, err
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"weak"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp/mech"
@@ -46,6 +48,7 @@ type DB struct {
 	ownerSocket bool         // the owner may work beside us
 	asOwner     bool         // we work beside whoever has the ledger open
 	progress    func(what string, done, of int64)
+	reloads     reloads
 
 	underwayPath string
 	underway     *underway.File // whose questions are under way; nil where nobody notes it
@@ -57,28 +60,30 @@ type DB struct {
 // datasets are those of a policy, each opened when a question first needs it, and the ledger that
 // all of them are charged in.
 type datasets struct {
-	policy   *policy.Policy
+	policy   atomic.Pointer[policy.Policy] // changed with mu held
 	limits   duckdb.Limits
 	stores   map[string]*store.Store // those that were brought along, by dataset
 	ledger   ledger.Ledger
 	releaser *mech.Releaser
 	incident func(api.Incident)
 
-	mu    sync.Mutex
-	open  map[string]*dataset
-	ids   *noise.Source
-	ended bool
+	mu      sync.Mutex
+	open    map[string]*dataset
+	retired []weak.Pointer[data] // of earlier policies; questions under way may read it
+	ids     *noise.Source
+	ended   bool
 }
 
 type dataset struct {
-	data *data
+	policy *policy.Dataset
+	data   *data
 	*curator.Curator
 }
 
 var errClosed = errors.New("the database is closed")
 
-// Policy returns the policy.
-func (db *DB) Policy() *policy.Policy { return db.datasets.policy }
+// Policy returns the policy, which is another one after [DB.Reload].
+func (db *DB) Policy() *policy.Policy { return db.datasets.policy.Load() }
 
 // Ask answers a question, or says why not: a [*api.Refusal], a [*ledger.BudgetError] or a
 // [*api.PriceError] spent nothing.
@@ -155,7 +160,7 @@ func (db *DB) First(ctx context.Context, q api.Question) (first *api.Question, t
 		return nil, q, err
 	}
 	if first, then, err = ds.First(ctx, asked); err == nil && first != nil {
-		q.Epsilon, q.Settings.Epsilon, q.Now = then.Epsilon, 0, then.Now
+		q.Epsilon, q.Settings.Epsilon, q.Now, q.CountOf = then.Epsilon, 0, then.Now, then.CountOf
 	}
 	return first, q, err
 }
@@ -202,11 +207,12 @@ func (a *Accounts) Budget(ctx context.Context, name string) ([]api.Account, erro
 
 // find returns the policy of a dataset; of the only one, where no name is given.
 func (d *datasets) find(name string) (*policy.Dataset, error) {
-	names := d.policy.Names()
+	p := d.policy.Load()
+	names := p.Names()
 	if name == "" && len(names) == 1 {
 		name = names[0]
 	}
-	if ds, ok := d.policy.Datasets[name]; ok {
+	if ds, ok := p.Datasets[name]; ok {
 		return ds, nil
 	}
 	reason := fmt.Sprintf("there is no dataset %q", name)
@@ -218,23 +224,28 @@ func (d *datasets) find(name string) (*policy.Dataset, error) {
 
 // dataset returns the curator of a dataset.
 func (d *datasets) dataset(name string) (*dataset, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	ds, err := d.find(name)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.ended {
 		return nil, errClosed
 	}
 	if open := d.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	from := &data{policy: ds, files: func() error { return policycheck.Files(d.policy) }, limits: d.limits, store: d.stores[ds.Name]}
-	open := &dataset{from, curator.New(ds, from, d.ledger, d.releaser)}
+	from := d.dataOf(ds)
+	open := &dataset{ds, from, curator.New(ds, from, d.ledger, d.releaser)}
 	open.OnIncident(d.incident)
 	d.open[ds.Name] = open
 	return open, nil
+}
+
+// dataOf returns the data of a dataset, which is not open yet.
+func (d *datasets) dataOf(ds *policy.Dataset) *data {
+	return &data{policy: ds, files: func() error { return policycheck.Files(d.policy.Load()) }, limits: d.limits, store: d.stores[ds.Name]}
 }
 
 // request makes a name that no other question has.
@@ -248,26 +259,35 @@ func (d *datasets) request() string {
 // engine does not react. What is computed afterwards is neither kept nor told.
 func (db *DB) Abandon() error {
 	db.datasets.mu.Lock()
-	defer db.datasets.mu.Unlock()
 	db.datasets.ended = true
+	db.datasets.mu.Unlock()
 	return db.closeLedger()
 }
 
 // Close closes the data and the ledger. Answers are already durable.
 func (db *DB) Close() error {
-	db.datasets.mu.Lock()
-	defer db.datasets.mu.Unlock()
-	db.datasets.ended = true
-	var errs []error
-	for name, ds := range db.datasets.open {
+	errs := db.datasets.close()
+	return errors.Join(append(errs, db.closeLedger())...) // which waits for a reload that finds the data closed
+}
+
+func (d *datasets) close() (errs []error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = true
+	for name, ds := range d.open {
 		errs = append(errs, ds.data.close())
-		delete(db.datasets.stores, name)
+		delete(d.stores, name)
 	}
-	for _, s := range db.datasets.stores { // that no question needed
+	for _, before := range d.retired {
+		if old := before.Value(); old != nil {
+			errs = append(errs, old.close())
+		}
+	}
+	for _, s := range d.stores { // that no question needed
 		errs = append(errs, s.DB.Close())
 	}
-	db.datasets.open, db.datasets.stores = nil, nil
-	return errors.Join(append(errs, db.closeLedger())...)
+	d.open, d.stores = nil, nil
+	return errs
 }
 
 // Remembered answers a question where that is free, from what was paid for before or from what is
@@ -294,8 +314,8 @@ func (db *DB) Remembered(ctx context.Context, q api.Question) (*api.Answer, bool
 // Problems says what is wrong with the policy that its text alone does not tell, and no look at the
 // data either: views that no question can use, and streams that nobody could ask.
 func (db *DB) Problems() []string {
-	out := []string{}
-	for _, err := range []error{policycheck.Views(db.datasets.policy), policycheck.Streams(db.datasets.policy)} {
+	out, p := []string{}, db.Policy()
+	for _, err := range []error{policycheck.Views(p), policycheck.Streams(p)} {
 		if err != nil {
 			out = append(out, err.Error())
 		}

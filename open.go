@@ -27,7 +27,8 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	all := &datasets{stores: map[string]*store.Store{}, open: map[string]*dataset{}, releaser: mech.NewReleaser(noise.NewSource()),
 		ids: noise.NewSource()}
 	db := &DB{Accounts: Accounts{datasets: all}, StreamQuestions: StreamQuestions{all}, HoldoutQuestions: HoldoutQuestions{all},
-		Trainings: Trainings{all}, datasets: all, texts: lru.New[string, *syntax.Text](maxTexts)}
+		Trainings: Trainings{all}, datasets: all, texts: lru.New[string, *syntax.Text](maxTexts),
+		reloads: reloads{turn: make(chan struct{}, 1)}}
 	for _, set := range options {
 		if err := set(db); err != nil {
 			return nil, err
@@ -39,27 +40,30 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if db.datasets.policy == nil {
-		var err error
-		if db.datasets.policy, err = policy.Load(path); err != nil {
+	if db.Policy() == nil {
+		p, err := policy.Load(path)
+		if err != nil {
 			return nil, err
 		}
+		db.datasets.policy.Store(p)
 	}
 	for name := range db.datasets.stores {
-		if db.datasets.policy.Datasets[name] == nil {
+		if db.Policy().Datasets[name] == nil {
 			return nil, fmt.Errorf("there is a store for the dataset %q, but no dataset of that name; the datasets are %s", name,
-				strings.Join(db.datasets.policy.Names(), ", "))
+				strings.Join(db.Policy().Names(), ", "))
 		}
 	}
-	if db.datasets.ledger == nil {
-		if err := db.openLedger(ctx); err != nil {
-			return nil, err
-		}
-		return db, nil
+	if db.reloads.read == nil {
+		db.reloads.read = func() (*policy.Policy, error) { return policy.LoadAgain(db.Policy().Path) }
 	}
-	if err := db.crashed(context.WithoutCancel(ctx)); err != nil {
+	open := db.openLedger
+	if db.datasets.ledger != nil {
+		open = func(ctx context.Context) error { return db.crashed(context.WithoutCancel(ctx)) }
+	}
+	if err := open(ctx); err != nil {
 		return nil, err
 	}
+	db.reloads.turn <- struct{}{}
 	return db, nil
 }
 
@@ -69,18 +73,18 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 func (db *DB) openLedger(ctx context.Context) error {
 	if db.asOwner {
 		// Whoever has it open looks after its anchor, and has counted who died.
-		if l, err := openledger.Dial(db.datasets.policy); l != nil || err != nil {
+		if l, err := openledger.Dial(db.Policy()); l != nil || err != nil {
 			db.datasets.ledger = l
 			return err
 		}
 	}
-	how := openledger.Options{Full: db.full, OwnerSocket: db.ownerSocket}
+	how := openledger.Options{Full: db.full, OwnerSocket: db.ownerSocket, Reload: db.reloadForOwner}
 	if tell := db.progress; tell != nil {
 		how.Tell = func(done, of uint64) { tell("checking the ledger", int64(done), int64(of)) }
 	}
 	done := make(chan error, 1)
 	go func() {
-		l, release, err := openledger.Open(db.datasets.policy, how)
+		l, release, err := openledger.Open(db.Policy(), how)
 		if err != nil {
 			done <- err
 			return
@@ -129,7 +133,7 @@ type Option func(*DB) error
 // WithPolicy takes a policy that was already read, in the place of the file at the path.
 func WithPolicy(p *policy.Policy) Option {
 	return func(db *DB) error {
-		db.datasets.policy = p
+		db.datasets.policy.Store(p)
 		return nil
 	}
 }

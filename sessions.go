@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
@@ -11,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/session/sparsesession"
 	"github.com/discreet-dp/discreet/internal/session/training"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // StreamQuestions are about the streams of a policy.
@@ -126,9 +128,12 @@ func (h HoldoutQuestions) Board(ctx context.Context, dataset, holdout string) ([
 
 // Sparse is an open session. It ends with the process, with the data, with the window of the budget
 // that paid for it, with its last "above", after [api.MostSparseAnswers] answers, and with a
-// question that the engine does not finish, which a cancelled one is; what it cost stays. It is
-// safe for concurrent use.
-type Sparse struct{ session *sparsesession.Session }
+// question that the engine does not finish, which a cancelled one is, or with a [DB.Reload] that
+// changes tables or views; what it cost stays. It is safe for concurrent use.
+type Sparse struct {
+	session *sparsesession.Session
+	admit   func() error
+}
 
 // OpenSparse charges for a session and opens it. A [*api.Refusal] or a [*ledger.BudgetError] spent
 // nothing, but for the refusal of a request that was charged before.
@@ -144,7 +149,23 @@ func (db *DB) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Sparse, er
 	if err != nil {
 		return nil, err
 	}
-	return &Sparse{s}, nil
+	return &Sparse{s, func() error { return db.datasets.admitSparse(ds.policy, q.Analyst) }}, nil
+}
+
+// admitSparse refuses a question of a session that was opened under a policy which another one
+// has replaced: where tables or views are others, or the analyst may not ask any more. What was
+// paid for goes on otherwise, as it was when it was paid for.
+func (d *datasets) admitSparse(opened *policy.Dataset, analyst string) error {
+	now, err := d.dataset(opened.Name)
+	switch {
+	case err != nil:
+		return err
+	case now.policy == opened:
+		return nil
+	case !policy.SameData(opened, now.policy) || !maps.Equal(opened.Views, now.policy.Views):
+		return api.ErrSessionPolicy
+	}
+	return now.Admit(analyst)
 }
 
 // Ask asks whether the only number of a question is at or above a threshold. Questions are answered
@@ -152,6 +173,9 @@ func (db *DB) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Sparse, er
 func (s *Sparse) Ask(ctx context.Context, sql, threshold string) (*api.SparseVerdict, error) {
 	if s == nil || s.session == nil {
 		return nil, errNoSession
+	}
+	if err := s.admit(); err != nil {
+		return nil, err
 	}
 	return s.session.Ask(ctx, sql, threshold)
 }

@@ -35,9 +35,10 @@ type Question struct {
 	// of other servers: see [Makeup]. They are what was released, so they cost nothing.
 	Parts bool
 	// Alone says that nothing may be asked before it: where its limits are to be chosen, whoever
-	// asks has asked for what they are chosen from, and Count is the answer.
-	Alone bool    `json:"-"`
-	Count *Answer `json:"-"`
+	// asks has asked for what they are chosen from, which is CountOf, and Count is the answer.
+	Alone   bool    `json:"-"`
+	CountOf string  `json:"-"`
+	Count   *Answer `json:"-"`
 	// Chosen says how the limits in Settings were chosen; nil where somebody named them.
 	Chosen *LimitChoice `json:"-"`
 	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
@@ -366,6 +367,10 @@ var (
 	ErrSessionRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")
 	// ErrSessionData is returned when the data is not that of the session any more.
 	ErrSessionData = errors.New("the data has changed since the session was opened; the session has ended, and its charge stays")
+	// ErrSessionPolicy is returned when the policy was read again since the session was opened, and
+	// says something else about its tables, or about who asks.
+	ErrSessionPolicy = errors.New("the policy has changed since the session was opened; the session has ended, and what it cost stays " +
+		"spent; open another one")
 	// ErrSessionWindow is returned when the budget was renewed since the session was opened.
 	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the budget window " +
 		"that paid for it, and its charge stays")

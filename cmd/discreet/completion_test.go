@@ -21,7 +21,7 @@ func TestCompletionInBash(t *testing.T) {
 	script := write(t, filepath.Join(t.TempDir(), "discreet.bash"), command("completion", "bash").wants(t, 0).out)
 	for line, want := range map[string]string{
 		"": "demo init check rehearse prepare query explain profile ask budget incidents ledger account stream train predict " +
-			"survey holdout audit serve mcp attach user completion version --help",
+			"survey holdout audit serve reload mcp attach user completion version --help",
 		"ser":                         "serve",
 		"serve --tls":                 "--tls-cert --tls-key",
 		"serve --log-format ":         "text json",

@@ -22,7 +22,7 @@ func TestHelp(t *testing.T) {
 		"incidents", "incidents list", "incidents release", "ledger", "user", "account", "holdout", "ledger show", "ledger verify",
 		"ledger export", "ledger replay", "ledger anchor", "ledger key", "ledger topup", "ledger renew", "account compose",
 		"account calibrate", "account plot", "survey", "holdout list", "holdout score", "holdout board", "holdout plan",
-		"holdout maxinfo", "holdout pvalue", "holdout demo", "holdout lecture", "audit", "serve", "mcp",
+		"holdout maxinfo", "holdout pvalue", "holdout demo", "holdout lecture", "audit", "serve", "reload", "mcp",
 		"attach", "completion", "version"} {
 		r := command(append(strings.Fields(name), "--help")...).wants(t, 0, "Usage: discreet "+name, "\n    discreet "+name)
 		if r.err != "" {

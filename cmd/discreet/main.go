@@ -42,6 +42,7 @@ type cli struct {
 	Holdout    sessioncmd.HoldoutCmd `cmd:"" help:"Reuse a holdout, and bound how far it can be overfitted."`
 	Audit      labcmd.AuditCmd       `cmd:"" charges:"never" help:"Try to break the privacy claims of every mechanism."`
 	Serve      ownercmd.ServeCmd     `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
+	Reload     ownercmd.ReloadCmd    `cmd:"" charges:"never" help:"Have a running server read its policy again, and show what changes."`
 	MCP        ownercmd.MCPCmd       `cmd:"" name:"mcp" help:"Let a language model ask, over the Model Context Protocol."`
 	Attach     querycmd.AttachCmd    `cmd:"" help:"Serve another program that starts it, such as Python."`
 	User       ownercmd.UserCmd      `cmd:"" charges:"never" help:"Manage the users who can sign in to the server."`

@@ -143,8 +143,8 @@ var narrow = map[string]string{
 	// What opens real data and ledgers has no randomness that repeats.
 	".": "api dp dp/mech dp/noise internal/curator internal/curator/budgets internal/curator/policycheck internal/engine " +
 		"internal/engine/duckdb internal/engine/publictime internal/engine/trino internal/ledger/openledger internal/lru " +
-		"internal/planner internal/planner/meter internal/planner/syntax internal/planner/tree internal/session/sparsesession " +
-		"internal/session/training internal/underway ledger policy store",
+		"internal/planner internal/planner/meter internal/planner/syntax internal/planner/tree internal/policywords " +
+		"internal/session/sparsesession internal/session/training internal/underway ledger policy store",
 	// For data that is made up: people and tables without anybody, a ledger without a disk, and
 	// noise that can be made again.
 	"internal/fakedata": "dp internal/detrand policy",

@@ -35,7 +35,7 @@ type Curator struct {
 	dataset   *policy.Dataset
 	ledger    ledger.Ledger
 	memory    *answercache.Cache
-	turns     turns
+	turns     *turns
 	planner   *questionPlanner
 	verifier  *verifier
 	states    *dataStates
@@ -54,9 +54,30 @@ const maxScores = 100_000
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
 	l = pacedLedger{l}
+	return build(ds, e, l, r, answercache.New(l), &turns{})
+}
+
+// Successor returns the curator of the same dataset under another policy, for questions that come
+// from now on; see [policy.CheckReload] for what may differ. Those under way are finished by this
+// one, so it is as with two servers that have one ledger.
+//
+// What follows from the policy is made anew: plans, prices, what is parsed, open sessions. What
+// does not is common to both: when answers were kept, so that none is seen before its tick, and the
+// turns by which two who ask the same at once pay once. An answer is found by the query that it is
+// of, whose name has all limits, bounds and keys, and so is a charge.
+func (c *Curator) Successor(ds *policy.Dataset, e engine.Engine) *Curator {
+	next := build(ds, e, c.ledger, c.releaser.noise, c.memory, c.turns)
+	next.planner.now, next.incidents.tell = c.planner.now, c.incidents.tell
+	return next
+}
+
+// build puts a curator together. The ledger is a paced one.
+func build(
+	ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser, memory *answercache.Cache, waiting *turns,
+) *Curator {
 	accounts, run := budgets.New(ds, l), &runner{ds, e}
 	c := &Curator{
-		DatasetAccounts: accounts, dataset: ds, ledger: l, memory: answercache.New(l), runner: run, releaser: &releaser{r},
+		DatasetAccounts: accounts, dataset: ds, ledger: l, memory: memory, turns: waiting, runner: run, releaser: &releaser{r},
 		verifier:  &verifier{run, independentChecks},
 		states:    &dataStates{run, accounts, l},
 		cashier:   &cashier{dataset: ds, ledger: l, accounts: accounts},
@@ -77,7 +98,7 @@ func (c *Curator) openSessions() {
 // Access is what a package of sessions has of the curator.
 func (c *Curator) Access() sessionhost.Access {
 	return sessionhost.Access{
-		Planner: c.planner, Verifier: c.verifier, Turns: &c.turns, DataStates: c.states, Cashier: c.cashier, Runner: c.runner,
+		Planner: c.planner, Verifier: c.verifier, Turns: c.turns, DataStates: c.states, Cashier: c.cashier, Runner: c.runner,
 		Incidents: c.incidents, Journal: c.ledger, DatasetAccounts: c.DatasetAccounts, Dataset: c.dataset, Releaser: c.releaser.noise,
 	}
 }

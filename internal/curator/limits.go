@@ -66,7 +66,7 @@ func (c *Curator) First(ctx context.Context, q api.Question) (first *api.Questio
 			return nil, q, err
 		}
 	}
-	q.Epsilon, q.Settings.Epsilon = l.rest, 0
+	q.Epsilon, q.Settings.Epsilon, q.CountOf = l.rest, 0, l.first.SQL
 	return l.first, q, nil
 }
 
@@ -89,6 +89,9 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 	}
 	price, least := l.priced.Epsilon, c.dataset.Budget.MinEpsilon
 	if q.Count != nil {
+		if q.CountOf != l.spread.SQL {
+			return nil, api.ErrChanging // the policy has, and people are to be counted in another way
+		}
 		return l, c.choose(l, price, q.Count)
 	}
 	half := l.priced.Currency.Half(price)

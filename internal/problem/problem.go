@@ -250,6 +250,7 @@ var told = map[error]Problem{
 	api.ErrSessionRun:    {Kind: Ended},
 	api.ErrSessionData:   {Kind: Ended},
 	api.ErrSessionWindow: {Kind: Ended},
+	api.ErrSessionPolicy: {Kind: Ended},
 }
 
 // ofData is for what becomes of sessions, and of the data.

@@ -187,6 +187,23 @@ func refuseOutside(ds *policy.Dataset, folder string) error {
 	return nil
 }
 
+// Follow takes another policy, and forgets what was made by datasets that are not the same.
+func (s *Sandbox) Follow(p *policy.Policy) error {
+	s.inUse.Lock()
+	defer s.inUse.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []error
+	for name, t := range s.towns {
+		if p.Datasets[name] != s.policy.Datasets[name] {
+			all = append(all, t.engine.Close())
+			delete(s.towns, name)
+		}
+	}
+	s.policy = p
+	return errors.Join(all...)
+}
+
 // Close waits for who asks, and forgets what was made.
 func (s *Sandbox) Close() error {
 	s.inUse.Lock()

@@ -309,3 +309,29 @@ func TestWork(t *testing.T) {
 		t.Error("who is gone was answered")
 	}
 }
+
+// Another policy has other tables, and made-up rows for them.
+func TestFollow(t *testing.T) {
+	text := hospitalText + hospital.Dataset("d", "nowhere", "{epsilon: 2}")
+	s, before := openSandbox(t, text)
+	q := api.Question{Dataset: "d", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE smoker"}
+	first := askJSON(t, s, q)
+	for _, smokers := range []bool{false, true} {
+		p := before
+		if !smokers {
+			var err error
+			if p, err = policy.Parse(before.Path, []byte(strings.Replace(text, "smoker: ", "sober: ", 1))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Follow(p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Ask(context.Background(), q); (err == nil) != smokers {
+			t.Errorf("with smokers %v: %v", smokers, err)
+		}
+	}
+	if askJSON(t, s, q) != first {
+		t.Error("the policy from before has other people")
+	}
+}

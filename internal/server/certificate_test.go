@@ -61,11 +61,11 @@ func TestCertificate(t *testing.T) {
 	if n, err := serial(second, 0); n != 2 || err != nil || !strings.Contains(log.String(), "the server keeps the last one") {
 		t.Errorf("broken: %d, %v, %s", n, err, &log)
 	}
-	if err := s.Reload(); err == nil {
+	if err := s.ReloadCertificate(); err == nil {
 		t.Error("a broken one was loaded")
 	}
 	third := issue(t, c.Certificate, c.Key, 3)
-	if err := s.Reload(); err != nil {
+	if err := s.ReloadCertificate(); err != nil {
 		t.Error(err)
 	}
 	if n, err := serial(third, 0); n != 3 || err != nil {

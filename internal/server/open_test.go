@@ -118,7 +118,7 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%s is %s", path, r.Status)
 		}
 	}
-	if s.Encrypted() || s.Policy().Datasets["hospital"] == nil || s.Reload() != nil {
+	if s.Encrypted() || s.Policy().Datasets["hospital"] == nil || s.ReloadCertificate() != nil {
 		t.Error("it is not what was opened")
 	}
 }

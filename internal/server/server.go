@@ -36,6 +36,7 @@ type Server struct {
 	dispatcher  *admission.Dispatcher
 	ticks       atomic.Pointer[map[string]time.Duration] // nil until the data is open
 	certificate *certificate                             // nil without TLS
+	begun       chan struct{}                            // closed when Begin is done
 
 	wire, web net.Listener // nil where there is no such listener
 	pg        *pgwire.Server
@@ -86,21 +87,16 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s = &Server{config: c}
+	s = &Server{config: c, begun: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
 			s = nil
 		}
 	}()
-	p, err := policy.Load(c.Policy)
+	p, err := s.readPolicy(policy.Load)
 	if err != nil {
 		return s, err
-	}
-	for _, dataset := range p.Datasets {
-		if c.Immediate && !dataset.Release.Stated {
-			dataset.Release.Immediate = true
-		}
 	}
 	if err := s.listen(); err != nil {
 		return s, err
@@ -112,7 +108,8 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 		return s, err
 	}
 	how := []discreet.Option{discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
-		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress()), discreet.WithOwnerSocket()}
+		discreet.WithIncidents(s.incident), discreet.WithProgress(s.progress()), discreet.WithOwnerSocket(),
+		discreet.WithReload(func() (*policy.Policy, error) { return s.readPolicy(policy.LoadAgain) }, s.reloaded)}
 	if !users.InDatabase(p.Ledger) {
 		how = append(how, discreet.WithUnderway(p.Ledger+".underway"))
 	}
@@ -126,6 +123,7 @@ func Begin(ctx context.Context, c Config) (s *Server, err error) {
 		admission.Options{Running: c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: c.Patience, Log: c.Log,
 			Texts: c.Texts, Opening: true})
 	s.makeListeners()
+	close(s.begun)
 	return s, nil
 }
 
@@ -328,8 +326,8 @@ func (s *Server) Ready() error {
 	return nil
 }
 
-// Reload reads the certificate again. An error leaves the last one in use.
-func (s *Server) Reload() error {
+// ReloadCertificate reads the certificate again. An error leaves the last one in use.
+func (s *Server) ReloadCertificate() error {
 	if s.certificate == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@
 package openledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -31,6 +32,8 @@ type Options struct {
 	// OwnerSocket lets the owner read a ledger in a file, and enter what owners do, while it is
 	// open here; see [Dial]. Where its folder takes no socket there is none.
 	OwnerSocket bool
+	// Reload is what the owner can have done over it beside.
+	Reload ownersocket.Reload
 	// Tell, where it is not nil, is told now and then how many records were checked, of how many.
 	Tell func(done, of uint64)
 }
@@ -46,7 +49,7 @@ func Open(p *policy.Policy, o Options) (_ ledger.Ledger, release func() error, e
 		l, err = postgres.OpenWith(p.Ledger, postgres.Options{Anchorage: place, Full: o.Full, Tell: o.Tell})
 	} else {
 		options := sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every), Full: o.Full, Tell: o.Tell}
-		l, err = openFile(p.Ledger, options, o.OwnerSocket)
+		l, err = openFile(p.Ledger, options, o)
 	}
 	if err != nil {
 		return nil, release, errors.Join(sayWhere(err, p.Ledger), release())
@@ -86,15 +89,15 @@ func AnchorOf(r Reader) (has bool, was string, err error) {
 	return has, was, nil
 }
 
-func openFile(path string, o sqlite.Options, ownerSocket bool) (ledger.Ledger, error) {
-	l, err := sqlite.OpenWith(path, o)
+func openFile(path string, how sqlite.Options, o Options) (ledger.Ledger, error) {
+	l, err := sqlite.OpenWith(path, how)
 	if err != nil { // not a nil of its own type
 		return nil, err
 	}
-	if !ownerSocket {
+	if !o.OwnerSocket {
 		return l, nil
 	}
-	s, err := ownersocket.Open(l, l.Path)
+	s, err := ownersocket.Open(l, l.Path, o.Reload)
 	if err != nil {
 		return l, nil // the owner stops the server, as without one
 	}
@@ -121,6 +124,24 @@ func Dial(p *policy.Policy) (ledger.Ledger, error) {
 		return nil, err
 	}
 	return v.Ledger(), nil
+}
+
+// Reload has the server that has the ledger of a policy open read its policy again; false where no
+// server can be asked.
+func Reload(ctx context.Context, p *policy.Policy, trial bool) (said []byte, there bool, err error) {
+	if postgres.Is(p.Ledger) {
+		return nil, false, nil
+	}
+	v, there, err := dial(p.Ledger)
+	if err != nil || !there {
+		return nil, false, err
+	}
+	file, err := filepath.Abs(p.Path)
+	if err != nil {
+		return nil, true, err
+	}
+	said, err = v.Reload(ctx, file, trial)
+	return said, true, err
 }
 
 // dial looks for the owner's socket of a ledger in a file, by the one name that the ledger has.

@@ -177,3 +177,20 @@ func (v *Client) enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, err
 	}
 	return a.Receipt, err
 }
+
+// Reload has the server read its policy again, which is to be the file of an absolute path, and
+// returns what that one says of it.
+func (v *Client) Reload(ctx context.Context, file string, trial bool) ([]byte, error) {
+	c, in, err := v.begin(ctx, message{Want: wantReload, Policy: file, Trial: trial})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.Close() })()
+	for {
+		a, err := in.next()
+		if err != nil || !a.Wait {
+			return a.Reloaded, err
+		}
+	}
+}

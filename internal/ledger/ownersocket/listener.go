@@ -1,7 +1,7 @@
 // Package ownersocket lets the owner work on a ledger in a file while a server has it open: over a
 // Unix socket beside it, which has the rights of the ledger itself. A ledger in a file has one
-// writer, so what the owner reads and enters goes through that one. Nothing else does: no charge is
-// made this way, and none is answered.
+// writer, so what the owner reads and enters goes through that one. No charge is made this way, and
+// none is answered. Beside the ledger's own business the owner can have the policy read again.
 //
 // A signature is made where the key is. The server says what it is about to write, and the owner's
 // side signs it only where that is what was asked for.
@@ -37,9 +37,15 @@ type Backend interface {
 	Lines(ctx context.Context, last uint64) iter.Seq2[chain.Stored, error]
 }
 
+// Reload reads the policy of the server again, or only says what that would change. File is what
+// the owner takes for that policy. It is none of the ledger's business, but this is the way in that
+// is the owner's alone.
+type Reload func(ctx context.Context, file string, trial bool) ([]byte, error)
+
 // Listener is the server's side of the socket.
 type Listener struct {
 	backend  Backend
+	reload   Reload
 	listener net.Listener
 	name     string
 	ctx      context.Context
@@ -48,14 +54,14 @@ type Listener struct {
 }
 
 // Open listens for the owner of a ledger that is open here. Whoever has a ledger open is the only
-// one, so a socket that is there was left by a process that died.
-func Open(l Backend, path string) (*Listener, error) {
+// one, so a socket that is there was left by a process that died. Reload may be nil.
+func Open(l Backend, path string, reload Reload) (*Listener, error) {
 	name := socket(path)
 	listener, err := listen(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &Listener{backend: l, listener: listener, name: name}
+	s := &Listener{backend: l, reload: reload, listener: listener, name: name}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	s.serving.Go(s.accept)
 	return s, nil
@@ -146,6 +152,8 @@ func (v *exchange) serve(m *message) {
 		err = v.lines(m.Last)
 	case wantEntry:
 		a.Receipt, err = v.enter(m.Entry)
+	case wantReload:
+		a.Reloaded, err = v.reloads(m.Policy, m.Trial)
 	default:
 		err = errors.New("this server and the command are of different versions")
 	}
@@ -182,6 +190,26 @@ func (v *exchange) lines(last uint64) error {
 		return v.say(message{Lines: batch})
 	}
 	return nil
+}
+
+// reloads reads the policy again, and says now and then that it is not done.
+func (v *exchange) reloads(file string, trial bool) (out []byte, err error) {
+	if v.reload == nil {
+		return nil, errors.New("this server does not read its policy again; restart it")
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out, err = v.reload(v.ctx, file, trial)
+	}()
+	for {
+		select {
+		case <-done:
+			return out, err
+		case <-time.After(patience):
+			_ = v.say(message{Wait: true}) // who has gone has wanted it
+		}
+	}
 }
 
 // enter enters something, which the other side signs.

@@ -27,6 +27,7 @@ const (
 	wantBalances = "balances"
 	wantNotes    = "notes"
 	wantEntry    = "entry"
+	wantReload   = "reload"
 )
 
 // message is what one side says to the other.
@@ -38,6 +39,8 @@ type message struct {
 	Last             uint64 // up to which record
 	Entry            *entry
 	Signature        []byte
+	Policy           string // to be reloaded
+	Trial            bool
 
 	Failed   string // from the server
 	Head     ledger.Position
@@ -48,6 +51,8 @@ type message struct {
 	Notes    [][]byte
 	Receipt  ledger.Receipt
 	Sign     []byte // what is to be signed
+	Reloaded []byte // what came of a reload, in the words of whoever did it
+	Wait     bool   // it takes longer than anybody waits for an answer
 }
 
 // line is a record with what is stored beside it.

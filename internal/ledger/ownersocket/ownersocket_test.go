@@ -35,7 +35,7 @@ func opened(t *testing.T) (*sqlite.Ledger, *Client) {
 		r := ledgertest.MustCharge(t, l, ledgertest.Ask(fmt.Sprint(i), ledgertest.Hospital(1000)))
 		ledgertest.MustKeep(t, l, r.Sequence, fmt.Sprint("key ", i), strings.Repeat("answer", i+1))
 	}
-	h, err := Open(l, l.Path)
+	h, err := Open(l, l.Path, nil)
 	noError(t, err)
 	t.Cleanup(func() { h.Close() })
 	return l, dial(t, l.Path)
@@ -239,5 +239,33 @@ func TestNoKeyLeaves(t *testing.T) {
 	}
 	if p, _, err := pack(ledger.Release{Reason: "r", Signer: key}); err != nil || p.Release.Signer != nil {
 		t.Error("a release is packed with its key", err)
+	}
+}
+
+// A reload takes as long as it takes, and what is said of it comes back; also that it failed, and
+// that this server has none.
+func TestReload(t *testing.T) {
+	before := patience
+	patience = 20 * time.Millisecond
+	defer func() { patience = before }()
+	l, client := opened(t)
+	if _, err := client.Reload(ctx, "/policy.yaml", false); err == nil || !strings.Contains(err.Error(), "restart it") {
+		t.Error(err)
+	}
+	noError(t, os.Remove(socket(l.Path)))
+	h, err := Open(l, l.Path, func(_ context.Context, file string, trial bool) ([]byte, error) {
+		time.Sleep(10 * patience) // more than anybody waits for one message
+		if !trial {
+			return nil, errors.New("the policy has a mistake")
+		}
+		return []byte("nothing has changed in " + file), nil
+	})
+	noError(t, err)
+	defer h.Close()
+	if said, err := client.Reload(ctx, "/policy.yaml", true); err != nil || string(said) != "nothing has changed in /policy.yaml" {
+		t.Errorf("%q, %v", said, err)
+	}
+	if said, err := client.Reload(ctx, "/policy.yaml", false); err == nil || err.Error() != "the policy has a mistake" || said != nil {
+		t.Errorf("%q, %v", said, err)
 	}
 }

@@ -56,6 +56,14 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	return d
 }
 
+// Follow gives the analysts of another policy limits of their own; the rest stays as it is until a
+// restart.
+func (d *Dispatcher) Follow(p *policy.Policy) {
+	for _, l := range []*limits{d.runner.limits, d.lookRate, d.readRate} {
+		l.follow(p)
+	}
+}
+
 // Sessions has the interactive mechanisms. They take the same turns as questions.
 func (d *Dispatcher) Sessions() *Sessions { return d.sessions }
 

@@ -235,8 +235,8 @@ func TestStrangers(t *testing.T) {
 				limited++
 			}
 		}
-		if limited != 90 || len(d.runner.limits.of) != 3 {
-			t.Errorf("%d were limited, %d are remembered", limited, len(d.runner.limits.of))
+		if limited != 90 || len(*d.runner.limits.of.Load()) != 3 {
+			t.Errorf("%d were limited, %d are remembered", limited, len(*d.runner.limits.of.Load()))
 		}
 		if _, err := d.Ask(t.Context(), from("ana")); err != nil {
 			t.Error(err)

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -22,19 +23,29 @@ const (
 type limits struct {
 	what      string // that is counted
 	perMinute int
-	of        map[string]*rate.Limiter // does not change, so that no name that somebody makes up takes memory
+	of        atomic.Pointer[map[string]*rate.Limiter] // of analysts, so that no name that somebody makes up takes memory
 	others    *rate.Limiter
 }
 
 func newLimits(p *policy.Policy, what string, perMinute int) *limits {
-	l := &limits{what: what, perMinute: perMinute, of: map[string]*rate.Limiter{}}
+	l := &limits{what: what, perMinute: perMinute}
+	l.of.Store(&map[string]*rate.Limiter{})
 	l.others = l.limiter()
+	l.follow(p)
+	return l
+}
+
+// follow takes the analysts of a policy. Who was there before has the limiter from before.
+func (l *limits) follow(p *policy.Policy) {
+	before, all := *l.of.Load(), map[string]*rate.Limiter{}
 	for _, d := range p.Datasets {
 		for name := range d.Analysts {
-			l.of[name] = l.limiter()
+			if all[name] = before[name]; all[name] == nil {
+				all[name] = l.limiter()
+			}
 		}
 	}
-	return l
+	l.of.Store(&all)
 }
 
 func (l *limits) limiter() *rate.Limiter {
@@ -44,7 +55,7 @@ func (l *limits) limiter() *rate.Limiter {
 // nameOf is the name that an analyst is counted under. Those whom the policy does not know share
 // one, which no analyst has.
 func (l *limits) nameOf(analyst string) string {
-	if l.of[analyst] == nil {
+	if (*l.of.Load())[analyst] == nil {
 		return ""
 	}
 	return analyst
@@ -90,7 +101,7 @@ func (l *limits) add(analyst string, n, times int) {
 }
 
 func (l *limits) limiterOf(analyst string) *rate.Limiter {
-	if limiter := l.of[analyst]; limiter != nil {
+	if limiter := (*l.of.Load())[analyst]; limiter != nil {
 		return limiter
 	}
 	return l.others

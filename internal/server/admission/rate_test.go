@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/releaseclock"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // burn keeps a processor busy for so long.
@@ -216,4 +217,23 @@ func TestLongAside(t *testing.T) {
 		all.Wait()
 		quiet(t, d)
 	})
+}
+
+// Who comes has a limit of their own, who goes shares one with strangers, and who stays has used up
+// what was used up.
+func TestLimitsFollow(t *testing.T) {
+	of := func(names ...string) *policy.Policy {
+		analysts := map[string]*policy.Analyst{}
+		for _, name := range names {
+			analysts[name] = &policy.Analyst{Name: name}
+		}
+		return &policy.Policy{Datasets: map[string]*policy.Dataset{"hospital": {Analysts: analysts}}}
+	}
+	l := newLimits(of("ana", "ben"), "questions", 6)
+	for l.limiterOf("ana").Allow() {
+	}
+	l.follow(of("ana", "eve"))
+	if l.nameOf("eve") != "eve" || l.nameOf("ben") != "" || l.limiterOf("ana").Allow() || !l.limiterOf("eve").Allow() {
+		t.Error("the limits are not those of the new policy")
+	}
 }

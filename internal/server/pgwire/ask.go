@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	"slices"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/pgcatalog"
@@ -51,11 +52,33 @@ func (a *asker) question(st *statement, sql string, values []argument, request s
 }
 
 func (a *asker) runQuestion(st *statement, values []argument) (*result, error) {
-	return a.answer(a.question(st, st.sql(), values, a.settings.takeRequestName()))
+	return a.answer(st, a.question(st, st.sql(), values, a.settings.takeRequestName()))
+}
+
+// refuseChanged refuses a question that the policy of now gives other columns than were described,
+// in the words that drivers know: they describe it anew.
+func (a *asker) refuseChanged(st *statement) error {
+	now := a.dispatcher.DB().Policy()
+	if !st.described || st.policy == now {
+		return nil
+	}
+	_, columns, err := a.describeQuestion(st, st.sql())
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(columns, st.columns) {
+		return failure(notSupported, "cached plan must not change result type").
+			withHint("the policy has changed; prepare the statement again")
+	}
+	st.policy = now
+	return nil
 }
 
 // answer asks a question. Whatever a statement makes of its answer, it comes through here.
-func (a *asker) answer(q api.Question) (*result, error) {
+func (a *asker) answer(st *statement, q api.Question) (*result, error) {
+	if err := a.refuseChanged(st); err != nil { // before anything is paid
+		return nil, err
+	}
 	if err := a.memory.share.Take(minAnswerBytes); err != nil {
 		return nil, fullError(err)
 	}
@@ -66,6 +89,9 @@ func (a *asker) answer(q api.Question) (*result, error) {
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := a.refuseChanged(st); err != nil { // the policy may have changed meanwhile
 		return nil, err
 	}
 	for _, c := range out.answer.Columns {

@@ -75,7 +75,7 @@ func (r *runner) runCursor(p *portal) (err error) {
 	if p.st.kind == questionStatement {
 		q := r.asker.question(p.st, p.st.sql(), p.values, p.cursor.request)
 		q.Settings = p.st.describedSettings(p.cursor.settings)
-		out, err = r.asker.answer(q)
+		out, err = r.asker.answer(p.st, q)
 	} else {
 		out, err = r.run(p.st, p.values)
 	}

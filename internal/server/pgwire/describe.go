@@ -22,6 +22,7 @@ func (d *describer) describe(st *statement) error {
 	if st.described {
 		return nil
 	}
+	now := d.asker.dispatcher.DB().Policy() // or one before what is described
 	parameters, columns, err := d.shape(st)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (d *describer) describe(st *statement) error {
 	}
 	// What a cursor and a prepared statement are another one may be called next.
 	st.columns, st.described = columns, st.kind != fetchStatement && st.kind != executeStatement
-	st.errorColumns = d.settings.current.dp.Errors
+	st.errorColumns, st.policy = d.settings.current.dp.Errors, now
 	if err := d.memory.recount(st); err != nil {
 		st.parameterTypes, st.columns, st.described = nil, nil, false
 		return err

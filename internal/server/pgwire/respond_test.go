@@ -105,6 +105,52 @@ func TestPreparedStatementsKeepTheirColumns(t *testing.T) {
 	}
 }
 
+// Where another policy gives a statement other columns than were described, it is refused before
+// anything is paid, in whatever way it was described, and answered when it is described again.
+func TestColumnsOfAnotherPolicy(t *testing.T) {
+	p := startTestServer(t, nil)
+	path := p.db.Policy().Path
+	text, err := os.ReadFile(path)
+	must(t, err)
+	reload := func(view string) {
+		t.Helper()
+		other := strings.Replace(string(text), "    tables:", "    views: {v: '"+view+"'}\n    tables:", 1)
+		must(t, os.WriteFile(path, []byte(other), 0o600))
+		_, err := p.db.Reload(background, false)
+		must(t, err)
+	}
+	const all, smokers = "COUNT(*) AS people", "COUNT(*) FILTER (WHERE smoker) AS smokers"
+	reload("SELECT " + all + ", " + smokers + " FROM patients")
+	conn := p.ana(t)
+	say := func(sql string) {
+		t.Helper()
+		if failed := runSQL(conn.PgConn(), sql); failed != "" {
+			t.Fatalf("%s: %s", sql, failed)
+		}
+	}
+	_, err = conn.Prepare(background, "mine", "SELECT * FROM v")
+	must(t, err)
+	say("PREPARE theirs AS SELECT * FROM v; DECLARE c CURSOR WITH HOLD FOR SELECT * FROM v")
+	for _, other := range []string{smokers + ", " + all, all + ", AVG(age) AS smokers"} {
+		reload("SELECT " + other + " FROM patients")
+		for name, run := range map[string]func() error{
+			"mine":   func() error { return conn.PgConn().ExecPrepared(background, "mine", nil, nil, nil).Read().Err },
+			"theirs": func() error { return conn.PgConn().Exec(background, "EXECUTE theirs").Close() },
+			"cursor": func() error { return conn.PgConn().Exec(background, "FETCH c").Close() },
+		} {
+			if err := run(); err == nil || sqlstate(err) != notSupported || !strings.Contains(err.Error(), "cached plan must not change") {
+				t.Errorf("%s, %s: %v", other, name, err)
+			}
+		}
+	}
+	if n := p.charges(t); n != 0 {
+		t.Errorf("%d charges", n)
+	}
+	say("DEALLOCATE theirs; PREPARE theirs AS SELECT * FROM v; EXECUTE theirs")
+	reload("SELECT " + all + ", AVG(age) AS smokers FROM patients WHERE smoker") // with the same columns
+	say("EXECUTE theirs")
+}
+
 // Notices say how far error bars go from one row to another, and how many more answers are left.
 func TestNoticesSayTheRange(t *testing.T) {
 	p := startTestServer(t, nil)

@@ -439,7 +439,7 @@ func (r *runner) showBudget(out *result) error {
 		if err != nil {
 			return err
 		}
-		r.out.say("left: " + render.Left(left) + render.AtDefault(left, r.dataset.Budget.DefaultEpsilon))
+		r.out.say("left: " + render.Left(left) + render.AtDefault(left, db.Policy().Datasets[r.dataset.Name].Budget.DefaultEpsilon))
 		return nil
 	})
 }

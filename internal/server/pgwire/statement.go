@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog"
 	"github.com/discreet-dp/discreet/internal/planner/grammar"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 type statement struct {
@@ -26,7 +27,8 @@ type statement struct {
 
 	givenTypes     []uint32 // types of parameters, as the client has them
 	described      bool
-	errorColumns   string // the columns of error bars that were described
+	errorColumns   string         // the columns of error bars that were described
+	policy         *policy.Policy // under which it was described
 	parameterTypes []uint32
 	columns        []column // nil where no rows come
 	explained      explainTarget

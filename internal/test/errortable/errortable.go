@@ -88,6 +88,7 @@ var Cases = []Case{
 	{"session run", api.ErrSessionRun},
 	{"session data", api.ErrSessionData},
 	{"session window", api.ErrSessionWindow},
+	{"session policy", api.ErrSessionPolicy},
 	{"data", &api.DataError{Err: errCause}},
 	{"labels", api.ErrLabels},
 	{"moved", api.ErrMoved},

@@ -81,7 +81,7 @@ const (
 func (ServeCmd) Help() string {
 	return `Lets analysts ask with psql, with anything that speaks PostgreSQL's protocol, and over HTTP. Add users with
 'discreet user add'. The log goes to standard error. SIGTERM and Ctrl-C let running questions finish; a second
-signal ends the server at once. SIGHUP reads the certificate again.
+signal ends the server at once. SIGHUP reads the certificate and the policy again, as 'discreet reload' does.
 
   discreet serve --demo                     a made-up hospital to try it with
   discreet serve --policy hospital.yaml     for this machine only
@@ -216,11 +216,12 @@ func (c *ServeCmd) serve(ctx context.Context, log *slog.Logger, srv *server.Serv
 				log.Info("ready", "version", version.Version)
 			}
 		case <-again:
-			if err := srv.Reload(); err != nil {
+			if err := srv.ReloadCertificate(); err != nil {
 				log.Error("the certificate could not be read again; the last one stays in use", "error", err)
-			} else {
+			} else if srv.Encrypted() {
 				log.Info("the certificate was read again")
 			}
+			go srv.ReloadPolicy(opening) // opening data can take long
 		case err = <-served:
 			waiting = false
 		case <-ctx.Done():
