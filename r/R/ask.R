@@ -1,5 +1,5 @@
-discreet_ask <- function(con, sql, epsilon = NULL, error = NULL, parameters = NULL, free = FALSE, sandbox = FALSE,
-                         request = NULL, ...) {
+discreet_ask <- function(con, sql, epsilon = NULL, error = NULL, parameters = NULL, free = FALSE, request = NULL,
+                         ..., sandbox = FALSE) {
   con <- checked(con)
   body <- question(sql, parameters, epsilon, error, list(...), con$dataset)
   if (free) body$free <- TRUE

@@ -135,6 +135,15 @@ func refused(t *testing.T, w *world) {
 	tb.click(".refused button", `^Write SELECT (\w+), COUNT\(\*\) FROM patients GROUP BY (\w+)$`)
 	tb.until("another question is written", `() => `+inEditor+`.innerText.trim().includes('GROUP BY')`)
 	tb.priced()
+	for _, c := range [][3]string{
+		{"SELECT cuont(*) FROM patients", "^Write COUNT$", "SELECT COUNT(*) FROM patients"},
+		{`SELECT COUNT(*) FROM patients WHERE age > "50"`, "^Write 50$", "SELECT COUNT(*) FROM patients WHERE age > 50"},
+	} {
+		tb.write(c[0])
+		tb.click(".refused button", c[1])
+		tb.until("one word is written", `want => `+inEditor+`.innerText.trim() === want`, c[2])
+		tb.priced()
+	}
 }
 
 // average: an average has a price and an expected error, for as many values as somebody says or an

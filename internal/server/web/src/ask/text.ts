@@ -33,14 +33,17 @@ function distance(a: string, b: string): number {
 // nearest first, and what it says to write.
 export function suggestions(word: string, instead: string | undefined): string[] {
   if (!instead) return []
+  const quoted = /^"([^"]*)"$/.exec(word)
+  if (quoted && /single quotes/.test(instead)) return [/^-?\d+(\.\d+)?$/.test(quoted[1]) ? quoted[1] : `'${quoted[1].replaceAll("'", "''")}'`]
+  const far = (n: string) => distance(word.toLowerCase(), n.toLowerCase())
+  const near = (names: string[]) => names.sort((a, b) => far(a) - far(b)).filter((n, _, all) => far(n) <= Math.max(2, word.length / 2) && far(n) <= far(all[0]) + 1).slice(0, 3)
   const list = /^(?:the (?:tables|columns|datasets|functions|keys)(?: of [^ ]+)? are|there (?:is|are)) (.+?)\.?$/.exec(instead)
   if (list) {
     const names = list[1].split(/, | and /).filter(n => /^("[^"]+"|[\p{L}_][\p{L}\p{N}_.]*)$/u.test(n))
-    const far = (n: string) => distance(word.toLowerCase(), n.toLowerCase())
-    const near = names.sort((a, b) => far(a) - far(b)).slice(0, 3)
-    return near.filter((n, i) => i === 0 || far(n) <= Math.max(2, far(near[0]) + 1))
+    return near(names)
   }
   const written = /(?:^|; )(?:write|use|ask for|say) ((?:[A-Z_]+|[a-z_]+\()[^;]*?)(?:,? (?:as|instead|or|which|where|for)\b.*)?$/.exec(instead)
+  if (written && /^[A-Z_]+(, [A-Z_]+)+$/.test(written[1])) return near(written[1].split(', '))
   return written && written[1].length < 80 ? [written[1]] : []
 }
 
