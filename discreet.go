@@ -86,7 +86,7 @@ var errClosed = errors.New("the database is closed")
 func (db *DB) Policy() *policy.Policy { return db.datasets.policy.Load() }
 
 // Ask answers a question, or says why not: a [*api.Refusal], a [*ledger.BudgetError] or a
-// [*api.PriceError] spent nothing.
+// [*api.PriceError] spent nothing, unless it is inside of an [*api.LimitsError].
 func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	ds, err := db.datasets.dataset(q.Dataset)
 	if err != nil {

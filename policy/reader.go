@@ -451,12 +451,11 @@ func (r *reader) amount(p element, key string) (dp.Amount, bool) {
 
 // limit reads a whole number, or auto, which stands for the most that is chosen.
 func (r *reader) limit(n element, key string, most, chosen int64, means string) (limit int64, auto bool) {
-	if n.node.Kind == yaml.ScalarNode && n.node.Value == "auto" {
+	if n.node.Kind == yaml.ScalarNode && strings.EqualFold(n.node.Value, "auto") {
+		if n.node.Value != "auto" {
+			r.at(n, "write %s: auto, in small letters", key)
+		}
 		return chosen, true
-	}
-	if n.node.Kind == yaml.ScalarNode && strings.EqualFold(strings.TrimSpace(n.node.Value), "auto") {
-		r.at(n, "write %s: auto, in small letters", key)
-		return 0, false
 	}
 	limit, _ = r.whole(n, key, most, means)
 	return limit, false

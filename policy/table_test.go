@@ -94,3 +94,40 @@ func TestMaxSum(t *testing.T) {
 		}
 	}
 }
+
+// Limits can be left to each question where a column of the table names the person.
+func TestAutoLimits(t *testing.T) {
+	const one = `datasets:
+  d:
+    engine: duckdb
+    source: d.duckdb
+    unit: people.who
+    budget: {epsilon: 1}
+    analysts: {ana: }
+    tables:
+      people: {unique: who, columns: {}}
+      orders: {path: who -> people.who, max_rows: 5, max_groups: 2, columns: {oid: {type: integer}}}
+      items: {path: oid -> orders.oid, max_rows: 9, max_groups: 3, columns: {}}
+`
+	for _, c := range [][2]string{
+		{"max_rows: 5", "max_rows: auto"}, {"max_groups: 2", "max_groups: auto"},
+		{"max_rows: 5", "max_rows: Auto"}, {"max_rows: 9", "max_rows: auto"},
+	} {
+		p, err := Parse("p.yaml", []byte(strings.Replace(one, c[0], c[1], 1)))
+		want := map[string]string{"max_rows: Auto": "write max_rows: auto, in small letters", "max_rows: 9": "has 2 steps; write numbers"}
+		if says := want[c[1]] + want[c[0]]; says != "" {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v: %v", c, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(c, err)
+		}
+		o := p.Datasets["d"].Tables["orders"]
+		if o.AutoRows == o.AutoGroups || !o.Auto() || o.AutoRows && o.MaxRows != mostAutoRows ||
+			o.AutoGroups && o.MaxGroups != mostAutoGroups {
+			t.Errorf("%v: %+v", c, o)
+		}
+	}
+}

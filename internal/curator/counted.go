@@ -110,7 +110,7 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 // cutsAverages reports whether limits cut what averages are made of: a sum of distances from the
 // middle of the bounds, and a count, each by itself.
 func cutsAverages(p *tree.Plan) bool {
-	return p.Query.Bounded() && slices.ContainsFunc(p.Stats, func(s tree.Stat) bool { return s.Kind == tree.AverageStat })
+	return p.Query.Bounded() && p.HasAverages()
 }
 
 // tableOf is the one table that a question reads, how many rows of a person count, and whether it

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
@@ -33,6 +32,7 @@ type limits struct {
 	question api.Question  // with numbers for limits, or, where there is first, with the policy's
 	first    *api.Question // has to be asked before; nil where nothing has to
 	rest     dp.Amount     // what is left for the question then
+	paid     bool          // the question has paid for first before, and is asked again
 	chooses  bool
 
 	settings api.Settings // without limits that are to be chosen
@@ -55,9 +55,7 @@ func (c *Curator) First(ctx context.Context, q api.Question) (first *api.Questio
 	if err != nil || l.first == nil {
 		return nil, q, err
 	}
-	if before, err := c.chargedBefore(ctx, q.Analyst, l.first.Request); err != nil {
-		return nil, q, err
-	} else if !before {
+	if !l.paid {
 		err := c.Unaffordable(ctx, q.Analyst, pricing.Cost(l.priced.Purchases))
 		if err != nil && l.other != nil {
 			err = c.Unaffordable(ctx, q.Analyst, pricing.Cost(l.other.Purchases))
@@ -101,15 +99,14 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 	if q.Request != "" {
 		request = "limits " + ledger.Hash(q.Request)
 	}
-	answer, known := c.remembered(ctx, count)
-	if known && request != "" { // unless this very question has paid for one, and is asked again
-		before, err := c.chargedBefore(ctx, q.Analyst, request)
-		if err != nil {
-			return nil, err
-		}
-		known = !before
+	if l.paid, err = c.chargedBefore(ctx, q.Analyst, request); err != nil {
+		return nil, err
 	}
-	if !known {
+	var answer *api.Answer
+	if !l.paid {
+		answer, _ = c.remembered(ctx, count)
+	}
+	if answer == nil {
 		if half < least {
 			return nil, api.Refuse("ask with a larger dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
 				"half of the price pays for choosing the limits, and epsilon %v is less than a question costs here", half)
@@ -291,7 +288,7 @@ func chosen(
 	}
 	q.Chosen = &api.LimitChoice{Limits: strings.Join(named, " and ") + " chosen for the least error, of noise and of what is cut",
 		Share: fmt.Sprintf("about %s of the %s count, if nobody has more than %s", percentages(best.Least, best.Most), what,
-			strconv.FormatFloat(best.Known, 'f', -1, 64))}
+			spread.Show(best.Known))}
 	if best.Above {
 		q.Chosen.Share = fmt.Sprintf("at most %.0f %% of the %s count: people may have many times the largest limit", 100*best.Most, what)
 	}

@@ -158,13 +158,20 @@ func (sp *Spread) write(inner *pg.SelectStmt, with *pg.WithClause, n, place stri
 func (sp *Spread) list(edges []int64, unit *big.Rat) string {
 	out := make([]string, len(edges))
 	for i, n := range edges {
-		out[i] = strconv.FormatInt(n, 10)
-		if unit != nil {
-			out[i] = new(big.Rat).Mul(unit, big.NewRat(n, 1)).FloatString(9)
-			out[i] = strings.TrimRight(strings.TrimRight(out[i], "0"), ".")
-		}
+		out[i] = show(new(big.Rat).SetInt64(n), unit)
 	}
 	return strings.Join(out, ", ")
+}
+
+// Show is a number of rows, or, where sums are counted, the sum of so many units.
+func (sp *Spread) Show(rows float64) string { return show(new(big.Rat).SetFloat64(rows), sp.Unit) }
+
+func show(n, unit *big.Rat) string {
+	if unit == nil {
+		return n.FloatString(0)
+	}
+	text := new(big.Rat).Mul(unit, n).FloatString(9)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
 // beyond is how much farther than the largest limit people are told apart, to know what that cuts.

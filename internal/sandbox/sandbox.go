@@ -70,7 +70,8 @@ func New(p *policy.Policy) *Sandbox {
 var errClosed = errors.New("the sandbox is closed")
 
 // Ask answers a question about nobody. Errors are those of [curator.Curator.Ask]. Of the answer
-// only what is about the text means something, such as its columns, its price and its notes.
+// only what is about the text means something, such as its columns, its price and its notes; what
+// would be about a ledger and about data is left out.
 func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	// What is asked here leaves on no tick, so it waits for nothing that questions about people
 	// have.
@@ -94,10 +95,14 @@ func (s *Sandbox) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if err := data.refuseLarge(); err != nil {
 		return nil, err // in the place of what the curator says of a query that has failed
 	}
-	if err == nil {
-		a.ShowErrors(q.Settings.Errors)
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	// There is no ledger, no budget and no data to tell of.
+	a.MadeUp, a.Receipt, a.Version = true, api.Receipt{Free: true}, api.DataVersion{}
+	a.Remaining, a.More, a.Alerts = api.Remaining{}, nil, nil
+	a.ShowErrors(q.Settings.Errors)
+	return a, nil
 }
 
 // askBoth asks a question, and before it what its limits are chosen from, where they are. The cost

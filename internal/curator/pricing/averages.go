@@ -31,9 +31,7 @@ func priceOfAverages(p *Priced, ds *policy.Dataset) error {
 }
 
 func hasAverages(st *planner.Statement) bool {
-	return slices.ContainsFunc(st.Plans, func(one *tree.Plan) bool {
-		return slices.ContainsFunc(one.Stats, func(s tree.Stat) bool { return s.Kind == tree.AverageStat })
-	})
+	return slices.ContainsFunc(st.Plans, (*tree.Plan).HasAverages)
 }
 
 // worstError is the largest error that dp.error is about: of averages, if they are of as many

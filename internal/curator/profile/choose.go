@@ -15,7 +15,6 @@ import (
 type Spread struct {
 	rows, groups []interval
 	counted      []interval  // rows, but for the largest limit: what is above is cut by all
-	unit         float64     // what rows are multiples of
 	people       [][]float64 // of a cell of rows and one of groups
 	known        float64     // how many rows anybody has who can be told from nobody
 	reaches      bool        // people are in the last cell of rows or groups, and may have any number
@@ -28,10 +27,7 @@ func (i interval) middle() float64 { return (i.least + i.most) / 2 }
 
 // ReadSpread reads the answer to a question about people's rows.
 func ReadSpread(of *planner.Spread, a *api.Answer) (*Spread, error) {
-	s := &Spread{rows: intervals(of.Rows, math.Inf(1)), counted: intervals(of.Rows, float64(of.Most)), groups: []interval{{1, 1}}, unit: 1}
-	if of.Unit != nil {
-		s.unit, _ = of.Unit.Float64()
-	}
+	s := &Spread{rows: intervals(of.Rows, math.Inf(1)), counted: intervals(of.Rows, float64(of.Most)), groups: []interval{{1, 1}}}
 	keys := 1
 	if of.Groups {
 		s.groups, keys = intervals(of.Persons, math.Inf(1)), 2
@@ -157,8 +153,8 @@ func (n Noise) at(rows, groups float64) float64 {
 type Choice struct {
 	Rows, Groups float64
 	// Least and Most are about which part of what is asked for counts. Told says whether anybody
-	// can be told from the noise at all; Known is how many rows they have at most, or how large a
-	// sum; and Above says that some may have any number: then Most is more than counts.
+	// can be told from the noise at all; Known is how many rows they have at most, in the
+	// spread's units; and Above says that some may have any number: then Most is more than counts.
 	Least, Most float64
 	Known       float64
 	Told, Above bool
@@ -185,7 +181,7 @@ func (s *Spread) Choose(noise Noise, rows, groups []float64, of float64) Choice 
 		}
 		best.Least, best.Most = min(best.Least, part), max(best.Most, part)
 	}
-	best.Above, best.Known = s.reaches, s.known*s.unit
+	best.Above, best.Known = s.reaches, s.known
 	return best
 }
 

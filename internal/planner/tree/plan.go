@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -112,6 +113,11 @@ func (k StatKind) Exact() bool {
 }
 
 func (s Stat) Type() Type { return s.Typ }
+
+// HasAverages reports whether an average is among the stats.
+func (p *Plan) HasAverages() bool {
+	return slices.ContainsFunc(p.Stats, func(s Stat) bool { return s.Kind == AverageStat })
+}
 
 // Order is one item of ORDER BY, on released values.
 type Order struct {

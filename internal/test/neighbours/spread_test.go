@@ -15,6 +15,7 @@ import (
 // The counts that limits are chosen from, of made-up questions, are in one group with one row for
 // each person, agree with the second check, and move no further than is claimed.
 func TestSpread(t *testing.T) {
+	tried := 0
 	for _, ds := range generate.Worlds() {
 		o := planner.Options{Public: reference.New(ds, generate.Make(generate.NewDice("language", 5), ds).Tables).Public()}
 		makers := []*generate.Maker{generate.NewMaker(ds, o), generate.NewMaker(ds, o).Sharp()}
@@ -43,14 +44,18 @@ func TestSpread(t *testing.T) {
 			}
 			texts = append(texts, sp.SQL)
 		}
+		tried += len(texts)
 		for i := 0; i+6 <= len(texts); i += 6 {
 			r, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Seed: uint64(i + 1), Pairs: 12, Texts: texts[i : i+6]})
 			if err != nil {
-				t.Log(err)
+				t.Fatal(err)
 			}
 			for _, f := range r.Findings {
 				t.Errorf("%s\n%s", f.Subject, f.Detail)
 			}
 		}
+	}
+	if tried < 100 {
+		t.Errorf("only %d questions have such counts", tried)
 	}
 }

@@ -9,10 +9,8 @@ const python = (s: string) => (s.includes('\n') ? `"""${s.replaceAll('\\', '\\\\
 export function copies(q: Question, who: string, port?: number): [string, string][] {
   const origin = location.origin
   const host = location.hostname
-  const error = q.settings?.['dp.error'], price = q.settings?.['dp.epsilon']
-  const wish = Object.entries({ ...q.settings, 'dp.error': error, 'dp.epsilon': price }).filter(([, v]) => v !== undefined)
-    .map(([k, v]) => `${k.replace('dp.', '')}=${typeof v === 'string' ? JSON.stringify(v) : v}`).join(', ')
   const sets = Object.entries(q.settings ?? {})
+  const wish = sets.map(([k, v]) => `${k.replace('dp.', '')}=${typeof v === 'string' ? JSON.stringify(v) : v}`).join(', ')
   const body = JSON.stringify(q)
   return [
     ['Python', `import discreet  # a token, from your account page, is in DISCREET_TOKEN\ndb = discreet.connect(${JSON.stringify(origin)}, dataset=${JSON.stringify(q.dataset)})\nprint(db.ask(${python(q.sql)}${wish && ', ' + wish}))`],
