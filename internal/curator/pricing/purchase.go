@@ -290,24 +290,13 @@ func (p *Priced) refuseUnknownErrors() error {
 			}
 		}
 		for _, o := range one.Columns {
-			if _, alone := o.Expr.(*tree.Released); !alone && isNoisy(one, o.Expr) {
+			if _, alone := o.Expr.(*tree.Released); !alone && one.IsNoisy(o.Expr) {
 				return api.Refuse(instead+"; compute with them in a query around this one",
 					"dp.error cannot be used with %s, which is computed from noisy numbers", strconv.Quote(o.Name))
 			}
 		}
 	}
 	return nil
-}
-
-// isNoisy reports whether an expression names an aggregate.
-func isNoisy(p *tree.Plan, e tree.Expr) bool {
-	noisy := false
-	tree.Walk(e, func(x tree.Expr) {
-		if r, ok := x.(*tree.Released); ok {
-			noisy = noisy || !p.Stats[r.Stat].Kind.Exact()
-		}
-	})
-	return noisy
 }
 
 // smallestShare is the smallest share at which a measure is within k steps; 0 where not even the

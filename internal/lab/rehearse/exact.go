@@ -219,13 +219,7 @@ func readRow(values []any, bars []*float64, noisy []bool) *row {
 func noisyColumns(p *tree.Plan) []bool {
 	var out []bool
 	for _, o := range p.Columns {
-		noisy := false
-		tree.Walk(o.Expr, func(e tree.Expr) {
-			if r, ok := e.(*tree.Released); ok {
-				noisy = noisy || !p.Stats[r.Stat].Kind.Exact()
-			}
-		})
-		out = append(out, noisy)
+		out = append(out, p.IsNoisy(o.Expr))
 	}
 	return out
 }

@@ -114,6 +114,17 @@ func (k StatKind) Exact() bool {
 
 func (s Stat) Type() Type { return s.Typ }
 
+// IsNoisy reports whether an expression of released values names an aggregate.
+func (p *Plan) IsNoisy(e Expr) bool {
+	noisy := false
+	Walk(e, func(x Expr) {
+		if r, ok := x.(*Released); ok {
+			noisy = noisy || !p.Stats[r.Stat].Kind.Exact()
+		}
+	})
+	return noisy
+}
+
 // HasAverages reports whether an average is among the stats.
 func (p *Plan) HasAverages() bool {
 	return slices.ContainsFunc(p.Stats, func(s Stat) bool { return s.Kind == AverageStat })
