@@ -44,9 +44,9 @@ func (c *Curator) Profile(ctx context.Context, analyst string, t *policy.Table, 
 // what was released, and of nothing else.
 func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	plans := a.Priced.Statement.Plans
-	if out.Cut && slices.ContainsFunc(plans, cutsAverages) {
-		out.Notes = append(out.Notes, "an average is drawn to an end of its bounds by people with more rows than count, "+
-			"and can be far off: raise dp.max_rows, or set it to auto")
+	if i := slices.IndexFunc(plans, weighsPeople); out.Cut && i >= 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("in averages, people with more rows than count (max_rows %d) weigh as if they had "+
+			"no more", plans[i].Query.MaxRows()))
 	}
 	if !out.Cut || a.outer != nil || len(plans) != 1 {
 		return
@@ -107,10 +107,10 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	}
 }
 
-// cutsAverages reports whether limits cut what averages are made of: a sum of distances from the
-// middle of the bounds, and a count, each by itself.
-func cutsAverages(p *tree.Plan) bool {
-	return p.Query.Bounded() && p.HasAverages()
+// weighsPeople reports whether people with more rows than count weigh less in an average than they
+// do in SQL.
+func weighsPeople(p *tree.Plan) bool {
+	return slices.ContainsFunc(p.Query.Measures, func(m tree.Measure) bool { return m.Scaled != tree.Unscaled })
 }
 
 // tableOf is the one table that a question reads, how many rows of a person count, and whether it

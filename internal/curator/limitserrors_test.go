@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -236,15 +237,43 @@ func TestShareOfLargestLimit(t *testing.T) {
 	}
 }
 
-// An average of people who are cut is told to be drawn to an end of its bounds, and one of nobody
-// who is cut is not.
+// An average of people who are cut is that of all of their rows, with the weight of those that
+// count, whether a sum is asked beside it or not; and the answer says so. Once a person's sum and
+// their count were clamped each by itself, and averages slid to an end of the bounds.
 func TestCutAverages(t *testing.T) {
-	w := crowded(t, 200, 1)
-	for sql, cut := range map[string]bool{"SELECT AVG(cost) FROM visits": true, "SELECT AVG(age) FROM patients": false,
-		"SELECT COUNT(*), SUM(cost) FROM visits": false} {
+	const people = 2000
+	w := crowded(t, people, 1)
+	sums, rows := make([]float64, people), make([]float64, people)
+	for _, v := range hospital.New(people, 1).Visits {
+		p := v.Patient % people
+		sums[p], rows[p] = sums[p]+float64(v.Cents)/100, rows[p]+1
+	}
+	mean, squares, n := 0.0, 0.0, 0.0
+	for p := range people {
+		if rows[p] > 0 {
+			mean, squares, n = mean+sums[p]/rows[p], squares+sums[p]*sums[p]/rows[p]/rows[p], n+1
+		}
+	}
+	mean /= n
+	for _, sql := range []string{"SELECT AVG(cost) FROM visits", "SELECT AVG(cost), SUM(cost), COUNT(*) FROM visits",
+		"SELECT AVG(cost) FILTER (WHERE day IS NOT NULL), SUM(cost) FROM visits"} {
+		q := api.Question{Analyst: "ana", SQL: sql, Epsilon: curatortest.Amount("1"), Request: curatortest.FreshID(),
+			Settings: api.Settings{MaxRows: 1}}
+		a, err := w.Ask(t.Context(), q)
+		w.Check(err)
+		got, err := a.Rows[0][0].(json.Number).Float64()
+		w.Check(err)
+		if math.Abs(got-mean) > 2**a.Errors[0][0] {
+			t.Errorf("%s: %.2f ± %.2f, and people have a mean of %.2f", sql, got, *a.Errors[0][0], mean)
+		}
+		if !strings.Contains(strings.Join(a.Notes, "\n"), "weigh as if they had no more") {
+			t.Errorf("%s: %q", sql, a.Notes)
+		}
+	}
+	for _, sql := range []string{"SELECT AVG(age) FROM patients", "SELECT COUNT(*), SUM(cost) FROM visits"} {
 		a, err := w.AskAs("ana", sql, curatortest.Amount("0.5"))
 		w.Check(err)
-		if strings.Contains(strings.Join(a.Notes, "\n"), "drawn to an end of its bounds") != cut {
+		if strings.Contains(strings.Join(a.Notes, "\n"), "weigh") {
 			t.Errorf("%s: %q", sql, a.Notes)
 		}
 	}

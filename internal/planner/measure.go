@@ -94,7 +94,7 @@ func (agg *aggregator) addVariance(arg tree.Expr, name string, pos int32) (int, 
 	if err != nil {
 		return 0, err
 	}
-	d.square = agg.out.addMeasure(m)
+	d.square = agg.out.addMeasure(agg.scaled(m))
 	return agg.out.add(d), nil
 }
 
@@ -136,6 +136,21 @@ func (agg *aggregator) sum(arg tree.Expr, pos int32) (tree.Measure, error) {
 		}
 	}
 	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
+}
+
+// severalRows reports whether somebody may have several rows in a group, of which not all count.
+func (agg *aggregator) severalRows() bool { return agg.groups.allowedRows(agg.in.rows) > 1 }
+
+// scaled is a sum that is divided by a count: all rows of a person have a part in it.
+func (agg *aggregator) scaled(m tree.Measure) tree.Measure {
+	switch {
+	case !agg.severalRows():
+	case expr.Nullable(m.Arg):
+		m.Scaled = tree.ByValues
+	default:
+		m.Scaled = tree.ByRows
+	}
+	return m
 }
 
 // recenter moves an expression to the middle of its bounds, and says where that is.

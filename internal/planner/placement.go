@@ -49,8 +49,9 @@ func (pl *placer) place() (people *int64, err error) {
 }
 
 // placeAverage decides which sum an average or a variance is made of. Where the question has the
-// plain sum anyway it is used, and nothing more is paid for. Otherwise values
-// are summed around the middle of their bounds, which halves the noise.
+// plain sum anyway it is used, and nothing more is paid for. Otherwise values are summed around the
+// middle of their bounds, which halves the noise. Where somebody may have more rows than count, a
+// plain sum is clamped apart from the count, and is of no use.
 func (pl *placer) placeAverage(d *statDraft) error {
 	if count := pl.aggregates.countValues(d.Of); pl.people != nil && pl.countsEverybody(count) {
 		d.People = pl.people
@@ -65,7 +66,7 @@ func (pl *placer) placeAverage(d *statDraft) error {
 	if pl.twins {
 		return pl.placeTwins(d)
 	}
-	if _, ok := pl.out.measures[plain.Format()]; ok {
+	if _, ok := pl.out.measures[plain.Format()]; ok && !pl.aggregates.severalRows() {
 		d.measure = plain.Format()
 		return nil
 	}
@@ -77,7 +78,7 @@ func (pl *placer) placeAverage(d *statDraft) error {
 	if err != nil {
 		return err
 	}
-	d.measure, d.Center = pl.out.addMeasure(m), center
+	d.measure, d.Center = pl.out.addMeasure(pl.aggregates.scaled(m)), center
 	return nil
 }
 

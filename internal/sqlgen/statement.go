@@ -156,9 +156,33 @@ func (r *rows) total(m tree.Measure) string {
 			lo, hi := r.q.Interval(m)
 			return r.sum(r.clamp(x, lo, hi), lo, hi, true, false)
 		}
+		if m.Scaled != tree.Unscaled { // what it is multiplied by fits beside it, whatever was proven
+			return r.Sum(r.clampTo(x, m.Arg.Type()), true)
+		}
 		return r.sum(x, m.Arg.Type().Lo, m.Arg.Type().Hi, false, false)
 	}
 	return "count(*)"
+}
+
+// scaling prints counts c0 of the rows of measures m0, and the measures: sums that are scaled to
+// MaxRows where there are more rows, to the nearest integer, and others as they were added up.
+func (r *rows) scaling(measures []int) (counts, scaled []string) {
+	for _, m := range measures {
+		of, name, n := r.q.Measures[m], fmt.Sprintf("m%d", m), fmt.Sprintf("c%d", m)
+		switch of.Scaled {
+		case tree.Unscaled:
+			scaled = append(scaled, name)
+			continue
+		case tree.ByRows:
+			counts = append(counts, "count(*) AS "+n)
+		case tree.ByValues:
+			counts = append(counts, "count("+r.argument(of.Arg)+") AS "+n)
+		}
+		twice := fmt.Sprintf("(%s * %d + CASE WHEN %[1]s < 0 THEN -%[3]s ELSE %[3]s END)", name, 2*r.q.MaxRows(), n)
+		scaled = append(scaled, fmt.Sprintf("CASE WHEN %s > %d THEN %s ELSE %s END AS %s", n, r.q.MaxRows(),
+			r.Quotient(twice, "(2 * "+n+")", true), name, name))
+	}
+	return counts, scaled
 }
 
 // sum prints a sum of integers that are proven to lie between two ends, and clamped to them or not.
@@ -284,9 +308,15 @@ func (r *rows) keyType(i int) string {
 
 // partials prints one row for each person and group that counts, as b and what it needs before it,
 // the condition on b that the group is kept, and the number of a person.
-func (r *rows) partials(list []string, rest []Kept, number bool) (with, keep, who string) {
+func (r *rows) partials(measures []int, rest []Kept, number bool) (with, keep, who string) {
 	unit := slices.Concat([]string{"u"}, r.keys)
-	partials := "SELECT " + strings.Join(slices.Concat(unit, list), ", ") + " FROM " + r.text() + r.placedCondition() + Grouping(unit)
+	totals := r.totals(measures)
+	counts, scaled := r.scaling(measures)
+	partials := "SELECT " + strings.Join(slices.Concat(unit, totals, counts), ", ") + " FROM " + r.text() + r.placedCondition() +
+		Grouping(unit)
+	if len(counts) > 0 {
+		partials = "SELECT " + strings.Join(slices.Concat(unit, scaled), ", ") + " FROM (" + partials + ")"
+	}
 	g := r.groups(rest)
 	g.From, g.Number = "p"+r.publicCondition(), number
 	b, keep, who := r.Groups(g)
@@ -304,7 +334,7 @@ func (s *Schema) personStatement(q *tree.Query, measures []int, persons bool) St
 		lo, hi := q.Interval(q.Measures[m])
 		rest = append(rest, s.Dialect.kept(fmt.Sprintf("m%d", m), lo, hi))
 	}
-	with, keep, _ := r.partials(r.totals(measures), rest, false)
+	with, keep, _ := r.partials(measures, rest, false)
 	list, results := slices.Clone(r.keys), append(slices.Clone(r.keys), names(measures)...)
 	for _, m := range measures {
 		lo, hi := q.Interval(q.Measures[m])

@@ -76,6 +76,9 @@ func naive(s Spec, rows []row, text bool) [][]int64 {
 		for _, g := range order[:min(len(order), s.MaxGroups)] {
 			for m, spec := range s.Measures {
 				x := groups[g][m]
+				if spec.Scale > 0 {
+					x = scaledExactly(x, groups[g][spec.By].Int64(), spec.Scale)
+				}
 				switch {
 				case spec.Kind == People:
 					x = big.NewInt(1)
@@ -99,6 +102,40 @@ func naive(s Spec, rows []row, text bool) [][]int64 {
 		}
 	}
 	return out
+}
+
+// scaledExactly is sum * most / rows, where rows are more, to the nearest integer.
+func scaledExactly(sum *big.Int, rows, most int64) *big.Int {
+	if rows <= most {
+		return sum
+	}
+	exact := new(big.Rat).SetFrac(new(big.Int).Mul(sum, big.NewInt(most)), big.NewInt(rows))
+	out, _ := new(big.Int).SetString(exact.FloatString(0), 10) // halves away from zero
+	return out
+}
+
+// TestScale compares scaling in 64 and 128 bits with rational numbers, at the ends of both.
+func TestScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, most := rapid.Int64Range(0, 1<<40).Draw(t, "rows"), rapid.Int64Range(1, 1<<40).Draw(t, "most")
+		if rapid.Bool().Draw(t, "few") {
+			rows, most = rows%7, 1+most%7
+		}
+		short := rapid.Int64().Draw(t, "sum")
+		if want := scaledExactly(big.NewInt(short), rows, most); want.Cmp(big.NewInt(scaled64(short, rows, most))) != 0 {
+			t.Fatalf("%d of %d rows, of which %d count: %d, want %v", short, rows, most, scaled64(short, rows, most), want)
+		}
+		w := wide{rapid.Int64().Draw(t, "upper"), rapid.Uint64().Draw(t, "lower")}
+		if rapid.Bool().Draw(t, "short") {
+			w = wide{short >> 63, uint64(short)}
+		}
+		exact := func(w wide) *big.Int {
+			return new(big.Int).Add(new(big.Int).Lsh(big.NewInt(w.hi), 64), new(big.Int).SetUint64(w.lo))
+		}
+		if want, got := scaledExactly(exact(w), rows, most), exact(w.scaled(rows, most)); want.Cmp(got) != 0 {
+			t.Fatalf("%v of %d rows, of which %d count: %v, want %v", exact(w), rows, most, got, want)
+		}
+	})
 }
 
 func intOf(person string) int64 { return int64(binary.BigEndian.Uint64([]byte(person)) ^ 1<<63) }
@@ -174,6 +211,12 @@ func drawSpec(t *rapid.T) Spec {
 		m.Lo = new(big.Int).Mul(big.NewInt(-rapid.Int64Range(0, 3).Draw(t, "lo")), big.NewInt(reach))
 		m.Hi = new(big.Int).Mul(big.NewInt(rapid.Int64Range(0, 3).Draw(t, "hi")), big.NewInt(reach))
 		s.Measures = append(s.Measures, m)
+	}
+	for i := range s.Measures {
+		by := rapid.IntRange(0, len(s.Measures)-1).Draw(t, "by")
+		if counts := s.Measures[by].Kind; s.Measures[i].Kind == Sum && (counts == Rows || counts == Values) {
+			s.Measures[i].By, s.Measures[i].Scale = by, rapid.SampledFrom([]int64{0, 1, 2, 5}).Draw(t, "scale")
+		}
 	}
 	return s
 }

@@ -297,11 +297,14 @@ func manyRows(groups int) (rows []row) {
 var slimMeasures = []Measure{{Kind: Rows, Lo: new(big.Int), Hi: big.NewInt(2)}, {Kind: Sum, Lo: big.NewInt(-900), Hi: big.NewInt(1500),
 	Reach: 1000}, {Kind: People}}
 
+// scaledMeasures are slim too, with a sum that is scaled.
+var scaledMeasures = []Measure{slimMeasures[0], {Kind: Sum, Lo: big.NewInt(-900), Hi: big.NewInt(1500), Reach: 1000, Scale: 2}}
+
 // TestNamed has people with numbers, whose groups follow from their names: somebody who comes
 // before all others changes every number and what nobody else keeps.
 func TestNamed(t *testing.T) {
 	for _, most := range []int{1, 5, 9} {
-		for _, measures := range [][]Measure{slimMeasures, append(slices.Clone(slimMeasures), slimMeasures[1])} {
+		for _, measures := range [][]Measure{slimMeasures, scaledMeasures, append(slices.Clone(slimMeasures), slimMeasures[1])} {
 			s := Spec{Groups: 200, MaxGroups: most, Measures: measures}
 			rows := manyRows(s.Groups)
 			for i := range rows {

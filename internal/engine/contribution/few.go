@@ -22,18 +22,26 @@ type fewKernel struct {
 }
 
 // tallyClamp is what a part of a tally is clamped to.
-type tallyClamp struct{ low, high int64 }
+type tallyClamp struct{ low, high, scale int64 }
 
 func (c tallyClamp) of(x int64) int64 { return min(max(x, c.low), c.high) }
+
+// ofRows scales down what so many rows came to, where that is asked for.
+func (c tallyClamp) ofRows(x, rows int64) int64 {
+	if c.scale > 0 {
+		x = scaled64(x, rows, c.scale)
+	}
+	return c.of(x)
+}
 
 func newFewKernel(l *layout, out *slimTotals) fewKernel {
 	h := fewKernel{layout: l, out: out}
 	for _, f := range l.fields {
 		switch {
 		case f.kind == Rows:
-			h.rows = tallyClamp{f.low, f.high}
+			h.rows = tallyClamp{low: f.low, high: f.high}
 		case f.half >= 0:
-			h.sum = tallyClamp{f.low, f.high}
+			h.sum = tallyClamp{f.low, f.high, f.scale}
 		}
 	}
 	return h
@@ -221,7 +229,7 @@ func merge[V int64 | uint32](k *fewKernel, seed uint64, groups []int32, values [
 	for i := range slots {
 		s, t := &slots[i], &k.out.sums[group[i]]
 		t.rows += k.rows.of(s.rows)
-		t.sum += k.sum.of(s.sum)
+		t.sum += k.sum.ofRows(s.sum, s.rows)
 		if s.rows > 0 {
 			k.out.wide.addPerson(group[i])
 		}

@@ -221,6 +221,12 @@ func (k *kernel) add() {
 		lo, hi := k.lo[m], k.hi[m]
 		switch {
 		case f.kind == People:
+		case !f.wide && f.scale > 0:
+			rows := k.lo[f.by]
+			for _, i := range k.pairs.kept {
+				x := min(max(scaled64(lo[i], rows[i], f.scale), f.low), f.high)
+				totals[k.pairs.group[i]].add(x>>63, uint64(x))
+			}
 		case !f.wide:
 			low, high := f.low, f.high
 			for _, i := range k.pairs.kept {
@@ -230,6 +236,9 @@ func (k *kernel) add() {
 		default:
 			for _, i := range k.pairs.kept {
 				x := wide{hi[i], uint64(lo[i])}
+				if f.scale > 0 {
+					x = x.scaled(k.lo[f.by][i], f.scale)
+				}
 				if x.less(f.lo) {
 					x = f.lo
 				} else if f.hi.less(x) {

@@ -128,11 +128,12 @@ func TestHandful(t *testing.T) {
 	for _, groups := range daily.Sample(t, []int{minManyGroups - 1, minManyGroups, 1000}, 1) {
 		rows := manyRows(groups)
 		for most := 1; most <= maxFewGroups+2; most++ {
-			for first := range slimMeasures {
-				s := Spec{Groups: groups, MaxGroups: most, Salt: [32]byte{1, 8: 2, 31: 3}, Measures: slimMeasures[first:]}
+			for first, measures := range [][]Measure{slimMeasures, slimMeasures[1:], slimMeasures[2:], scaledMeasures} {
+				first %= len(slimMeasures)
+				s := Spec{Groups: groups, MaxGroups: most, Salt: [32]byte{1, 8: 2, 31: 3}, Measures: measures}
 				own := slices.Clone(rows)
 				for i := range own {
-					own[i].values = own[i].values[first:]
+					own[i].values = own[i].values[first:][:len(measures)]
 				}
 				want := fmt.Sprint(naive(s, own, false))
 				for _, ordered := range []bool{false, true} {
@@ -143,7 +144,7 @@ func TestHandful(t *testing.T) {
 					}
 					got, err := Run(context.Background(), s, source(s, own, false, 2048, 2))
 					if err != nil || fmt.Sprint(got) != want {
-						t.Fatalf("%d of %d groups, measures from %d on, ordered %v: not the definition (%v)", most, groups, first,
+						t.Fatalf("%d of %d groups, measures %v, ordered %v: not the definition (%v)", most, groups, measures,
 							ordered, err)
 					}
 				}
@@ -208,7 +209,7 @@ func TestUnmix(t *testing.T) {
 // TestLastHashes has people with a hash among the last there are, where places of nobody's rows
 // are: they keep their own rows, and no other's.
 func TestLastHashes(t *testing.T) {
-	for _, measures := range [][]Measure{slimMeasures, {{Kind: Rows, Lo: new(big.Int), Hi: new(big.Int)}, {Kind: People}}} {
+	for _, measures := range [][]Measure{slimMeasures, scaledMeasures, {{Kind: Rows, Lo: new(big.Int), Hi: new(big.Int)}, {Kind: People}}} {
 		s := Spec{Groups: minManyGroups, MaxGroups: maxFewGroups, Salt: [32]byte{7}, Measures: measures}
 		l, err := newLayout(s)
 		if err != nil || !l.keepsFewGroups() {

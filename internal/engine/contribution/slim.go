@@ -233,6 +233,15 @@ func (k *slimKernel) add() {
 	k.out.reserve(len(kept))
 	rows, sum := k.clamps()
 	group, pairs, totals := k.pairs.group, k.tallies[:len(k.pairs.group)], k.out.sums
+	if sum.scale > 0 {
+		for _, i := range kept {
+			t, p := &totals[group[i]], &pairs[i]
+			t.rows += min(max(p.rows, rows.low), rows.high)
+			t.sum += min(max(scaled64(p.sum, p.rows, sum.scale), sum.low), sum.high)
+		}
+		k.out.wide.addPeople(group, kept)
+		return
+	}
 	for _, i := range kept {
 		t, p := &totals[group[i]], &pairs[i]
 		t.rows += min(max(p.rows, rows.low), rows.high)

@@ -98,6 +98,11 @@ type Measure struct {
 	// the caller's mistake, and makes the sum wrong; what a person contributes is clamped all the
 	// same.
 	Reach int64
+	// Scale, where it is above 0, is how many rows of a person in a group a Sum is scaled down to,
+	// where there are more, before it is clamped: to the nearest integer, and from the middle away
+	// from 0. How many rows there are says By, a measure of Rows or Values.
+	Scale int64
+	By    int
 }
 
 // Kind says what a measure adds up.
@@ -157,6 +162,8 @@ type field struct {
 	lo, hi wide // the clamp
 	// The clamp for 64 bits, which is all there is where the partial is not wide.
 	low, high int64
+	scale     int64 // how many rows it is scaled down to, or 0
+	by        int   // the measure that counts them
 }
 
 type layout struct {
@@ -199,6 +206,9 @@ func newLayout(s Spec) (*layout, error) {
 			f.lo, f.hi = clip(m.Lo), clip(m.Hi)
 			f.low, f.high = f.lo.int64(), f.hi.int64()
 		}
+		if f.scale, f.by = m.Scale, m.By; m.Scale != 0 && !s.countsFor(m) {
+			return nil, errSpec
+		}
 		switch m.Kind {
 		case Values:
 			f.half = l.halves
@@ -236,6 +246,15 @@ func newLayout(s Spec) (*layout, error) {
 		l.lanes = 0
 	}
 	return l, nil
+}
+
+// countsFor reports whether a measure is a sum that another one counts the rows of.
+func (s *Spec) countsFor(m Measure) bool {
+	if m.Kind != Sum || m.Scale < 1 || m.Scale > 1<<40 || m.By < 0 || m.By >= len(s.Measures) {
+		return false
+	}
+	by := s.Measures[m.By].Kind
+	return by == Rows || by == Values
 }
 
 // check reports whether a batch fits, so that what follows can index without a thought, and whether
@@ -350,6 +369,57 @@ func (w *wide) add(hi int64, lo uint64) {
 	var carry uint64
 	w.lo, carry = bits.Add64(w.lo, lo, 0)
 	w.hi += hi + int64(carry)
+}
+
+// scaled is a sum of so many rows, scaled down to fewer.
+func (w wide) scaled(rows, most int64) wide {
+	if rows <= most {
+		return w
+	}
+	negative := w.hi < 0
+	if negative {
+		w = wide{}.minus(w)
+	}
+	// The sum times 2 most, and rows, over 2 rows, word by word. The uppermost word of it is not
+	// above most, and so below the divisor.
+	twice, divisor := uint64(2*most), uint64(2*rows)
+	middle, lower := bits.Mul64(w.lo, twice)
+	upper, carried := bits.Mul64(uint64(w.hi), twice)
+	carried, carry := bits.Add64(carried, middle, 0)
+	upper += carry
+	lower, carry = bits.Add64(lower, uint64(rows), 0)
+	carried, carry = bits.Add64(carried, 0, carry)
+	upper += carry
+	high, rest := bits.Div64(upper, carried, divisor)
+	low, _ := bits.Div64(rest, lower, divisor)
+	out := wide{int64(high), low}
+	if negative {
+		out = wide{}.minus(out)
+	}
+	return out
+}
+
+func (w wide) minus(v wide) wide {
+	lo, borrow := bits.Sub64(w.lo, v.lo, 0)
+	return wide{w.hi - v.hi - int64(borrow), lo}
+}
+
+// scaled64 is wide.scaled of 64 bits.
+func scaled64(sum, rows, most int64) int64 {
+	if rows <= most {
+		return sum
+	}
+	negative, x := sum < 0, uint64(sum)
+	if negative {
+		x = -x
+	}
+	upper, lower := bits.Mul64(x, uint64(2*most))
+	lower, carry := bits.Add64(lower, uint64(rows), 0)
+	out, _ := bits.Div64(upper+carry, lower, uint64(2*rows))
+	if negative {
+		return -int64(out)
+	}
+	return int64(out)
 }
 
 func (w wide) less(v wide) bool { return w.hi < v.hi || w.hi == v.hi && w.lo < v.lo }

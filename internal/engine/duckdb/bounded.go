@@ -49,10 +49,7 @@ func (s *snapshot) newBounded(q *tree.Query, measures []int) (*boundedQuery, err
 	if err != nil {
 		return nil, err
 	}
-	printed := map[string]int{}
-	for _, m := range measures {
-		b.addMeasure(p, q, q.Measures[m], printed)
-	}
+	b.addMeasures(p, q, measures)
 	b.from(p, q.Where)
 	return b, nil
 }
@@ -173,6 +170,45 @@ func (b *boundedQuery) addKey(s *snapshot, p *sqlgen.Printer, k tree.Key) {
 	b.keys = append(b.keys, column)
 }
 
+// addMeasures prints what measures are of. Behind them come counts that sums are scaled by, where
+// they are not among them.
+func (b *boundedQuery) addMeasures(p *sqlgen.Printer, q *tree.Query, measures []int) {
+	printed := map[string]int{}
+	for _, m := range measures {
+		if b.people && q.Measures[m].Kind == tree.Sum { // first, so that counts find their columns
+			b.sumColumn(p, q.Measures[m], printed)
+		}
+	}
+	for _, m := range measures {
+		b.addMeasure(p, q, q.Measures[m], printed)
+	}
+	if !b.people {
+		return // a person has one row
+	}
+	for i, m := range measures {
+		if by := q.Measures[m]; by.Scaled != tree.Unscaled {
+			b.spec.Measures[i].Scale, b.spec.Measures[i].By = q.MaxRows(), b.countFor(p, q, by, b.values[i], printed)
+		}
+	}
+}
+
+// countFor returns the place of the count that a sum is scaled by, of all rows or of those with a
+// value in its column.
+func (b *boundedQuery) countFor(p *sqlgen.Printer, q *tree.Query, sum tree.Measure, column int, printed map[string]int) int {
+	count := tree.Measure{Kind: tree.CountRows}
+	if sum.Scaled == tree.ByValues {
+		count = tree.Measure{Kind: tree.CountValues, Arg: sum.Arg}
+	}
+	kind := measureKind(count)
+	for i, m := range b.spec.Measures {
+		if m.Kind == kind && (kind == contribution.Rows || b.values[i] == column) {
+			return i
+		}
+	}
+	b.addMeasure(p, q, count, printed)
+	return len(b.spec.Measures) - 1
+}
+
 // addMeasure prints what a measure is of. A sum and a count of the same are one column: its values,
 // and where it is not NULL.
 func (b *boundedQuery) addMeasure(p *sqlgen.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
@@ -182,7 +218,7 @@ func (b *boundedQuery) addMeasure(p *sqlgen.Printer, q *tree.Query, m tree.Measu
 	switch {
 	case m.Kind == tree.Sum:
 		out.Reach = maxMagnitude(m.Arg.Type())
-		column = b.column("sum "+tree.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
+		column = b.sumColumn(p, m, printed)
 	case !b.people && m.Kind == tree.CountPersons && !p.ByRow:
 		// Where nobody has several rows, one without a unit is not a person, as SQL's count says
 		// too.
@@ -195,15 +231,39 @@ func (b *boundedQuery) addMeasure(p *sqlgen.Printer, q *tree.Query, m tree.Measu
 			return trueOrNull(there)
 		})
 	case m.Arg != nil:
-		name := tree.Format(m.Arg)
-		if _, ok := printed["sum "+name]; ok {
-			name = "sum " + name
-		}
-		column = b.column(name, printed, func() string { return trueOrNull("(" + p.Row.Expr(m.Arg) + ") IS NOT NULL") })
+		column = b.column("null "+tree.Format(nullsOf(m.Arg)), printed, func() string {
+			return trueOrNull("(" + p.Row.Expr(m.Arg) + ") IS NOT NULL")
+		})
 	}
 	b.spec.Measures = append(b.spec.Measures, out)
 	b.values = append(b.values, column)
 	b.present = append(b.present, m.Kind != tree.Sum)
+}
+
+// sumColumn is the column of what is added up. What is NULL where it is can be counted in it.
+func (b *boundedQuery) sumColumn(p *sqlgen.Printer, m tree.Measure, printed map[string]int) int {
+	column := b.column("sum "+tree.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
+	if name := "null " + tree.Format(nullsOf(m.Arg)); printed[name] == 0 {
+		printed[name] = column
+	}
+	return column
+}
+
+// nullsOf is a part of an expression that is NULL where the whole of it is: what a distance from a
+// constant, a square or a rounded number is of.
+func nullsOf(e tree.Expr) tree.Expr {
+	switch x := e.(type) {
+	case *tree.Arith:
+		if l, constant := x.R.(*tree.Literal); constant && !l.IsNullLiteral() && (x.Op == tree.Sub || x.Op == tree.Add) {
+			return nullsOf(x.L)
+		}
+		if x.Op == tree.Mul && tree.Format(x.L) == tree.Format(x.R) {
+			return nullsOf(x.L)
+		}
+	case *tree.Rescale:
+		return nullsOf(x.X)
+	}
+	return e
 }
 
 // column returns the place of a column, which is printed once.

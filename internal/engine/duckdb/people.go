@@ -85,10 +85,7 @@ func (r *peopleResult) jobs(q *tree.Query, b *boundedQuery, p *sqlgen.Printer) [
 	if len(totals) == 0 && b.private == nil {
 		return out
 	}
-	printed := map[string]int{}
-	for _, m := range totals {
-		b.addMeasure(p, q, q.Measures[m], printed)
-	}
+	b.addMeasures(p, q, totals)
 	all := &job{spec: b.spec, run: r.addTotals(totals)}
 	if q.Weighs() {
 		r.members = &contribution.Members{}
@@ -111,7 +108,7 @@ func (r *peopleResult) addTotals(totals []int) computation {
 			r.Sums[m] = sums[k]
 		}
 		if s.Private != nil {
-			r.persons = sums[len(totals)]
+			r.persons = sums[len(sums)-1]
 		}
 		return nil
 	}

@@ -49,7 +49,24 @@ type Measure struct {
 	// Most, where it is not nil, is what the rows of one person come to at most in one group of a
 	// Sum, in steps and above 0: their sum is clamped to it, and to its negative.
 	Most *big.Int
+	// Scaled says that of a person with more rows in a group than count, a Sum is scaled down to as
+	// many rows as count: times MaxRows over how many they are, to the nearest integer, and from
+	// the middle away from 0. It is within [Query.Interval], as the sum of any MaxRows rows is.
+	// With the count of the same rows, which is cut to MaxRows, it makes an average in which all of
+	// a person's rows have a part, and weigh as MaxRows rows do. Clamped by itself such a sum would
+	// draw the average to an end of its bounds.
+	Scaled Scaling
 }
+
+// Scaling says which rows of a person in a group tell by how much their sum is scaled.
+type Scaling int
+
+const (
+	Unscaled Scaling = iota
+	// ByRows is by all rows, where Arg is never NULL; ByValues by those where it is not.
+	ByRows
+	ByValues
+)
 
 type MeasureKind int
 
@@ -201,8 +218,13 @@ func (m Measure) Format() string {
 		}
 		return "quantile " + strings.Join(at, ",") + " " + Format(m.Arg)
 	}
-	if m.Most != nil {
+	switch {
+	case m.Most != nil:
 		return "sum at most " + m.Most.String() + " " + Format(m.Arg)
+	case m.Scaled == ByRows:
+		return "sum scaled by rows " + Format(m.Arg)
+	case m.Scaled == ByValues:
+		return "sum scaled by values " + Format(m.Arg)
 	}
 	return "sum " + Format(m.Arg)
 }
@@ -321,6 +343,9 @@ func QuantileRange(arg Expr) (lo, hi int64, ok bool) {
 // person contributes a vector with at most C entries that are not 0, each in
 // [lo, hi]. Let M be the larger of -lo and hi, and R = hi - lo <= 2M.
 //
+// Partials are clamped after they were scaled (Measure.Scaled), which makes them another function
+// of the person's own rows, and changes nothing of this.
+//
 //   - add-remove: one such vector appears or disappears: l1 <= C M, l2^2 <= C M^2.
 //   - substitute: one vector replaces another. Where both have an entry, in j
 //     groups, they differ by at most R; in the others, at most 2(C-j), by at
@@ -387,7 +412,7 @@ func (q *Query) Twins() [][2]int {
 // isTwin reports whether one sum is of x - l and the other of u - x, in the same steps, both from 0
 // to u - l.
 func isTwin(up, down Measure) bool {
-	if up.Kind != Sum || down.Kind != Sum || up.Most != nil || down.Most != nil {
+	if up.Kind != Sum || down.Kind != Sum || up.Most != nil || down.Most != nil || up.Scaled != down.Scaled {
 		return false
 	}
 	a, b := up.Arg.Type(), down.Arg.Type()

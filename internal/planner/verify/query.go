@@ -170,6 +170,9 @@ func (c *queryChecker) checkSensitivity(q *tree.Query, m tree.Measure, arg fact)
 		c.must(m.Kind == tree.Sum && m.Most.Sign() > 0, "a bound on the sum of a person that is none")
 		own.lo, own.hi = upper(own.lo, new(big.Int).Neg(m.Most)), lower(own.hi, m.Most)
 	}
+	// A sum is scaled before it is clamped, and by rows of the same person.
+	c.must(m.Scaled == tree.Unscaled || (m.Scaled == tree.ByRows || m.Scaled == tree.ByValues) && m.Kind == tree.Sum && m.Most == nil &&
+		q.Bounded(), "something is scaled that is no sum of a person's rows")
 	lo, hi := q.Interval(m)
 	c.must(lo.Sign() <= 0 && hi.Sign() >= 0, "a person without a row adds nothing, and that is not in the interval")
 	c.must(lo.Cmp(own.lo) <= 0 && own.hi.Cmp(hi) <= 0, "one person adds between %v and %v to a group, and between %v and %v is claimed",

@@ -30,6 +30,8 @@ type partial struct {
 	keys   []policy.Value // the private ones
 	sums   []*big.Int     // by measure
 	values [][]tree.Value // by measure, for those of different values and of quantiles
+	// counted is how many values each sum has.
+	counted []int64
 }
 
 // Run computes a query. It does not fail.
@@ -56,7 +58,7 @@ func (e *Engine) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 		}
 		p := people[person][g]
 		if p == nil {
-			p = &partial{keys: keys, values: make([][]tree.Value, len(q.Measures))}
+			p = &partial{keys: keys, values: make([][]tree.Value, len(q.Measures)), counted: make([]int64, len(q.Measures))}
 			for range q.Measures {
 				p.sums = append(p.sums, new(big.Int))
 			}
@@ -146,6 +148,7 @@ func (r run) add(q *tree.Query, p *partial, values row) {
 					x = clamp(x, lo, hi)
 				}
 				p.sums[m].Add(p.sums[m], x)
+				p.counted[m]++
 			}
 		case tree.CountDistinct, tree.Quantile:
 			if v != nil {
@@ -356,12 +359,26 @@ func (t *total) add(g group, p *partial, rank ranking) {
 		default:
 			v := p.sums[m]
 			if t.q.Bounded() {
+				if measure.Scaled != tree.Unscaled {
+					v = scaled(v, p.counted[m], t.q.MaxRows())
+				}
 				lo, hi := t.q.Interval(measure)
 				v = clamp(v, lo, hi)
 			}
 			s.sums[m].Add(s.sums[m], v)
 		}
 	}
+}
+
+// scaled is most times the mean of so many values, where they are more than that.
+func scaled(sum *big.Int, values, most int64) *big.Int {
+	if values <= most {
+		return sum
+	}
+	x := new(big.Rat).SetFrac(new(big.Int).Mul(sum, big.NewInt(most)), big.NewInt(values))
+	text := x.FloatString(0) // to the nearest, halves away from zero
+	out, _ := new(big.Int).SetString(text, 10)
+	return out
 }
 
 // first keeps MaxRows of a person's values in a group.
