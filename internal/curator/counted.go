@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/api"
@@ -53,17 +54,28 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	}
 	q := &plans[0].Query
 	t, most, filtered := tableOf(q)
-	if t == nil || asksOthers(q) || slices.ContainsFunc(q.Measures, func(m tree.Measure) bool { return m.Most != nil }) {
+	if t == nil || asksOthers(q) {
+		return
+	}
+	// Limits that were chosen come from a profile of these very rows, and not of the whole table.
+	var people *counted
+	if chosen := a.question.Chosen; chosen != nil && chosen.Version == out.Version.Number {
+		people, _ = chosen.People.(*counted)
+	}
+	if people != nil && people.profile == nil {
+		people.addWhole(plans[0], out)
+		return
+	}
+	if slices.ContainsFunc(q.Measures, func(m tree.Measure) bool { return m.Most != nil }) {
 		return // what max_sum cuts, no count of rows tells
 	}
 	kept, error, known := keptRows(plans[0], out)
 	if a.Settings.Counts != "" && len(out.Rows) > 1 {
 		known = false // counts that noise made negative are 0, so that their sum is too large
 	}
-	// Limits that were chosen come from a profile of these very rows, and not of the whole table.
 	var p *profile.Profile
-	if chosen := a.question.Chosen; chosen != nil && chosen.Version == out.Version.Number {
-		p, _ = chosen.People.(*profile.Profile)
+	if people != nil {
+		p = people.profile
 	}
 	everything, oneGroup := p != nil || !filtered && len(q.Keys) == 0, len(q.PrivateKeys()) == 0 && q.Groups() == 1
 	if !everything && !known && !oneGroup {
@@ -99,12 +111,69 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		out.Counted.Most = p.Most()
 		out.Notes = append(out.Notes, sayShare(out.Counted, out.Limits))
 	}
-	if len(out.Rows)*len(out.Columns) <= mostWhole {
-		addWhole(plans[0], out, cut, p.Most())
-	}
+	condition := fmt.Sprintf("nobody has more than %d rows", p.Most())
+	addWhole(plans[0], out, rowsWithin(cut), condition)
 	if out.Whole != nil && out.Counted == nil && len(out.Rows) > 1 { // one row's own note says it
-		out.Notes = append(out.Notes, fmt.Sprintf("what is cut is known if nobody has more than %d rows", p.Most()))
+		out.Notes = append(out.Notes, "what is cut is known if "+condition)
 	}
+	sayBeyond(out, p.Beyond)
+}
+
+// sayBeyond says how many people there can be of whom the condition does not hold under which what
+// is cut is known.
+func sayBeyond(out *api.Answer, people float64) {
+	if n := math.Ceil(people); n >= 1 && (out.Counted != nil || out.Whole != nil) {
+		out.Notes = append(out.Notes, fmt.Sprintf("up to %.0f people may have more than that, which is in no interval", n))
+	}
+}
+
+// addWhole adds the intervals that include what limits cut, where these were chosen from people in
+// groups, or from their sums.
+func (c *counted) addWhole(p *tree.Plan, out *api.Answer) {
+	q := &p.Query
+	if len(q.Keys) > 0 && !c.of.Groups || len(q.Measures) == 0 || cutsBefore(q.From) {
+		return // people may be in groups that the count knows nothing of, or were cut before it
+	}
+	limit, within := float64(q.MaxRows()), rowsWithin
+	if unit := c.of.Unit; unit != nil {
+		m := q.Measures[0]
+		limit = float64(c.of.Most)
+		if m.Most != nil {
+			limit, _ = new(big.Rat).Quo(new(big.Rat).Mul(new(big.Rat).SetInt(m.Most), m.Step()), unit).Float64()
+		}
+		size, _ := unit.Float64()
+		within = func(cut profile.Range) cutOf {
+			return func(m *tree.Measure) (low, high float64) { return sumsWithin(m, size*cut.Low, size*cut.High) }
+		}
+	}
+	cut, most, in, ok := c.spread.Cut(limit, float64(q.MaxGroups()), len(q.Keys) > 0)
+	if !ok {
+		return
+	}
+	what := "has more than " + c.of.Show(most) + " rows"
+	if c.of.Unit != nil {
+		what = "has a sum beyond " + c.of.Show(most)
+	}
+	known := "nobody " + what
+	if c.of.Groups {
+		known += fmt.Sprintf(" in a group, and nobody is in more than %.0f groups", in)
+	}
+	addWhole(p, out, within(cut), known)
+	if out.Whole != nil && len(out.Rows) > 1 {
+		out.Notes = append(out.Notes, "what is cut is known if "+known)
+	}
+	sayBeyond(out, c.spread.Beyond())
+}
+
+// cutsBefore reports whether rows of people are left out before they are grouped.
+func cutsBefore(r tree.Relation) bool {
+	switch r := r.(type) {
+	case *tree.Cut:
+		return true
+	case *tree.Select:
+		return cutsBefore(r.From)
+	}
+	return false
 }
 
 // weighsPeople reports whether people with more rows than count weigh less in an average than they
@@ -196,9 +265,41 @@ func keptRows(p *tree.Plan, a *api.Answer) (kept, error float64, known bool) {
 	return 0, 0, false
 }
 
-// addWhole adds the intervals that include what limits cut: each of so many rows can have been in
-// any group, and adds to a count 0 or 1, and to a sum a value within the bounds.
-func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range, known int64) {
+// cutOf is between which numbers what limits leave out of a measure is.
+type cutOf func(m *tree.Measure) (low, high float64)
+
+// rowsWithin is what so many rows are: each can have been in any group, and adds to a count 0 or 1,
+// and to a sum a value within the bounds.
+func rowsWithin(cut profile.Range) cutOf {
+	return func(m *tree.Measure) (low, high float64) {
+		low, high = 0, cut.High
+		switch m.Kind {
+		case tree.CountRows: // these were rows too
+			low = cut.Low
+		case tree.Sum:
+			t := m.Arg.Type()
+			low, high = cut.High*min(0, pricing.Scaled(t.Lo, t.Step)), cut.High*max(0, pricing.Scaled(t.Hi, t.Step))
+		}
+		return low, high
+	}
+}
+
+// sumsWithin is what is cut of people's sums, which have the signs that values can have.
+func sumsWithin(m *tree.Measure, low, high float64) (least, most float64) {
+	switch t := m.Arg.Type(); {
+	case t.Lo.Sign() >= 0:
+		return low, high
+	case t.Hi.Sign() <= 0:
+		return -high, -low
+	}
+	return -high, high
+}
+
+// addWhole adds the intervals that include what limits cut.
+func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, known string) {
+	if len(a.Rows)*len(a.Columns) > mostWhole {
+		return
+	}
 	whole := make([][]*api.Range, len(a.Rows))
 	some := false
 	for i := range a.Rows {
@@ -206,19 +307,11 @@ func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range, known int64) {
 		for j := range a.Columns {
 			m, e := stat(p, j), a.Errors[i][j]
 			v := number(a.Rows[i][j])
-			if m == nil || e == nil || math.IsNaN(v) || m.Most != nil || m.Kind == tree.Quantile {
+			if m == nil || e == nil || math.IsNaN(v) || m.Kind == tree.Quantile {
 				continue
 			}
-			least, most := 0.0, 1.0
-			if m.Kind == tree.Sum {
-				t := m.Arg.Type()
-				least, most = min(0, pricing.Scaled(t.Lo, t.Step)), max(0, pricing.Scaled(t.Hi, t.Step))
-			}
-			low, high := v-*e+cut.High*least, v+*e+cut.High*most
-			if m.Kind == tree.CountRows {
-				low += cut.Low // these were rows too
-			}
-			whole[i][j], some = &api.Range{Low: low, High: high}, true
+			low, high := cut(m)
+			whole[i][j], some = &api.Range{Low: v - *e + low, High: v + *e + high}, true
 		}
 	}
 	if !some {
@@ -231,8 +324,7 @@ func addWhole(p *tree.Plan, a *api.Answer, cut profile.Range, known int64) {
 	for j, c := range a.Columns {
 		if r := whole[0][j]; r != nil {
 			low, high := r.Rough()
-			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut, if nobody has more than %d rows",
-				c.Name, low, high, known))
+			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut, if %s", c.Name, low, high, known))
 		}
 	}
 }

@@ -208,12 +208,23 @@ func (c *Curator) choose(l *limits, price dp.Amount, count *api.Answer) error {
 		noises = append(noises, noiseOf(other))
 	}
 	l.question = chosen(l.question, p, noises, l.spread, people, l.byRows, l.byGroups)
+	if l.question.Chosen == nil {
+		return nil
+	}
+	from := &counted{spread: people, of: l.spread}
+	l.question.Chosen.Version, l.question.Chosen.People = count.Version.Number, from
 	// Only where there are no groups has the count all of a person's rows.
-	if l.question.Chosen != nil && l.spread.Unit == nil && len(p.Statement.Plans[0].Query.Keys) == 0 {
-		l.question.Chosen.Version = count.Version.Number
-		l.question.Chosen.People, err = profile.Read(count)
+	if l.spread.Unit == nil && len(p.Statement.Plans[0].Query.Keys) == 0 {
+		from.profile, err = profile.Read(count)
 	}
 	return err
+}
+
+// counted is what limits were chosen from: people by what they have in the question.
+type counted struct {
+	spread  *profile.Spread
+	of      *planner.Spread
+	profile *profile.Profile // nil where there are groups, or sums
 }
 
 // chosenBy reports which limits of a statement are to be chosen: those that the settings say, and

@@ -3,7 +3,9 @@ package curator_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -145,34 +147,58 @@ func TestPolicyChooses(t *testing.T) {
 	}
 }
 
-// The interval that includes what is cut holds the truth, with a condition too, because limits that
-// are chosen come from a count of the rows that the condition leaves.
+// The interval that includes what is cut holds the truth: with a condition too, because limits that
+// are chosen come from a count of the rows that the condition leaves, of sums, and in each group.
 func TestChosenIntervals(t *testing.T) {
 	text := strings.NewReplacer("max_rows: 6", "max_rows: 500", "max_groups: 2", "max_groups: 5").
 		Replace(hospital.Dataset("hospital", "data", curatortest.Plenty))
 	h := hospital.New(2000, 1)
-	truth := 0.0
-	for _, v := range h.Visits {
-		if v.Cents > 20_000 {
-			truth++
+	for i := range 100 { // who have many more than others
+		for n := range 20 + 2*i {
+			v := h.Visits[(17*i+n)%len(h.Visits)]
+			v.Patient = h.Patients[20*i].ID
+			h.Visits = append(h.Visits, v)
 		}
 	}
-	const draws = 30
-	held := 0
+	many, sum, counts, sums := 0.0, 0.0, map[string]float64{}, map[string]float64{}
+	for _, v := range h.Visits {
+		cost := float64(v.Cents) / 100
+		if sum += cost; cost > 200 {
+			many++
+		}
+		counts[v.Ward]++
+		sums[v.Ward] += cost
+	}
+	const draws = 15
+	held, of := map[string]int{}, map[string]int{}
+	asked := map[string]func(row []any) float64{
+		"SELECT COUNT(*) FROM visits WHERE cost > 200":    func([]any) float64 { return many },
+		"SELECT SUM(-cost) FROM visits":                   func([]any) float64 { return -sum },
+		"SELECT COUNT(*), ward FROM visits GROUP BY ward": func(row []any) float64 { return counts[row[1].(string)] },
+		"SELECT SUM(cost), ward FROM visits GROUP BY 2":   func(row []any) float64 { return sums[row[1].(string)] },
+		"SELECT SUM(cost - 100), COUNT(*) FROM visits":    func([]any) float64 { return sum - 100*float64(len(h.Visits)) },
+	}
 	for seed := range byte(draws) {
 		w := curatortest.Build(t, h, text, seed)
-		_, a := askChoosing(t, w, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits WHERE cost > 200",
-			Epsilon: curatortest.Amount("0.5"), Settings: automatic})
-		if a.Whole == nil || a.Counted == nil || a.Counted.AtLeast {
-			t.Fatalf("%+v, %v, %q", a.Counted, a.Whole, a.Notes)
-		}
-		if r := a.Whole[0][0]; r.Low <= truth && truth <= r.High {
-			held++
+		for _, sql := range slices.Sorted(maps.Keys(asked)) {
+			truth := asked[sql]
+			_, a := askChoosing(t, w, api.Question{Analyst: "ana", SQL: sql, Epsilon: curatortest.Amount("1"), Settings: automatic})
+			if a.Whole == nil || !strings.Contains(strings.Join(a.Notes, "\n"), "if nobody has") {
+				t.Fatalf("%s: %v, %q", sql, a.Whole, a.Notes)
+			}
+			for i, row := range a.Rows {
+				of[sql]++
+				if r, n := a.Whole[i][0], truth(row); r.Low <= n && n <= r.High {
+					held[sql]++
+				}
+			}
 		}
 		w.Leave()
 	}
-	if held < draws*93/100 {
-		t.Errorf("%d of %d intervals hold %v", held, draws, truth)
+	for sql := range asked {
+		if held[sql] < of[sql]*93/100 {
+			t.Errorf("%s: %d of %d intervals hold the truth", sql, held[sql], of[sql])
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ var oneRowAggregates = map[string]string{
 	"string_agg": insteadGroupBy, "array_agg": insteadGroupBy, "json_agg": insteadGroupBy, "jsonb_agg": insteadGroupBy,
 	"any_value": insteadGroupBy,
 	allRows:     "use it in a subquery grouped by the person, as in SELECT pid, dp_rows() AS n FROM visits GROUP BY pid",
+	allSum:      "use it in a subquery grouped by the person, as in SELECT pid, dp_sum(cost) AS n FROM visits GROUP BY pid",
 	"mode":      "select the most frequent value, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
 }
 

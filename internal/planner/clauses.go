@@ -90,15 +90,16 @@ var aggregates = map[string]expr.Signature{
 
 func isAggregate(name string) bool { _, ok := aggregates[name]; return ok }
 
-// allRows is how many rows of a person there are, also beyond max_rows: what a profile asks for. A
-// person is still in one group of it, or adds one number that is cut.
-const allRows = "dp_rows"
+// allRows is how many rows of a person there are, and allSum what a column of them comes to, also
+// beyond max_rows: what limits are chosen by. A person is still in one group of it, or adds one
+// number that is cut.
+const allRows, allSum = "dp_rows", "dp_sum"
 
 // isPersonal reports whether a function is an aggregate of one person's rows. Those of a question
 // that are none of them are refused where they stand.
 func isPersonal(name string) bool {
 	switch name {
-	case "bool_or", "bool_and", "every", allRows:
+	case "bool_or", "bool_and", "every", allRows, allSum:
 		return true
 	}
 	return isAggregate(name)

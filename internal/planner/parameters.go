@@ -227,6 +227,7 @@ func (k *kindFinder) choices(c *pg.CaseExpr) {
 var aboveOnly = map[string]expr.Signature{
 	"dp_low": {Gives: "alike"}, "dp_high": {Gives: "alike"}, "dp_error": {Gives: "decimal"}, holdoutMean: {Takes: "- decimal"},
 	allRows:       {Gives: "integer"},
+	allSum:        {Gives: "alike"},
 	"like_escape": {Takes: "text", Gives: "text"}, "reverse": {Takes: "text", Gives: "text"},
 	"repeat": {Takes: "text integer", Gives: "text"}, "to_char": {Gives: "text"},
 	"row_number": {Gives: "integer"}, "rank": {Gives: "integer"}, "dense_rank": {Gives: "integer"},

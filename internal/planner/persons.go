@@ -334,6 +334,13 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 		}
 		uncut = true
 	}
+	if name == allSum {
+		if f.Over != nil || f.AggStar || f.AggDistinct || len(f.Args) != 1 {
+			return none(syntax.Refuse(f.Location, "write dp_sum(x) in a subquery grouped by the person",
+				"dp_sum takes one argument, no DISTINCT and no OVER"))
+		}
+		name, uncut = "sum", true
+	}
 	filter, err := pr.in.readFilter(f)
 	if err != nil {
 		return none(err)

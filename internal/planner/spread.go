@@ -30,6 +30,9 @@ type Spread struct {
 	// Rows and Persons are the smallest numbers of rows and of groups of the cells, from the first
 	// one on, to beyond the largest limits. What is below is cell 0.
 	Rows, Persons []int64
+	// InGroups is in how many groups anybody can be, which is as many as there are, or 0 where that
+	// is not public.
+	InGroups int64
 	// Most is the largest limit on rows that there can be, in what Rows are in.
 	Most int64
 	// Unit is what Rows are multiples of, where the question asks for sums of one thing alone; nil
@@ -102,7 +105,12 @@ func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, s
 			inner.TargetList = append(inner.TargetList, target(n, "key"+strconv.Itoa(i+1)))
 			inner.GroupClause = append(inner.GroupClause, ordinalNode(2+i))
 		}
-		out.Persons = Edges(beyond*q.MaxGroups(), 1)
+		most := beyond * q.MaxGroups()
+		if len(q.PrivateKeys()) == 0 {
+			out.InGroups = int64(q.Groups())
+			most = min(most, out.InGroups+1)
+		}
+		out.Persons = Edges(most, 1)
 	}
 	out.Most = q.MaxRows()
 	n, most := "n", out.Most
@@ -112,7 +120,9 @@ func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, s
 		out.Unit.Mul(out.Unit, t.Step).Quo(out.Unit, big.NewRat(sumParts, 1))
 		out.Most *= sumParts
 		most = beyond * out.Most
-		inner.TargetList = append(inner.TargetList, target(sum, "n"))
+		all := proto.Clone(sum).(*pg.Node)
+		all.GetFuncCall().Funcname = []*pg.Node{pg.MakeStrNode(allSum)}
+		inner.TargetList = append(inner.TargetList, target(all, "n"))
 		n = "abs(n)"
 	} else {
 		inner.TargetList = append(inner.TargetList, target(pg.MakeFuncCallNode([]*pg.Node{pg.MakeStrNode("dp_rows")}, nil, -1), "n"))
@@ -175,7 +185,7 @@ func show(n, unit *big.Rat) string {
 }
 
 // beyond is how much farther than the largest limit people are told apart, to know what that cuts.
-const beyond = 4
+const beyond = 64
 
 // sumParts is into how many parts a row's largest value is divided, for the limits of sums: most
 // values are smaller, and so are most people's sums.

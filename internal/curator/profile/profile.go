@@ -43,6 +43,8 @@ type Profile struct {
 	Cells []Cell
 	// Confidence is the probability with which each of Cells is within its error.
 	Confidence float64
+	// Beyond is how many people there can be with more rows than those of Cells.
+	Beyond float64
 }
 
 // Cell is people who have from Least to Most rows.
@@ -56,6 +58,7 @@ type Cell struct {
 // Read reads the answer to [Question].
 func Read(a *api.Answer) (*Profile, error) {
 	p := &Profile{Confidence: a.Confidence}
+	var last []noisyCount
 	for i, row := range a.Rows {
 		if len(row) != 2 || len(a.Errors) != len(a.Rows) || len(a.Errors[i]) != 2 || a.Errors[i][1] == nil {
 			return nil, fmt.Errorf("the answer is not a profile")
@@ -68,28 +71,34 @@ func Read(a *api.Answer) (*Profile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the answer is not a profile")
 		}
-		if at == 0 || at == len(edges) { // nobody has no row; nobody is taken to have so many
-			continue
+		switch at {
+		case 0: // nobody has no row
+		case len(edges): // nobody is taken to have so many
+			last = append(last, noisyCount{people, *a.Errors[i][1]})
+		default:
+			p.Cells = append(p.Cells, Cell{edges[at-1], edges[at] - 1, people, *a.Errors[i][1]})
 		}
-		p.Cells = append(p.Cells, Cell{edges[at-1], edges[at] - 1, people, *a.Errors[i][1]})
 	}
-	p.drop()
+	p.drop(last)
 	return p, nil
 }
 
 // drop leaves out the cells from twice as many rows on as the last cell that can be told from an
 // empty one: the noise of all of them, times their many rows, would be all that is seen. What is
 // said then is said of people with at most [Profile.Most] rows.
-func (p *Profile) drop() {
+func (p *Profile) drop(last []noisyCount) {
 	people, error := make([]float64, len(p.Cells)), 0.0
 	for i, c := range p.Cells {
 		people[i], error = c.People, max(error, c.Error)
 	}
-	keep := told(people, error/2)
+	keep := told(people, error/2, saidBy[:])
 	if keep > 0 {
 		keep = min(len(p.Cells), keep+2)
 	}
-	p.Cells = p.Cells[:keep]
+	for _, c := range p.Cells[keep:] {
+		last = append(last, noisyCount{c.People, c.Error})
+	}
+	p.Beyond, p.Cells = beyond(last), p.Cells[:keep]
 }
 
 // Range is a number that is known roughly.
