@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os/exec"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/server/clientlimits"
@@ -65,6 +66,9 @@ type Config struct {
 	Texts bool
 	// Version is what clients are told.
 	Version string
+	// Notify is a program that is run when an analyst asks for more budget or the owner answers,
+	// with the event as JSON on its standard input; empty means none.
+	Notify string
 
 	patience time.Duration // in tests, for a client of HTTP to take what is sent
 	trusted  clientlimits.Trusted
@@ -90,6 +94,11 @@ func (c *Config) check() (err error) {
 		{"timeout", int64(c.Timeout)}, {"session-idle", int64(c.Ends.Idle)}, {"session-length", int64(c.Ends.Whole)}} {
 		if limit.is < 0 {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the default", limit.name)
+		}
+	}
+	if c.Notify != "" {
+		if _, err := exec.LookPath(c.Notify); err != nil {
+			return fmt.Errorf("notify: %w; name a program that can be run, without arguments", err)
 		}
 	}
 	if c.trusted, err = clientlimits.ParseTrusted(c.TrustProxy); err != nil {

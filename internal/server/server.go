@@ -231,7 +231,13 @@ func (s *Server) makeListeners() {
 	if a, ok := s.WireAddr().(*net.TCPAddr); ok {
 		port = a.Port
 	}
-	handler := httpapi.New(httpapi.Options{Port: port, Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
+	var notify func(event any)
+	if n := newNotifier(c.Notify, c.Log); n != nil {
+		notify = n.add
+		go n.run(base)
+	}
+	handler := httpapi.New(httpapi.Options{Port: port, Notify: notify,
+		Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version,
 		Ready:       s.Ready,
 		Connections: s.pg.Connections, Limits: s.turnedAway, Secure: encrypted != nil || c.Plaintext, Ends: c.Ends, OpenID: provider,
 		Demo: c.Demo, Agent: agent.New(s.dispatcher, s.sandbox, c.Version).Serve, Sandbox: s.sandbox,

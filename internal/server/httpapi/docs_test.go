@@ -34,7 +34,7 @@ func TestHTTPPage(t *testing.T) {
 // sections are the tags of operations in the order in which somebody meets them, with headings.
 var sections = []struct{ tags, heading string }{
 	{"signin signout me tokens logins", "Sign in"},
-	{"query explain datasets receipts", "Ask, and see what is left"},
+	{"query explain datasets receipts requests", "Ask, and see what is left"},
 	{"sessions", "Sessions"},
 	{"models", "Models"},
 	{"saved dashboards", "Saved questions and dashboards"},

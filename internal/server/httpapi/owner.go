@@ -153,6 +153,7 @@ type signedTopUpInput struct {
 type ownerHandler struct {
 	dispatcher *admission.Dispatcher
 	history    *history
+	requests   *requestHandler
 }
 
 func (h *ownerHandler) register(r *router) {
@@ -182,6 +183,7 @@ func (h *ownerHandler) registerTopUps(r *router) {
 			if err != nil {
 				return nil, err
 			}
+			h.requests.toppedUp(ctx, in.Name, in.Body.TopUp, raised.Sequence)
 			return bodyOf(Raised{*raised, false}), nil
 		})
 }

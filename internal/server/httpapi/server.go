@@ -49,6 +49,8 @@ type Options struct {
 	LoggedIn func(context.Context) (over func())
 	// Sandbox answers questions about people who do not exist; nil where there is none.
 	Sandbox *sandbox.Sandbox
+	// Notify is told what becomes of requests for more budget; nil where nobody is.
+	Notify func(event any)
 	// Agent serves the Model Context Protocol at /mcp to a user who came in, or is nil. It is no
 	// operation of this interface, and so none of its document.
 	Agent func(http.ResponseWriter, *http.Request, users.User)
@@ -102,6 +104,7 @@ func newServer(o Options) *server {
 // subject is a type with a method register, and a line here.
 func handlers(o Options, auth *authenticator, metrics *metrics, names *nameSource) []handler {
 	history, head := &history{}, &head{}
+	requests := &requestHandler{users: o.Users, dispatcher: o.Dispatcher, notify: o.Notify}
 	questions := &questionHandler{dispatcher: o.Dispatcher, names: names, sandbox: o.Sandbox}
 	return []handler{
 		&healthHandler{dispatcher: o.Dispatcher, ready: o.Ready},
@@ -111,7 +114,8 @@ func handlers(o Options, auth *authenticator, metrics *metrics, names *nameSourc
 		&userHandler{users: o.Users, dispatcher: o.Dispatcher, log: o.Log},
 		&datasetHandler{dispatcher: o.Dispatcher},
 		&budgetHandler{dispatcher: o.Dispatcher, history: history},
-		&ownerHandler{dispatcher: o.Dispatcher, history: history},
+		&ownerHandler{dispatcher: o.Dispatcher, history: history, requests: requests},
+		requests,
 		questions,
 		&sessionHandler{dispatcher: o.Dispatcher, questions: questions},
 		&streamHandler{dispatcher: o.Dispatcher},

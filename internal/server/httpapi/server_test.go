@@ -164,6 +164,15 @@ func TestEveryOperation(t *testing.T) {
 		w.want(w.call("PUT", at, "ana", thing), 200)
 		w.want(w.call("DELETE", at, "ana", ""), 204)
 	}
+	for end, who := range map[string]string{"": "ana", "/decline": "olga"} {
+		id := w.want(w.call("POST", "/v1/datasets/hospital/requests", "ana", `{"epsilon":"1","reason":"a revision"}`), 201).get("id").(string)
+		w.want(w.call("GET", "/v1/requests", who, ""), 200)
+		if end == "" {
+			w.want(w.call("DELETE", "/v1/requests/"+id, who, ""), 204)
+		} else {
+			w.want(w.call("POST", "/v1/requests/"+id+end, who, `{"reason":"not now"}`), 200)
+		}
+	}
 	w.want(w.call("GET", "/v1/signin", "", ""), 200)
 	w.want(w.call("POST", "/v1/signin", "", credentials), 200)
 	w.want(w.call("POST", "/v1/signout", "ana", "{}"), 204)

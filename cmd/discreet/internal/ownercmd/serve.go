@@ -65,6 +65,8 @@ type ServeCmd struct {
 	Memory           string        `help:"How much memory the engine of each dataset may use, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
 	Threads          int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
 
+	Notify string `help:"A program to run when an analyst asks for more budget, and when you answer: it gets the event as JSON on standard input, and can send mail or call a webhook." placeholder:"PROGRAM" env:"DISCREET_NOTIFY"`
+
 	CheckLedger bool `help:"Check the whole ledger before answering anything. Without it, a large ledger is opened from its last checkpoint, and checked while the server runs." env:"DISCREET_CHECK_LEDGER"`
 
 	LogFormat       string        `help:"The format of the log: text or json; ${default} unless given." enum:"text,json" default:"text" placeholder:"FORMAT" env:"DISCREET_LOG_FORMAT"`
@@ -148,6 +150,7 @@ func (c *ServeCmd) serverConfig(s console.Screen) (server.Config, error) {
 	return server.Config{
 		OpenID: openid.Config{Issuer: c.OpenIDIssuer, Client: c.OpenIDClient, Secret: secret, Claim: c.OpenIDClaim, Domain: c.OpenIDDomain,
 			Name: c.OpenIDName},
+		Notify: c.Notify,
 		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
 		TrustProxy: c.TrustProxy,
 		Running:    c.Running, Waiting: c.Waiting, Timeout: c.Timeout, Rate: c.Rate, Patience: cmp.Or(c.Patience, -1),

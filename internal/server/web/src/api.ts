@@ -66,6 +66,8 @@ export interface Account {
 }
 export interface Budget { dataset: string; accounts: Account[]; remaining: Left; questions?: number }
 
+export interface BudgetRequest { id: string; dataset: string; analyst: string; created: string; epsilon: string | number; reason: string; state: 'open' | 'granted' | 'declined'; answer?: string }
+
 export interface Measure { measure: string; mechanism: string; error: number | null; why: string; scale: number; cost: Cost }
 export interface Explanation {
   neighbours: string

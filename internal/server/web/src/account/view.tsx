@@ -3,6 +3,7 @@ import { call, get, post, Trouble, version } from '../api'
 import { time } from '../format'
 import { useSession } from '../session'
 import { asTrouble, Busy, Copy, useLoaded, Warn } from '../ui/ui'
+import { Requests } from './requests'
 
 interface Token { id: string; label: string; created: string; expires: string | null; revoked: string | null; used: string | null }
 interface Login { at: string; address: string; door: string; outcome: string }
@@ -13,6 +14,7 @@ export function View() {
   return <>
     <h1>{me.name}</h1>
     <p>{me.role === 'owner' ? 'You are an owner.' : `You may ask about ${me.datasets.join(', ') || 'nothing yet'}.`}</p>
+    {me.role === 'analyst' && me.datasets.length > 0 && <Requests />}
     <Tokens />
     <Logins />
     <Release />

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
-import { budget, type Budget as Books } from '../api'
+import { budget, type Budget as Books, type BudgetRequest } from '../api'
 import { epsilon, percent } from '../format'
 import { Busy, useLoaded, Warn } from '../ui/ui'
+import { Requests } from './requests'
 import { Signed } from './sign'
 import { Spending } from './spending'
 
@@ -10,6 +11,8 @@ interface Promised extends Books { promise?: string[] }
 // Budget shows what was spent and by whom, where it leads, and gives more.
 export function Budget({ dataset }: { dataset: string }) {
   const books = useLoaded(signal => budget(dataset, signal) as Promise<Promised>, [dataset])
+  const [granting, setGranting] = useState<BudgetRequest | null>(null)
+  const [raised, setRaised] = useState(0)
   if (books.trouble) return <Warn trouble={books.trouble} />
   if (!books.value) return <Busy />
   const v = books.value
@@ -18,6 +21,7 @@ export function Budget({ dataset }: { dataset: string }) {
       <h2>What is promised</h2>
       {v.promise?.map(p => <p key={p}>{p}</p>)}
     </section>
+    <Requests key={raised} dataset={dataset} onGrant={r => { setGranting(r); document.getElementById('topup')?.scrollIntoView() }} />
     <Spending dataset={dataset} />
     <section>
       <h2>Accounts</h2>
@@ -27,18 +31,18 @@ export function Budget({ dataset }: { dataset: string }) {
           <td><meter min={0} max={1} low={0.8} high={0.95} optimum={0} value={Math.min(1, a.part)} aria-label={`Spent of ${a.name}`} /> {percent(a.part)}</td>
           <td class="number">{epsilon(a.guarantee.epsilon)}</td><td class="number">{epsilon(a.limit.epsilon ?? a.total.epsilon)}</td></tr>)}</tbody></table></div>
     </section>
-    <Raise dataset={dataset} accounts={v.accounts} onDone={books.reload} />
+    <Raise key={granting?.id} dataset={dataset} accounts={v.accounts} asked={granting} onDone={() => { setRaised(raised + 1); books.reload() }} />
     <Renew dataset={dataset} onDone={books.reload} />
   </>
 }
 
-function Raise({ dataset, accounts, onDone }: { dataset: string; accounts: Books['accounts']; onDone: () => void }) {
-  const [whose, setWhose] = useState('')
-  const [amount, setAmount] = useState('')
-  const [reason, setReason] = useState('')
+function Raise({ dataset, accounts, asked, onDone }: { dataset: string; accounts: Books['accounts']; asked: BudgetRequest | null; onDone: () => void }) {
+  const [whose, setWhose] = useState(asked ? 'analyst:' + asked.analyst : '')
+  const [amount, setAmount] = useState(asked ? String(asked.epsilon) : '')
+  const [reason, setReason] = useState(asked?.reason ?? '')
   const [kind, name] = whose.split(/:(.*)/s)
   const body = { ...(kind === 'analyst' ? { analyst: name } : kind === 'group' ? { group: name } : {}), epsilon: amount, reason }
-  return <section>
+  return <section id="topup">
     <h2>Top up</h2>
     <p class="hint">Add budget once. This writes a record with your signature to the ledger; the server keeps running.</p>
     <div class="line">

@@ -1,4 +1,4 @@
-import{l as $}from"./chunk-LOPQ7NMM.js";var l=n=>`'${n.replaceAll("'","'\\''")}'`,d=n=>n.includes(`
+import{l as $}from"./chunk-ONGEKQHI.js";var l=n=>`'${n.replaceAll("'","'\\''")}'`,d=n=>n.includes(`
 `)?`"""${n.replaceAll("\\","\\\\").replaceAll('"""','\\"\\"\\"')}"""`:JSON.stringify(n);function m(n,t,i){let o=location.origin,r=location.hostname,s=Object.entries(n.settings??{}),e=s.map(([p,c])=>`${p.replace("dp.","")}=${typeof c=="string"?JSON.stringify(c):c}`).join(", "),a=JSON.stringify(n);return[["Python",`import discreet  # a token, from your account page, is in DISCREET_TOKEN
 db = discreet.connect(${JSON.stringify(o)}, dataset=${JSON.stringify(n.dataset)})
 print(db.ask(${d(n.sql)}${e&&", "+e}))`],["R",`library(discreet)  # a token, from your account page, is in DISCREET_TOKEN
