@@ -567,6 +567,11 @@ func TestPromise(t *testing.T) {
 			"For good: whatever analysts ask and whoever colludes, nothing that they may see of hospital is more than 2.72 times as " +
 				"likely (epsilon 1) with one person's data as without it.",
 			"So somebody who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
+		{"{epsilon: 6}", []string{
+			"For good: whatever analysts ask and whoever colludes, nothing that they may see of hospital is more than 404 times as " +
+				"likely (epsilon 6) with one person's data as without it.",
+			"Once all of it is spent, somebody who would guess something about a person right half of the time may guess it right " +
+				"nearly always: so large an epsilon keeps hardly any single guess from being right."}},
 		{curatortest.MonthlyRho, []string{
 			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see of " +
 				"hospital is more than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's " +

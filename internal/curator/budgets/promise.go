@@ -95,6 +95,10 @@ func guessing(g api.Guarantee) string {
 	f := math.Exp(min(g.Epsilon.Float(), 700))
 	right := (f + min(g.Delta.Float(), 1)) / (1 + f)
 	percent := min(math.Ceil(100*right*(1+1e-12)), 100)
+	if percent >= 100 {
+		return "Once all of it is spent, somebody who would guess something about a person right half of the time may guess it right " +
+			"nearly always: so large an epsilon keeps hardly any single guess from being right."
+	}
 	return fmt.Sprintf("So somebody who would guess something about a person right half of the time guesses it right at most %.0f %% "+
 		"of the time.", percent)
 }
