@@ -342,14 +342,77 @@ func (d *draft) writeUnit() {
 	d.line(2, "# If a person can have several, name the column that identifies the person, as in")
 	d.line(2, "#   unit: %s", d.exampleUnit())
 	d.line(2, "# and draft again with that unit, because the tables then need more keys.")
+	if again := d.repeated(); len(again) > 0 && d.opt.Unit == "" {
+		d.comment(2, onlyRows(again))
+	}
 	if len(d.schemas) > 1 {
 		d.line(2, "# THERE ARE %d TABLES: a person with a row in each is protected %d times less.", len(d.schemas), len(d.schemas))
 	}
 	d.line(2, "unit: row")
 }
 
-// exampleUnit returns a column that looks like one that names people.
+// repeated are the columns that are called like ids, with values that occur more than once.
+func (d *draft) repeated() []string {
+	var out []string
+	for _, s := range d.schemas {
+		for _, c := range s.Columns {
+			if c.Repeats {
+				out = append(out, s.Table+"."+c.Name)
+			}
+		}
+	}
+	return out
+}
+
+func onlyRows(repeated []string) string {
+	one := "If one of them names"
+	if len(repeated) == 1 {
+		one = "If it names"
+	}
+	return "VALUES OF " + strings.Join(repeated, " AND OF ") + " OCCUR MORE THAN ONCE. " + one +
+		" people, unit: row is wrong: it protects one row of a person, and not all of them together."
+}
+
+// Doubts are what the owner should hear at once about the unit of a draft: that rows are protected
+// where people seem to have several, and that missing ids seem to be one person's.
+func Doubts(schemas []Schema, opt DraftOptions) []string {
+	d := &draft{schemas: schemas, opt: opt}
+	if d.findUnit() != nil {
+		return nil
+	}
+	var out []string
+	if d.unit.Row() {
+		if again := d.repeated(); len(again) > 0 && opt.Unit == "" {
+			out = append(out, onlyRows(again)+" Then draft again, as with --unit "+d.exampleUnit())
+		}
+		return out
+	}
+	for _, s := range schemas {
+		if near, _ := d.person(s); near != "" {
+			if c, ok := s.column(near); ok && len(c.missing()) > 0 {
+				out = append(out, s.Table+": "+s.oneForAll(c))
+			}
+		}
+	}
+	return out
+}
+
+// exampleUnit returns a column that looks like one that names people: where ids occur more than
+// once, the column of that name in which they do not, if there is one.
 func (d *draft) exampleUnit() string {
+	for _, s := range d.schemas {
+		for _, c := range s.Columns {
+			if !c.Repeats || checkName(c.Name) != "" {
+				continue
+			}
+			for _, other := range d.schemas {
+				if o, ok := other.column(c.Name); ok && o.Names && checkName(o.Name) == "" {
+					return scalar(other.Table + "." + o.Name)
+				}
+			}
+			return scalar(s.Table + "." + c.Name)
+		}
+	}
 	for _, s := range d.schemas {
 		for _, c := range s.Columns {
 			if strings.HasSuffix(strings.ToLower(c.Name), "id") && checkName(c.Name) == "" {

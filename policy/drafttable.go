@@ -45,9 +45,32 @@ func (d *draft) writeTable(s Schema) {
 			d.lineWithNote(4, "path: "+pathScalar(near, far), "who the rows belong to")
 		}
 		column, _ := s.column(near)
+		if nulls := column.missing(); len(nulls) > 0 {
+			d.comment(4, "MISSING IDS? "+s.oneForAll(column)+".")
+			if IsCSV(s.Source) {
+				d.line(4, "# nulls: %s", listScalar(nulls))
+			}
+		}
 		d.writeRows(s, column, far == d.unit.String())
 	}
 	d.writeColumns(s, near)
+}
+
+// missing are the texts of a column of ids that stand for none, or may.
+func (c SchemaColumn) missing() []string { return slices.Concat(c.Nulls, c.MaybeNulls) }
+
+// oneForAll says what happens to rows whose missing ids are spelt alike.
+func (s Schema) oneForAll(c SchemaColumn) string {
+	mend := "store NULL in its place"
+	if IsCSV(s.Source) {
+		mend = "write nulls: " + listScalar(c.missing()) + " under the table"
+	}
+	marks := make([]string, len(c.missing()))
+	for i, mark := range c.missing() {
+		marks[i] = scalar(mark)
+	}
+	return "All rows in which " + quote(c.Name) + " is " + strings.Join(marks, ", and all in which it is ") +
+		" count as those of one person. If that is how a missing id is spelt, " + mend + ", so that these rows belong to nobody"
 }
 
 func (d *draft) writePublic(s Schema) {

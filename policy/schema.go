@@ -1,6 +1,9 @@
 package policy
 
-import "math/big"
+import (
+	"math/big"
+	"regexp"
+)
 
 // Schema describes a table for [Draft]. Whoever can read the data fills it in; this package cannot.
 type Schema struct {
@@ -71,6 +74,10 @@ type SchemaColumn struct {
 	Unique   *bool
 	Enforced bool
 
+	// Repeats says that it is called like an id and that values occur more than once, and Names
+	// that it is called so and that none does. Both are known only where no unit is named.
+	Repeats, Names bool
+
 	// Comment is what the database says about the column.
 	Comment string
 	// Lowest and Highest are bounds that do not come from the data, and Keys the values that
@@ -87,6 +94,14 @@ type SchemaColumn struct {
 	Different bool
 	// LeftOut is why the column is left out, as in: is left out: nobody needs it.
 	LeftOut string
+}
+
+var ids = regexp.MustCompile(`(?i)(^|[^\pL])(id|nr|no|num|number|key|uuid|guid|ssn|mrn|e-?mail)$|[\pL]id$|` +
+	`patient|person|customer|client|member|subject|participant|respondent|student|employee|citizen|insured|user|kunde`)
+
+// LikeID reports whether a column is called like one whose values name people or things.
+func (c SchemaColumn) LikeID() bool {
+	return (c.Type == Integer || c.Type == Text) && ids.MatchString(c.Name)
 }
 
 // unique reports whether the column is known to be unique.

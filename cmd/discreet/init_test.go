@@ -118,6 +118,38 @@ func TestInit(t *testing.T) {
 	command("query", "-p", policy, "--as", "analyst", `SELECT COUNT(*) FROM "my patients"`).wants(t, 0)
 }
 
+// Who does not say whom to protect hears where ids occur more than once, and who does, where
+// missing ids are all one person's; the check says the latter too.
+func TestInitIDs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	people := write(t, filepath.Join(dir, "people.csv"), "pid,valid,ward_id\n1,yes,1\n2,no,2\n3,no,3\n")
+	visits := write(t, filepath.Join(dir, "visits.csv"), "pid,day\n1,2020-01-01\n1,2020-01-02\nNA,2020-01-02\nNA,2020-01-03\n2,2020-01-02")
+	again := "VALUES OF visits.pid OCCUR MORE THAN ONCE. If it names people, unit: row is wrong"
+	drafted := command("init", people, visits).wants(t, 0, again, "--unit people.pid", "#   unit: people.pid")
+	if !strings.Contains(strings.Join(strings.Fields(drafted.out), " "), "# "+again[:40]) {
+		t.Errorf("the draft does not say it: %s", drafted.out)
+	}
+	if said := command("init", "--unit", "row", people, visits).wants(t, 0); strings.Contains(said.out+said.err, "OCCUR MORE") {
+		t.Error("an owner who says row is told otherwise")
+	}
+
+	draft := filepath.Join(dir, "p.yaml")
+	command("init", people, visits, "--unit", "people.pid", "-o", draft).wants(t, 0, "All rows in which 'pid' is NA count as those of one",
+		"write nulls: [NA] under the table")
+	command("check", draft).wants(t, 0, `note: visits.pid: all rows with the id "NA" (2 rows) count as those of one person`,
+		`write nulls: ["NA"] under the table`)
+	change(t, draft, func(s string) string { return strings.Replace(s, "# nulls: [NA]", "nulls: [NA]", 1) })
+	command("check", draft).wants(t, 0, "visits.pid: many of the rows (2) belong to nobody")
+
+	stored := filepath.Join(dir, "stored.parquet")
+	duck(t, "", "COPY (SELECT CASE WHEN i < 4 THEN 'N/A' ELSE 'p' || i // 2 END AS pid FROM range(9) r(i)) TO '"+stored+"'")
+	draft = filepath.Join(dir, "stored.yaml")
+	command("init", stored, "--unit", "stored.pid", "-o", draft).wants(t, 0, "is N/A count as those of one person",
+		"store NULL in its place")
+	command("check", draft).wants(t, 0, `all rows with the id "N/A" (4 rows)`, "store NULL in its place")
+}
+
 // How many rows of a person count is drafted from the data, and marked so; everybody who sees the
 // policy's limits sees the mark, and the check says what they keep.
 func TestInitLimits(t *testing.T) {

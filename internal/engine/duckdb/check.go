@@ -155,7 +155,7 @@ func (i inspector) checkTable(ctx context.Context, t *table, doubt *pgtables.Dou
 		}
 	}
 	if doubt.Unit {
-		found, err := i.data.CheckUnit(ctx, &t.Table)
+		found, err := i.data.CheckUnit(ctx, &t.Table, t.csv)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/internal/textfile"
 	"github.com/discreet-dp/discreet/policy"
@@ -232,10 +233,6 @@ func (g guess) String() string {
 	return g.typ.String() + " " + g.format
 }
 
-// nullMarks are texts that stand for a missing value in most files where they are.
-var nullMarks = []string{"NA", "N/A", "n/a", "na", "N.A.", "n.a.", "NaN", "nan", "NULL", "null", "Null", "None", "none", "nil", "-", "--",
-	"---", ".", "..", "?", "#N/A", "#NV", "#NULL!", "k.A.", "k. A.", "missing", "Missing", `\N`}
-
 // dateTemplates are the formats of dates that are looked for, the likelier of two that read alike
 // first.
 var dateTemplates = []string{"DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "MM-DD-YYYY", "YYYY.MM.DD",
@@ -332,7 +329,7 @@ func (g guesser) look(ctx context.Context) (guess, error) {
 	if err != nil {
 		return guess{}, err
 	}
-	marks := withoutNulls(g.text, nullMarks)
+	marks := withoutNulls(g.text, sqlengine.NullMarks)
 	all := "(SELECT " + marks + " AS v, n FROM " + g.from + ")"
 	sample, err := queryTexts(ctx, g.db, "SELECT DISTINCT trim(v) FROM "+all+" WHERE v IS NOT NULL LIMIT "+strconv.Itoa(sampledValues))
 	if err != nil || len(sample) == 0 {
@@ -476,8 +473,8 @@ func (g guesser) choose(ctx context.Context, found []tally, total int64) (guess,
 func (g guesser) meant(ctx context.Context, c guess, codes bool) (ok bool, err error) {
 	switch {
 	case c.typ == policy.Boolean:
-		err = g.db.QueryRowContext(ctx, "SELECT count(DISTINCT "+printValue(withoutNulls(g.text, nullMarks), c.typ, c.format)+") = 2 FROM "+
-			g.from).Scan(&ok)
+		value := printValue(withoutNulls(g.text, sqlengine.NullMarks), c.typ, c.format)
+		err = g.db.QueryRowContext(ctx, "SELECT count(DISTINCT "+value+") = 2 FROM "+g.from).Scan(&ok)
 	case isNumber(c.typ):
 		ok = !codes
 	default:
@@ -506,7 +503,7 @@ func (g guesser) differs(ctx context.Context, a, b guess) bool {
 		return false // the words of one format are none of another's
 	}
 	var n int64
-	text := withoutNulls(g.text, nullMarks)
+	text := withoutNulls(g.text, sqlengine.NullMarks)
 	one, two := "CAST("+printValue(text, a.typ, a.format)+" AS "+common+")", "CAST("+printValue(text, b.typ, b.format)+" AS "+common+")"
 	err := g.db.QueryRowContext(ctx, "SELECT count(*) FROM "+g.from+" WHERE ("+one+") <> ("+two+")").Scan(&n)
 	return err == nil && n > 0
@@ -516,13 +513,11 @@ func isNumber(t policy.Type) bool { return t == policy.Integer || t == policy.De
 
 // marks returns the texts of a column that probably stand for a missing value.
 func (g guesser) marks(ctx context.Context) ([]string, error) {
-	var out []string
-	for _, mark := range nullMarks {
-		out = append(out, sqlgen.QuoteText(mark))
-	}
 	found, err := queryTexts(ctx, g.db, "SELECT DISTINCT trim("+g.text+") FROM "+g.from+" WHERE trim("+g.text+") IN ("+
-		strings.Join(out, ", ")+")")
-	slices.SortFunc(found, func(a, b string) int { return slices.Index(nullMarks, a) - slices.Index(nullMarks, b) })
+		sqlengine.QuotedMarks()+")")
+	slices.SortFunc(found, func(a, b string) int {
+		return slices.Index(sqlengine.NullMarks, a) - slices.Index(sqlengine.NullMarks, b)
+	})
 	return found, err
 }
 
@@ -539,7 +534,7 @@ func (g guesser) standsOut(ctx context.Context, c guess) ([]string, error) {
 	if len(sentinels[c.typ]) == 0 {
 		return nil, nil
 	}
-	value := printValue(withoutNulls(g.text, nullMarks), c.typ, c.format)
+	value := printValue(withoutNulls(g.text, sqlengine.NullMarks), c.typ, c.format)
 	var ends []string
 	for _, s := range sentinels[c.typ] {
 		ends = append(ends, sqlgen.QuoteText(s))

@@ -13,6 +13,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/sqlgen"
 	"github.com/discreet-dp/discreet/internal/textfile"
 	"github.com/discreet-dp/discreet/policy"
@@ -205,10 +206,23 @@ func (d drafter) values(table string, c *policy.SchemaColumn, typed, from string
 			return err
 		}
 	}
+	name := sqlgen.QuoteName(c.Name)
+	if d.look.Unit == "" && c.LikeID() {
+		return d.db.QueryRowContext(d.ctx, "SELECT count(DISTINCT id) > 1 AND count(id) > count(DISTINCT id), "+
+			"count(id) = count(DISTINCT id) FROM (SELECT CAST("+name+" AS VARCHAR) AS id FROM "+from+") WHERE trim(id) NOT IN ('', "+
+			sqlengine.QuotedMarks()+")").Scan(&c.Repeats, &c.Names)
+	}
 	if !d.look.person(table, c.Name) {
 		return nil
 	}
-	name, unique := sqlgen.QuoteName(c.Name), false
+	if c.Type == policy.Text && !policy.IsCSV(d.path) {
+		found, err := guesser{d.db, from, name}.marks(d.ctx)
+		if err != nil {
+			return err
+		}
+		c.MaybeNulls = found
+	}
+	unique := false
 	err := d.db.QueryRowContext(d.ctx, "SELECT count("+name+") = count(DISTINCT "+name+") FROM "+from).Scan(&unique)
 	c.Unique = &unique
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/engine"
@@ -113,8 +114,21 @@ func ManyKeysFinding(table, column string) engine.Finding {
 		"group by it need memory in proportion, so consider whether anybody should"}
 }
 
+// NullMarks are texts that stand for a missing value in most files where they are.
+var NullMarks = []string{"NA", "N/A", "n/a", "na", "N.A.", "n.a.", "NaN", "nan", "NULL", "null", "Null", "None", "none", "nil", "-", "--",
+	"---", ".", "..", "?", "#N/A", "#NV", "#NULL!", "k.A.", "k. A.", "missing", "Missing", `\N`}
+
+// QuotedMarks prints them in SQL, one after the other.
+func QuotedMarks() string {
+	quoted := make([]string, len(NullMarks))
+	for i, mark := range NullMarks {
+		quoted[i] = sqlgen.QuoteText(mark)
+	}
+	return strings.Join(quoted, ", ")
+}
+
 // CheckUnit looks at the column that says who a row is about.
-func (d *Database) CheckUnit(ctx context.Context, t *sqlgen.Table) ([]engine.Finding, error) {
+func (d *Database) CheckUnit(ctx context.Context, t *sqlgen.Table, csv bool) ([]engine.Finding, error) {
 	raw := t.Raw(t.UnitColumn)
 	var rows, people, nobody int64
 	if err := d.DB.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) "+
@@ -136,7 +150,44 @@ func (d *Database) CheckUnit(ctx context.Context, t *sqlgen.Table) ([]engine.Fin
 			"are about: each counts as one more person, so whoever has several of them is protected less; leave them out of the data, or "+
 			"give them ids", DescribeShare(nobody, rows), nobody)})
 	}
-	return out, nil
+	missing, err := d.missingIDs(ctx, t, csv)
+	return append(out, missing...), err
+}
+
+// missingIDs finds rows that are taken for those of one person because their missing ids are
+// spelt alike.
+func (d *Database) missingIDs(ctx context.Context, t *sqlgen.Table, csv bool) ([]engine.Finding, error) {
+	c := t.Stored[t.UnitColumn]
+	if kind := strings.ToUpper(c.Type); !strings.HasPrefix(kind, "VARCHAR") && !strings.HasPrefix(kind, "CHAR") {
+		return nil, nil
+	}
+	id := "trim(CAST(" + sqlgen.QuoteName(c.Name) + " AS VARCHAR))"
+	rows, err := d.DB.QueryContext(ctx, "SELECT "+id+", count(*) FROM "+t.From+" WHERE "+id+" IN ('', "+QuotedMarks()+") GROUP BY 1 "+
+		"HAVING count(*) > 1 ORDER BY 2 DESC, 1")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var marks, found []string
+	for rows.Next() {
+		var mark string
+		var n int64
+		if err := rows.Scan(&mark, &n); err != nil {
+			return nil, err
+		}
+		marks = append(marks, strconv.Quote(mark))
+		found = append(found, fmt.Sprintf("%q (%d rows)", mark, n))
+	}
+	if len(found) == 0 || rows.Err() != nil {
+		return nil, rows.Err()
+	}
+	mend := "store NULL in its place"
+	if csv {
+		mend = "write nulls: [" + strings.Join(marks, ", ") + "] under the table"
+	}
+	return []engine.Finding{{Table: t.Name, Column: t.UnitColumn, Text: "all rows with the id " + strings.Join(found, ", and those with ") +
+		" count as those of one person, of whom few are kept. If that is how a missing id is spelt, " + mend +
+		", so that these rows belong to nobody"}}, nil
 }
 
 // CheckDelta says where the budget's delta is not well below 1 in the number of people.

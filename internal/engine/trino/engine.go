@@ -238,7 +238,7 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []engine.Finding, mag
 		found, err := d.CheckPaths(ctx, t, ds.PathKeys(ds.Tables[name]))
 		if err == nil && !t.Public && t.UnitColumn != "" {
 			var more []engine.Finding
-			more, err = d.CheckUnit(ctx, t)
+			more, err = d.CheckUnit(ctx, t, false)
 			found = append(found, more...)
 		}
 		if err == nil {

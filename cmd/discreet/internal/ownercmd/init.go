@@ -101,6 +101,9 @@ func (c *InitCmd) fromFiles(ctx context.Context, s console.Screen, options polic
 		return "", console.Misuse(err)
 	}
 	printDraftWarnings(s, schemas, policy.LeftOut(schemas, options))
+	for _, doubt := range policy.Doubts(schemas, options) {
+		fmt.Fprintf(s.Err, "note: %s\n", doubt)
+	}
 	done = console.WaitingFor(s.Err, stage.Or("counting"))
 	text, err = c.counted(ctx, text, schemas, options, stage.Tell)
 	done()
