@@ -204,8 +204,12 @@ func (a *Answer) NoteFirst(first *Answer) {
 	if first == nil || first.Receipt.Free {
 		return
 	}
-	a.Notes = append(a.Notes, fmt.Sprintf("the count that limits were chosen from cost epsilon %s, once (record %d)",
-		first.Cost.Epsilon.Short(), first.Receipt.Sequence))
+	part := " of the price"
+	if a.Receipt.Free {
+		part = ""
+	}
+	a.Notes = append(a.Notes, fmt.Sprintf("the count that limits were chosen from cost epsilon %s%s, once (record %d)",
+		first.Cost.Epsilon.Short(), part, first.Receipt.Sequence))
 }
 
 // ShowErrors adds the columns of error bars to an answer. It is made of what the answer holds

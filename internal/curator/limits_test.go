@@ -74,6 +74,11 @@ func TestLimitsAreChosen(t *testing.T) {
 					Epsilon: dp.Unbounded, Rho: e.Cost.Rho})) {
 					t.Errorf("%s: paid %v, and %v was told", sql, paid, e.Cost)
 				}
+				// The price is that of both, and of questions that are left each pays as much.
+				if n, _ := a.Remaining.Questions(price); a.Cost.Epsilon < price-price/1000 || a.Cost.Epsilon > price ||
+					a.Cost.Sub(first.Cost) == a.Cost || a.More == nil || *a.More > n+1 || *a.More+1 < n {
+					t.Errorf("%s: cost %v of %v, of which %v for the count; %v more, want %d", sql, a.Cost, price, first.Cost, a.More, n)
+				}
 				limits, notes := a.Limits, strings.Join(a.Notes, "\n")
 				if limits.MaxRows > 60 && !strings.Contains(sql, "SUM") || !strings.Contains(notes, "chosen for the least error") {
 					t.Errorf("%s: %+v, %s", sql, limits, notes)

@@ -161,6 +161,7 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 	if n, ok := remaining.More(a.claimed); ok {
 		out.More = &n
 	}
+	a.addCount(out)
 	if out.Version, changed, err = a.nameData(ctx); err != nil {
 		return nil, err
 	}
@@ -180,6 +181,20 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 		out.Notes = append(out.Notes, says)
 	}
 	return out, nil
+}
+
+// addCount adds to an answer's cost what was paid just before for the count that its limits were
+// chosen from: the two were one offer. The next question like it pays as much, all for itself.
+func (a *request) addCount(out *api.Answer) {
+	count := a.question.Count
+	if count == nil || count.Receipt.Free || a.paid.Free {
+		return
+	}
+	// In the currency in which the offer was halved, which need not be the one that paid.
+	out.Cost = pricing.Currencies(a.c.dataset.Budget, a.Settings)[0].Plus(a.spent, count.Cost)
+	if n, ok := out.Remaining.Questions(out.Cost.Epsilon); ok && out.More != nil {
+		*out.More = min(*out.More, n)
+	}
 }
 
 // nameData says which data the answer is about. Of data that the last charge was about there is

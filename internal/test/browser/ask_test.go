@@ -228,7 +228,7 @@ func chooses(t *testing.T, w *world) {
 	tb.until("nobody knows the error yet", `() => /^ε 0.5, enough/.test(document.querySelector('.run .price')?.innerText)`)
 	tb.click("button", "^Run$")
 	tb.reads("[Mm]ax_rows [0-9]+ chosen for the least error")
-	tb.reads(`The count that limits were chosen from cost epsilon 0\.\d+, once \(record \d+\)`)
+	tb.reads(`The count that limits were chosen from cost epsilon 0\.\d+ of the price, once \(record \d+\)`)
 	tb.until("it is free from then on", `() => /^free/.test(document.querySelector('.run .price')?.innerText)`)
 	tb.click(".choose input", "")
 	tb.until("the usual limits are back, and what was paid counts", `() => /^ε 0[.][0-9]+ ±/.test(document.querySelector('.run .price')?.innerText)`)
