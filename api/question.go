@@ -109,6 +109,8 @@ type Explanation struct {
 	Limits string `json:"limits,omitempty"`
 	// NoError says why dp.error cannot be set; empty where it can.
 	NoError string `json:"no_error,omitempty"`
+	// Notes say what may be a mistake in the question.
+	Notes []string `json:"notes,omitempty"`
 	// Cost is the price of everything, and Pay what would be charged now: less, where some was paid
 	// for.
 	Cost dp.Cost `json:"cost"`

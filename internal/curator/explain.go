@@ -45,8 +45,8 @@ func (c *Curator) explain(ctx context.Context, q api.Question, text *syntax.Text
 	}
 	e := &api.Explanation{
 		Neighbours: c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Split: a.Split(), Free: a.Free(),
-		NoError: pricing.NoError(a.Priced),
-		Cost:    a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(), Limits: q.Chosen.String(),
+		NoError: pricing.NoError(a.Priced), Notes: a.Statement.Unlisted(),
+		Cost: a.bill.whole(a.Priced), Pay: a.bill.pay(a.Priced), Known: a.bill.settled(), Now: text.Now(), Limits: q.Chosen.String(),
 	}
 	if e.Now != "" {
 		name, constant := clockConstant(e.Now)

@@ -3,7 +3,46 @@ package curator_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/test/curatortest"
 )
+
+// A constant that is compared with a column and is none of its listed keys is named before anything
+// is paid and after it; nothing is said where rows may rightly have other values, or where only an
+// order is asked for.
+func TestNoteAboutUnlisted(t *testing.T) {
+	w := curatortest.New(t, curatortest.Plenty)
+	for sql, want := range map[string]string{
+		"SELECT COUNT(*) FROM patients WHERE sex = 'Female'":                                             "'Female'",
+		"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'W', NULL)":                                    "'W'",
+		"SELECT COUNT(*) FROM patients WHERE NOT 'f' IS DISTINCT FROM sex":                               "'f'",
+		"SELECT COUNT(*) FILTER (WHERE sex = 'U') FROM (SELECT sex FROM patients) AS t":                  "'U'",
+		"SELECT COUNT(*) FROM visits v JOIN patients p ON v.pid = p.pid AND p.sex <> 'Q'":                "'Q'",
+		"SELECT COUNT(*) FROM visits WHERE pid IN (SELECT pid FROM patients WHERE sex = 'Z')":            "'Z'",
+		"SELECT SUM(CASE sex WHEN 'V' THEN 1 ELSE 0 END) FROM patients":                                  "'V'",
+		"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'M')":                                          "",
+		"SELECT COUNT(*) FROM patients WHERE sex < 'G'":                                                  "",
+		"SELECT COUNT(*) FROM patients WHERE lower(sex) = 'f'":                                           "",
+		"SELECT COUNT(*) FROM patients WHERE age = 200":                                                  "",
+		"SELECT COUNT(*) FROM visits WHERE pid IN (SELECT pid FROM patients WHERE sex = 'M' AND smoker)": "",
+	} {
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql})
+		w.Check(err)
+		said := strings.Join(e.Notes, "\n")
+		if want != "" {
+			want += " is none of the keys that the policy lists for sex; is it spelt as they are?"
+		}
+		if said != want {
+			t.Errorf("%s: %q, want %s", sql, said, want)
+		}
+		a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: sql, Request: curatortest.FreshID()})
+		w.Check(err)
+		if got := strings.Contains(strings.Join(a.Notes, "\n"), "none of the keys"); got != (want != "") {
+			t.Errorf("%s: the answer's notes are %q", sql, a.Notes)
+		}
+	}
+}
 
 // The note that rows without a value are in no group is there where that is so, names what is
 // grouped by as the answer does, and quotes nothing that the analyst has not written.

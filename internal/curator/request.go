@@ -165,7 +165,7 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 	if out.Version, changed, err = a.nameData(ctx); err != nil {
 		return nil, err
 	}
-	out.Notes = append(out.Notes, changed...)
+	out.Notes = append(append(out.Notes, a.Statement.Unlisted()...), changed...)
 	if a.moved {
 		out.Notes = append(out.Notes, sessionhost.MovedNote)
 	}

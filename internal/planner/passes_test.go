@@ -34,6 +34,7 @@ var passes = [][]string{
 	{"cube.go"},
 	{"holdout.go"},
 	{"statement.go"},
+	{"unlisted.go"},
 	{"spread.go"},
 	{"table.go"},
 	{"parameters.go"},

@@ -36,6 +36,9 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	if e.Limits != "" {
 		fmt.Fprintln(w, "limits: "+e.Limits)
 	}
+	for _, n := range e.Notes {
+		fmt.Fprintln(w, "note: "+Clean(n))
+	}
 	price := priceTag(e.Cost, e.Remaining)
 	if slices.ContainsFunc(e.Questions, func(q api.Inquiry) bool { return q.Stream != nil && !q.Stream.Known }) {
 		price = "at most " + price
