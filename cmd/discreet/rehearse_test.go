@@ -77,6 +77,7 @@ func TestRehearseRefuses(t *testing.T) {
 		{"a quote", "SELECT COUNT(*) FROM patients WHERE sex = 'F", nil, "ends inside of a quote"},
 		{"rows", people + "; SELECT * FROM patients", nil, "question 2: * would show rows of the data"},
 		{"no SQL", "HELLO", nil, "question 1"},
+		{"SET", "SET dp.max_rows = auto; " + people, nil, "question 1 is SET, and a rehearsal knows no settings"},
 		{"epsilon", people, []string{"--epsilon", "much"}, "--epsilon"},
 		{"no epsilon", people, []string{"--epsilon", "0"}, "--epsilon"},
 		{"too much", people, []string{"--epsilon", "0.9"}, "more than one question may cost"},

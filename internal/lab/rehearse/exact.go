@@ -177,9 +177,13 @@ func withoutNoise(b *pricing.Purchase, found *engine.Result, shown bool) *answer
 
 // read takes the numbers out of an answer.
 func (v *view) read(a *api.Answer, noisy []bool, counts []counted) error {
-	for i, isNoisy := range noisy {
-		if isNoisy {
-			v.columns = append(v.columns, a.Columns[i].Name)
+	names := make([]string, len(noisy))
+	for i := range noisy {
+		names[i] = a.Columns[i].Name
+	}
+	for i, name := range labels(v.plan.Plans[0], names) {
+		if noisy[i] {
+			v.columns = append(v.columns, name)
 		}
 	}
 	for i, values := range a.Rows {

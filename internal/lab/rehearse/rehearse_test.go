@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,23 @@ func TestExactIsPlainSQL(t *testing.T) {
 				t.Errorf("%s: %s: the parts of its bias are %v and %v", c.question, name, *cell.ByLimits, *cell.ByBounds)
 			}
 		}
+	}
+}
+
+// Columns of one name are told apart by what they compute, and by their places where that is alike.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	r, _ := open(t, 100)
+	report := rehearsed(t, r, "SELECT sex, AVG(p.cost), AVG(age), COUNT(*) AS n, COUNT(*), COUNT(*), SUM(age) / COUNT(*), "+
+		"SUM(p.cost) / COUNT(*) FROM patients p GROUP BY sex", 1)
+	var got []string
+	for _, c := range report.Cells[:7] {
+		got = append(got, c.Column)
+	}
+	want := []string{"avg(cost)", "avg(age)", "n", "count(*) (column 5)", "count(*) (column 6)", "?column? (column 7)",
+		"?column? (column 8)"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

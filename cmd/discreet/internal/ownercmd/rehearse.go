@@ -136,6 +136,13 @@ func (c *RehearseCmd) read(in io.Reader) ([]string, error) {
 	case len(script) == 0:
 		return nil, console.Misuse(errors.New("--workload has no question; write one SELECT or more, each ended by a semicolon"))
 	}
+	for i, statement := range script {
+		if word, _, _ := strings.Cut(statement, " "); strings.EqualFold(word, "SET") {
+			return nil, console.Misuse(fmt.Errorf("--workload: question %d is SET, and a rehearsal knows no settings: give the price with "+
+				"--epsilon. What would be auto needs no SET: limits are rehearsed as in the policy, and below each question stands "+
+				"which have the least error", i+1))
+		}
+	}
 	return script, nil
 }
 
