@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -127,9 +128,16 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 		found = append(found, here...)
 	}
 	if r.outer != nil && len(found) == 0 {
-		return r.outer.resolve(name, pos)
+		c, err := r.outer.resolve(name, pos)
+		if dotted := r.dotted(qualifier, column); err != nil && dotted != "" {
+			err = refuseDotted(dotted, pos)
+		}
+		return c, err
 	}
+	dotted := r.dotted(qualifier, column)
 	switch {
+	case qualified && len(found) == 0 && dotted != "":
+		return nil, refuseDotted(dotted, pos)
 	case qualified && !seen:
 		return nil, syntax.Refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question",
 			qualifier).WithCode(syntax.NoTable)
@@ -153,6 +161,21 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 		return nil, syntax.Refuse(pos, instead, "the column %q is in several tables", column)
 	}
 	return tree.NewColumn(r.Relation, found[0]), nil
+}
+
+// dotted is the column whose whole name is what reads as a table's and a column's, or nothing.
+func (r rows) dotted(qualifier, column string) string {
+	for _, f := range r.Fields() {
+		if strings.EqualFold(f.Name, qualifier+"."+column) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+func refuseDotted(name string, pos int32) error {
+	return syntax.Refuse(pos, fmt.Sprintf("write \"%s\", in double quotes", name),
+		"without quotes, %s is a column of a table, and there is a column with a dot in its name", name).WithCode(syntax.NoColumn)
 }
 
 // hide says that some fields are not meant by their names alone.
