@@ -271,7 +271,11 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 		name = bad.Field.Describe()
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
-		instead := "group by width_bucket(" + name + ", 0, 100, 10)"
+		lowest, highest := "0", "100"
+		if src := bad.Field.Source; src.Bounds != nil {
+			lowest, highest = src.Show(src.Bounds.LoSteps), src.Show(src.Bounds.HiSteps)
+		}
+		instead := "group by width_bucket(" + name + ", " + lowest + ", " + highest + ", 10)"
 		if t := bad.Field.Type; bad.Field.Source.Bounds != nil && t.Step != nil {
 			width := new(big.Rat).SetInt(new(big.Int).Sub(t.Hi, t.Lo))
 			if width.Mul(width, t.Step).Cmp(big.NewRat(maxGroups-1, 1)) < 0 {
