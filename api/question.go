@@ -189,9 +189,14 @@ type Measurement struct {
 // AverageInquiry says about how exact an average would be. It is made of the noise and the bounds
 // alone; how many values a group has is not known.
 type AverageInquiry struct {
-	Average    string   `json:"average"`
-	ErrorOfOne float64  `json:"error_of_one" doc:"About the error of an average of one value; of n values it is an n-th of this"`
-	Sums       []string `json:"sums" doc:"The measures that are released only for it"`
+	Average    string  `json:"average"`
+	ErrorOfOne float64 `json:"error_of_one" doc:"About the error of an average of one value; of n values it is an n-th of this"`
+	// ErrorMost is half of the width of the bounds: nobody needs noise to be as near as that.
+	ErrorMost float64 `json:"error_most" doc:"Half of the width of the bounds, and no error is expected to be more"`
+	// Values is what dp.values says, and Error what is then expected; nil without it.
+	Values int64    `json:"values,omitempty" doc:"dp.values, where it is set"`
+	Error  *float64 `json:"error,omitempty" doc:"About the error, if the average is of so many values"`
+	Sums   []string `json:"sums" doc:"The measures that are released only for it"`
 }
 
 // StreamInquiry is a question that would be answered through a stream.

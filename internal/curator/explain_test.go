@@ -69,6 +69,15 @@ func TestExpected(t *testing.T) {
 			if spreads == 0 {
 				continue
 			}
+			for values, most := range map[int64]float64{1: got[0].ErrorMost, 1 << 20: got[0].ErrorOfOne / (1 << 20)} {
+				said := q
+				said.Settings.Values = values
+				e, err := w.Explain(ctx, said)
+				w.Check(err)
+				if of := e.Questions[0].Averages[0]; of.Error == nil || *of.Error != most || of.Values != values || got[0].Error != nil {
+					t.Errorf("%s: of %d values %+v, want an error of %v", sql, values, of, most)
+				}
+			}
 			expected := got[0].ErrorOfOne / curatortest.AsFloat(a.Rows[0][0])
 			if half := *a.Errors[0][1]; half < expected/2 || half > 2*expected {
 				t.Errorf("%s: %v was expected, and it is off by %v", sql, expected, half)

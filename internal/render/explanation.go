@@ -130,6 +130,12 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 	for _, m := range q.Measures {
 		fmt.Fprintf(w, "%s: %s\n", Clean(m.Measure), Clean(m.Why))
 	}
+	for _, a := range q.Averages {
+		if a.Error != nil {
+			fmt.Fprintf(w, "%s: expected to be within %s, if it is of %s\n", Clean(a.Average), Around(*a.Error, *a.Error),
+				Count(a.Values, "value"))
+		}
+	}
 	if q.Sharpens > 0 {
 		fmt.Fprintf(w, "made from record %d, which is the same with more noise: only the difference is paid\n", q.Sharpens)
 	}

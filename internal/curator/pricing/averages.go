@@ -62,9 +62,14 @@ func averages(p *Priced, b *Purchase) []api.AverageInquiry {
 				if s.Twin {
 					sums = append(sums, b.Query.Measures[s.Count].Describe())
 				}
-				out = append(out, api.AverageInquiry{
-					Average: "avg(" + tree.Describe(s.Of) + ")", ErrorOfOne: errorOfOne(b, s, p.Beta()), Sums: sums,
-				})
+				a := api.AverageInquiry{Average: "avg(" + tree.Describe(s.Of) + ")", ErrorOfOne: errorOfOne(b, s, p.Beta()),
+					ErrorMost: widthOf(b.Query.Measures[s.Measure]) / 2, Sums: sums}
+				if p.Settings.Values > 0 {
+					a.Values = p.Settings.Values
+					expected := min(a.ErrorMost, a.ErrorOfOne/float64(p.Settings.Values))
+					a.Error = &expected
+				}
+				out = append(out, a)
 			}
 		}
 	}
@@ -85,4 +90,9 @@ func errorOfOne(b *Purchase, s tree.Stat, beta float64) float64 {
 	hi, _ := new(big.Float).SetInt(m.Arg.Type().Hi).Float64()
 	beta /= 2 // both are within their intervals
 	return (float64(b.Noise[s.Measure].HalfWidth(beta)) + (hi-lo)/4*float64(b.Noise[s.Count].HalfWidth(beta))) * step
+}
+
+// widthOf is how far apart the values of a sum can be.
+func widthOf(m tree.Measure) float64 {
+	return Scaled(new(big.Int).Sub(m.Arg.Type().Hi, m.Arg.Type().Lo), m.Step())
 }
