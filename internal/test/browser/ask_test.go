@@ -49,6 +49,7 @@ func TestAsk(t *testing.T) {
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
 		"limits": chooses, "made up": madeUp, "taken": taken, "lettered": lettered, "along": along, "sure": sure,
+		"table": tabular,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,6 +83,26 @@ func again(t *testing.T, w *world) {
 	tb.reads("Free: already paid for")
 	if n := len(tb.exchanges("POST", "/v1/query")); n != 2 {
 		t.Errorf("%d questions were asked", n)
+	}
+}
+
+// tabular: a table with three noisy columns fits a laptop's screen. One that does not fit scrolls
+// by itself, and the page stays where it is.
+func tabular(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.as(screen{"laptop", 1280, 800, false, false})
+	tb.ask("SELECT diagnosis, COUNT(*) AS number_of_patients, SUM(cost) AS total_cost_of_them, AVG(age) AS average_age_of_them " +
+		"FROM patients GROUP BY diagnosis")
+	tb.click("button", "^Table$")
+	over := func(of string) int {
+		return tb.eval(`of => { const e = document.querySelector(of); return e.scrollWidth - e.clientWidth }`, of).Int()
+	}
+	if n := over(".result .rows"); n > 0 {
+		t.Errorf("the table is %d pixels too wide", n)
+	}
+	tb.as(screen{"half", 640, 800, false, false})
+	if table, page := over(".result .rows"), over("html"); table <= 0 || page > 0 {
+		t.Errorf("on half a screen the table is %d pixels wider, and the page %d", table, page)
 	}
 }
 

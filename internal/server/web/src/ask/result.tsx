@@ -63,7 +63,7 @@ export function Rows({ answer, shape = shapeOf(answer) }: { answer: Answer; shap
   const rows = all ? answer.rows : answer.rows.slice(0, first)
   return <div class="rows" tabIndex={0} role="region" aria-label="Answer as a table">
     <table>
-      <thead><tr>{answer.columns.map((c, i) => <th key={i} scope="col" class={shape.noisy.includes(i) ? 'number' : undefined}>{c}{shape.noisy.includes(i) && <span class="hint"> ± noise</span>}</th>)}</tr></thead>
+      <thead><tr>{answer.columns.map((c, i) => <th key={i} scope="col" class={shape.noisy.includes(i) ? 'number' : undefined}>{c}{shape.noisy.includes(i) && <> <span class="hint">± noise</span></>}</th>)}</tr></thead>
       <tbody>{rows.map((row, r) => <tr key={r}>{row.map((v, i) => {
         const error = answer.errors?.[r]?.[i] ?? null
         if (typeof v !== 'number') return <td key={i}>{label(v)}</td>
