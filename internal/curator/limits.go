@@ -346,6 +346,7 @@ func (l *limits) explain(e *api.Explanation) {
 		for j := range e.Questions[i].Measures {
 			e.Questions[i].Measures[j].Error = nil
 		}
+		e.Questions[i].Averages = nil
 	}
 	e.Deadline = nil
 	e.Limits = fmt.Sprintf("chosen first, from a count of people by how many rows they have, which takes epsilon %v of the price, once; "+

@@ -49,7 +49,7 @@ func TestAsk(t *testing.T) {
 		"price": pricedOnce, "elsewhere": elsewhere, "files": files, "old price": late,
 		"address is late": behind, "newcomer": newcomer, "back": back, "dear": dear, "books": books,
 		"limits": chooses, "made up": madeUp, "taken": taken, "lettered": lettered, "along": along, "sure": sure,
-		"table": tabular,
+		"table": tabular, "unlisted": unlisted,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,6 +104,14 @@ func tabular(t *testing.T, w *world) {
 	if table, page := over(".result .rows"), over("html"); table <= 0 || page > 0 {
 		t.Errorf("on half a screen the table is %d pixels wider, and the page %d", table, page)
 	}
+}
+
+// unlisted: a constant that is none of the listed keys is named before anything is paid.
+func unlisted(t *testing.T, w *world) {
+	tb := w.open(t, "/ask", "ana")
+	tb.write("SELECT COUNT(*) FROM patients WHERE sex = 'Female'")
+	tb.priced()
+	tb.reads("'Female' is none of the keys that the policy lists for sex")
 }
 
 // climb: a rung of the ladder says what it costs, and costs that.
@@ -177,12 +185,20 @@ func average(t *testing.T, w *world) {
 	at := `() => document.querySelector('.scale.above span:nth-child(3)').innerText`
 	tb.until("there is a scale", at+`.startsWith('±') && !/SET dp/.test(document.body.innerText)`)
 	before := tb.eval(at).Str()
-	tb.fill(`input[aria-label="Values in a group"]`, "50")
-	tb.until("the scale is of as many", `old => (`+at+`)() !== old`, before)
+	tb.fill(`input[aria-label="Values in a group"]`, "1")
+	tb.until("no error is wider than the bounds leave", `() => [...document.querySelectorAll('.scale.above span')].slice(0, 3).every(s => s.innerText === '±55') &&
+		/≈ ±55 on avg\(age\)/.test(document.querySelector('.price').innerText)`)
 	tb.must(tb.element("input[type=range]", "").Focus())
 	tb.press(input.ArrowRight)
-	tb.reads(`SET dp\.error = [0-9.]+; SET dp\.values = 50`)
-	tb.until("the address says so", `() => location.search.includes('values=50')`)
+	tb.reads(`SET dp\.epsilon = [0-9.]+`)
+	tb.click("button", "^usual price$")
+	tb.priced()
+	tb.fill(`input[aria-label="Values in a group"]`, "500")
+	tb.until("the scale is of as many", `old => (`+at+`)() !== old && (`+at+`)() !== '±55'`, before)
+	tb.must(tb.element("input[type=range]", "").Focus())
+	tb.press(input.ArrowRight)
+	tb.reads(`SET dp\.error = [0-9.]+; SET dp\.values = 500`)
+	tb.until("the address says so", `() => location.search.includes('values=500')`)
 	tb.click("label", "by price")
 	tb.reads(`SET dp\.epsilon = [0-9.]+`)
 	tb.click("button", "^usual price$")
@@ -246,6 +262,12 @@ func chooses(t *testing.T, w *world) {
 	tb.priced()
 	tb.click(".choose input", "")
 	tb.until("the address says so", `() => location.search.includes('auto=limits')`)
+	tb.reads("limits are chosen for a price, and nobody knows the error before they are")
+	tb.must(tb.element("input[type=range]", "").Focus())
+	tb.press(input.Home)
+	tb.until("the lowest price of the scale can be paid", `() => /^ε 0[.]0\d+, enough/.test(document.querySelector('.run .price')?.innerText)`)
+	tb.open("/ask?dataset=trips&epsilon=0.5&auto=limits")
+	tb.write("SELECT COUNT(*) AS n FROM trips")
 	tb.until("nobody knows the error yet", `() => /^ε 0.5, enough/.test(document.querySelector('.run .price')?.innerText)`)
 	tb.click("button", "^Run$")
 	tb.reads("[Mm]ax_rows [0-9]+ chosen for the least error")

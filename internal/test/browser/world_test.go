@@ -190,7 +190,7 @@ func trips(files map[string]string) {
     source: trips
     unit: trips.person
     release: immediate
-    budget: {epsilon: 5, delta: 1e-6, per_query: {default: 0.25, max: 3}}
+    budget: {epsilon: 5, delta: 1e-6, per_query: {default: 0.25, max: 3, min: 0.01}}
     analysts: {ana: {share: 1}, ben: {share: 1}}
     tables:
       trips:

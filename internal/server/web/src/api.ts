@@ -78,11 +78,12 @@ export interface Explanation {
     groups: number
     bounds: string
     measures: Measure[]
-    averages?: { average: string; error_of_one: number; sums: string[] }[]
+    averages?: { average: string; error_of_one: number; error_most: number; sums: string[] }[]
     cost: { epsilon: number | null; rho: number | null }
     known: boolean
   }[]
   no_error?: string
+  notes?: string[]
   limits?: string
   split: string
   free: string[]

@@ -65,7 +65,11 @@ export const averaged = (e: Explanation) => averages(e).length > 0
 // An average of n values is off by about an n-th of the error of one. How many there are nobody knows before:
 // an earlier answer tells about how many, and else a number is assumed.
 const errorOfOne = (e: Explanation) => Math.max(...averages(e).map(a => a.error_of_one))
-const expected = (e: Explanation, values: number) => (averaged(e) ? errorOfOne(e) / values : errorOf(e))
+const expected = (e: Explanation, values: number) => (averaged(e) ? Math.max(...averages(e).map(a => within(a, values))) : errorOf(e))
+
+// within is what the error is expected to be: never more than the bounds leave, wherever the noise would be.
+const within = (a: { error_of_one: number; error_most: number }, values: number) => Math.min(a.error_of_one / values, a.error_most)
+const told = (e: Explanation, values: number) => averages(e).every(a => a.error_of_one / values < a.error_most)
 
 // averageColumn is the first column of an answer whose errors are not those of a count or a sum.
 export function averageColumn(a: Answer, paid: Explanation): number {
@@ -109,7 +113,10 @@ const steps = 100
 export function Slider({ question, quote, choice, onChoose, values, limits }: Props) {
   const [byPrice, setByPrice] = useState(choice !== null && 'epsilon' in choice)
   const { min, max, usual } = limits
-  const low = Math.max(min, Math.min(usual / 20, max / 100))
+  // Half of a price may pay for choosing limits, and neither half is less than the least price.
+  const chooses = Object.values(question.settings ?? {}).includes('auto')
+  const least = chooses ? Math.max(min, Math.min(2 * min, max / 2)) : min
+  const low = Math.max(least, Math.min(usual / 20, max / 100))
   const at = (e: number) => Math.round((steps * Math.log(e / low)) / Math.log(max / low))
   const of = (step: number) => round(low * (max / low) ** (step / steps))
   const ticks = Array.from({ length: 5 }, (_, i) => of((i * steps) / 4))
@@ -135,7 +142,8 @@ export function Slider({ question, quote, choice, onChoose, values, limits }: Pr
   // Between ticks errors are taken from the nearest one; twice the price is half the error.
   const errorAt = (e: number) => {
     const k = ticks.reduce((best, t, i) => (Math.abs(Math.log(t / e)) < Math.abs(Math.log(ticks[best] / e)) ? i : best), 0)
-    return errors[k] === null || errors[k] === undefined ? null : round((errors[k]! * ticks[k]) / e)
+    if (errors[k] === null || errors[k] === undefined || !told(all[k]!, values.now)) return null // the bounds say it, and not the price
+    return round((errors[k]! * ticks[k]) / e)
   }
   const can = quote.explanation !== undefined || (choice !== null && all.some(e => e !== null))
   return <div class="slider" data-off={!can || undefined}>
@@ -159,7 +167,7 @@ export function Slider({ question, quote, choice, onChoose, values, limits }: Pr
       {mean ? <label class="why">How exact an average is depends on how many values a group has. The errors are about those of a group with{' '}
         <input type="number" min="1" step="1" value={values.now} aria-label="Values in a group" onInput={e => expect(Math.round(Number(e.currentTarget.value)))} />
         {' '}values{values.known ? ', as the smallest in the answer below has.' : ', which is assumed: write what you expect.'}</label>
-        : reason ? <span class="why">You choose a price here: {reason}.</span>
+        : reason ? <span class="why">You choose a price here: {reason}{error === null && quote.explanation?.limits && ', and nobody knows the error before they are'}.</span>
           : quote.explanation && part && <span class="why">The error is for <code>{part}</code>.</span>}
     </div>
   </div>
@@ -192,7 +200,7 @@ export function Price({ quote, values }: { quote: Quote; values: Values }) {
   const others = noisy({ ...e, questions: e.questions.map(q => ({ ...q, measures: q.measures.filter(m => !means.some(a => a.sums.includes(m.measure))) })) })
   return <span class={`price${free ? ' free' : ''}${quote.loading ? ' stale' : ''}`} role="status">
     <strong>{free ? 'free' : epsilon(e.pay.epsilon || e.cost.epsilon)}</strong>
-    {!e.known && means.slice(0, 2).map(a => <span key={a.average}> ≈ ±{rough(a.error_of_one / values.now)} on <code>{a.average}</code></span>)}
+    {!e.known && means.slice(0, 2).map(a => <span key={a.average}> ≈ ±{rough(within(a, values.now))} on <code>{a.average}</code></span>)}
     {means.length > 0 ? !e.known && <span class="hint"> of {number(values.now)} values</span>
       : partOf(e) ? others.reverse().slice(0, 3).map(m => <span key={m.measure}> ±{rough(m.error!)} on <code>{m.measure}</code></span>) : error !== null && <span> ±{rough(error)}</span>}
     <span class="hint">{free ? (e.known ? ' already paid for' : ' nothing private is read') : !e.affordable ? ' more than you have left' : ''}

@@ -174,6 +174,7 @@ function Ask({ schema }: { schema: Dataset }) {
         <button type="button" class="quiet" disabled={trying || sql.trim() === '' || !!refused} onClick={pretend} title="Ask about people who do not exist: free, and the numbers mean nothing">Try on made-up people</button>
         <Save question={question} disabled={!quote.explanation} />
       </div>
+      {quote.explanation?.notes?.map(n => <p key={n} class="notice" role="note">{sentence(n)}</p>)}
       {trying && <Busy what="Making people up" />}
       {running && <Busy what={wait === undefined ? 'The answer is sent with the next tick' : `The answer is sent after ${rough(wait)} s, whatever is in the data`} />}
       {away && !running && <Warn trouble={away}><button type="button" onClick={() => tryAgain(n => n + 1)}>Try again</button></Warn>}
