@@ -338,7 +338,7 @@ func (d *draft) writeColumn(c SchemaColumn) {
 	case Text:
 		switch {
 		case d.writeKeys(c) || c.Identifier:
-		case c.Different || c.unique():
+		case !c.GroupsPrivately():
 			d.comment(6, "Nearly every row has a different value, so there is nothing to group by. Delete the column unless somebody "+
 				"needs it.")
 		default:

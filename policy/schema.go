@@ -104,6 +104,11 @@ func (c SchemaColumn) LikeID() bool {
 	return (c.Type == Integer || c.Type == Text) && ids.MatchString(c.Name)
 }
 
+// GroupsPrivately reports whether a draft proposes private keys for a column without listed ones.
+func (c SchemaColumn) GroupsPrivately() bool {
+	return c.Type == Text && !c.Identifier && !c.Different && !c.unique()
+}
+
 // unique reports whether the column is known to be unique.
 func (c SchemaColumn) unique() bool { return c.Unique != nil && *c.Unique }
 

@@ -287,6 +287,10 @@ func TestInitSizes(t *testing.T) {
 		t.Errorf("%+v", sizes)
 	}
 	command("check", draft).wants(t, 0, "chosen by the sizes that the policy declares")
+	// Who fills in keys: private as the draft says has sizes for that, too.
+	const proposed = "# keys: [A, B, C]                # fill in to group by it, or write keys: private"
+	change(t, draft, func(s string) string { return strings.Replace(s, proposed, "keys: private", 1) })
+	command("check", draft).wants(t, 0, "private", "chosen by the sizes that the policy declares")
 	command("init", file, orders(t, folder), filepath.Join(folder, "items.csv"), "--unit", "patients.pid", "--person",
 		"items=order->orders.nobody").wants(t, 0, "'discreet check --sizes' with")
 }

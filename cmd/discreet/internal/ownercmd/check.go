@@ -378,6 +378,7 @@ func (c *InitCmd) counted(ctx context.Context, text string, schemas []policy.Sch
 		return "", err
 	}
 	for _, ds := range p.Datasets {
+		countPrivateKeys(ds, schemas)
 		sizes, limits, err := duckdb.ProposeLimits(ctx, ds, counting(tell))
 		switch {
 		case ctx.Err() != nil:
@@ -396,6 +397,22 @@ func (c *InitCmd) counted(ctx context.Context, text string, schemas []policy.Sch
 		text += "\n" + sizesNote + sizes.Text(ds)
 	}
 	return text, nil
+}
+
+// countPrivateKeys has the values counted of columns for which the draft proposes keys: private.
+// Whoever follows it would otherwise have a policy whose sizes lack them, and which is refused.
+func countPrivateKeys(ds *policy.Dataset, schemas []policy.Schema) {
+	if ds.Budget.Pure() {
+		return // it has no private keys
+	}
+	for _, s := range schemas {
+		t := ds.Tables[s.Table]
+		for _, c := range s.Columns {
+			if t != nil && t.Columns[c.Name] != nil && c.GroupsPrivately() && t.Columns[c.Name].Keys == policy.NoKeys {
+				t.Columns[c.Name].Keys = policy.PrivateKeys
+			}
+		}
+	}
 }
 
 func counting(tell func(string, int64, int64)) func(string, int64, int64) {
