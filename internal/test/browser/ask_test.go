@@ -339,6 +339,8 @@ func books(t *testing.T, w *world) {
 	tb.until("the charge is there", `() => [...document.querySelectorAll('tbody tr')].some(r => r.cells[3].innerText === 'ε 0.25' && r.cells[4].innerText === 'gaussian')`)
 	tb.as(screens[3])
 	tb.open("/owner?dataset=trips")
+	tb.until("the axis has what the title says", `() => { const c = document.querySelector('.chart'); const of = /in (\w+)$/.exec(c?.querySelector('figcaption')?.innerText)?.[1];
+		return of && [...c.querySelectorAll('text')].some(t => t.textContent === of + ' spent') }`)
 	tb.until("how much is used is on the screen", `() => { const m = document.querySelector('td meter'); return !!m && m.parentElement.getBoundingClientRect().right <= innerWidth }`)
 }
 

@@ -4,9 +4,9 @@ import { Legend } from './lines'
 
 export interface Layer { name: string; values: number[] }
 
-// Stack draws what several have spent together over time, one on top of the other, with a limit
-// and where the pace leads.
-export function Stack({ title, at, layers, limit, forecast }: { title: string; at: Date[]; layers: Layer[]; limit?: number; forecast?: { at: Date; total: number } }) {
+// Stack draws how much of something several have spent together over time, one on top of the other,
+// with a limit and where the pace leads.
+export function Stack({ title, at, layers, limit, forecast, of }: { title: string; of: string; at: Date[]; layers: Layer[]; limit?: number; forecast?: { at: Date; total: number } }) {
   const [ref, width] = useWidth<HTMLElement>()
   const height = 300, left = 56, right = width - 26, top = 22, bottom = height - 28
   const totals = at.map((_, i) => layers.reduce((sum, l) => sum + l.values[i], 0))
@@ -18,7 +18,7 @@ export function Stack({ title, at, layers, limit, forecast }: { title: string; a
   return <figure class="chart" ref={ref}>
     <figcaption>{title}</figcaption>
     <svg width={width} height={height} role="img" aria-label={`${title}, by ${layers.map(l => l.name).join(', ')}. The table below has the numbers.`}>
-      <YAxis scale={y} x={left} right={right} label="epsilon spent" />
+      <YAxis scale={y} x={left} right={right} label={`${of} spent`} />
       <TimeAxis scale={x} y={bottom} top={top} count={Math.max(2, Math.floor(width / 120))} />
       {layers.map((l, k) => {
         const from = [...below]

@@ -40,7 +40,7 @@ export function Spending({ dataset }: { dataset: string }) {
     {v.alerts.map(a => <p key={a.text} class={a.kind === 'spent' && (a.percent ?? 0) >= 95 ? 'notice bad' : 'notice'} role="status">{sentence(a.text)}</p>)}
     <Tabs name="Spans" tabs={[['hour', 'Hours'], ['day', 'Days'], ['week', 'Weeks']]} now={bucket} onChoose={setBucket} />
     {names.length === 0 && before === 0 ? <p class="hint">Nothing has been spent yet.</p> : <>
-      <Stack title={`Spent by analyst, in ${v.claim}`} at={v.spans.map(s => new Date(s.start))} layers={layers} limit={limit} forecast={forecast} />
+      <Stack title={`Spent by analyst, in ${v.claim}`} of={v.claim} at={v.spans.map(s => new Date(s.start))} layers={layers} limit={limit} forecast={forecast} />
       <details><summary>The numbers</summary><div class="rows" tabIndex={0} role="region" aria-label="Spent over time"><table><thead><tr><th scope="col">from</th><th scope="col" class="number">questions</th>{names.map(n => <th scope="col" class="number" key={n}>{n}</th>)}</tr></thead>
         <tbody>{v.spans.filter(s => s.charges > 0).reverse().map(s => <tr key={s.start}><td>{bucket === 'hour' ? new Date(s.start).toLocaleString() : day(s.start)}</td><td class="number">{s.charges}</td>{names.map(n => <td class="number" key={n}>{significant(s.analysts.find(a => a.analyst === n)?.cost[v.claim] ?? 0, 3)}</td>)}</tr>)}</tbody></table></div></details>
     </>}
