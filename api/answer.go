@@ -171,12 +171,16 @@ const (
 	// ErrorIntervals: both ends of each error bar, as x__yhat_lower and x__yhat_upper, which is
 	// what makes Superset draw an interval.
 	ErrorIntervals = "interval"
+	// ErrorWhole: both ends of the interval that includes what limits cut, as x_low and x_high, and
+	// NULL where it is not known how much that is.
+	ErrorWhole = "whole"
 )
 
 // WithErrors returns the columns of an answer with those of their error bars behind them, as a
 // setting has it. It depends on the columns alone, so what is described is what is answered.
 func WithErrors(columns []Column, how string) []Column {
-	suffixes := map[string][]string{ErrorColumns: {"_error"}, ErrorIntervals: {"__yhat_lower", "__yhat_upper"}}[how]
+	suffixes := map[string][]string{ErrorColumns: {"_error"}, ErrorIntervals: {"__yhat_lower", "__yhat_upper"},
+		ErrorWhole: {"_low", "_high"}}[how]
 	out := slices.Clip(columns)
 	for _, c := range columns {
 		for _, suffix := range suffixes {
@@ -229,6 +233,10 @@ func (a *Answer) ShowErrors(how string) {
 			if i < len(a.Errors) && j < len(a.Errors[i]) {
 				half = a.Errors[i][j]
 			}
+			if how == ErrorWhole {
+				row = append(row, a.wholeEnds(i, j)...)
+				continue
+			}
 			row = append(row, ends(row[j], half, how)...)
 		}
 		a.Rows[i] = row
@@ -240,6 +248,14 @@ func (a *Answer) ShowErrors(how string) {
 		}
 	}
 	a.Columns, a.Shown = columns, true
+}
+
+// wholeEnds are the ends of the interval with what limits cut.
+func (a *Answer) wholeEnds(i, j int) []any {
+	if i < len(a.Whole) && j < len(a.Whole[i]) && a.Whole[i][j] != nil {
+		return []any{spellReal(a.Whole[i][j].Low), spellReal(a.Whole[i][j].High)}
+	}
+	return []any{nil, nil}
 }
 
 // ends are what is shown of an error bar; NULL where there is none.

@@ -300,10 +300,11 @@ var errStream = errors.New("write auto, on or off")
 
 func setErrors(s *Settings, text string) error {
 	return choose(&s.Errors, text, map[string]string{ErrorColumns: ErrorColumns, "on": ErrorColumns, "column": ErrorColumns,
-		ErrorIntervals: ErrorIntervals, "off": "", byDefault: ""}, errErrors)
+		ErrorIntervals: ErrorIntervals, ErrorWhole: ErrorWhole, "off": "", byDefault: ""}, errErrors)
 }
 
-var errErrors = errors.New("write off, columns (x_error) or interval (x__yhat_lower and x__yhat_upper)")
+var errErrors = errors.New("write off, columns (x_error), interval (x__yhat_lower and x__yhat_upper) or whole (x_low and x_high, " +
+	"with what limits cut)")
 
 // nonnegative is what Settings.Counts may be, besides empty.
 const nonnegative = "nonnegative"
@@ -356,7 +357,7 @@ func (s Settings) Check() error {
 		{"dp.confidence", s.Confidence != 0 && !validConfidence(s.Confidence), errConfidence},
 		{"dp.mechanism", !slices.Contains([]string{"", "laplace", "gaussian"}, s.Mechanism), errMechanism},
 		{"dp.stream", !slices.Contains([]string{"", "on", "off"}, s.Stream), errStream},
-		{"dp.errors", !slices.Contains([]string{"", ErrorColumns, ErrorIntervals}, s.Errors), errErrors},
+		{"dp.errors", !slices.Contains([]string{"", ErrorColumns, ErrorIntervals, ErrorWhole}, s.Errors), errErrors},
 		{"dp.counts", !slices.Contains([]string{"", nonnegative}, s.Counts), errCounts},
 		{"dp.max_rows", s.MaxRows < Auto || s.MaxRows > mostMaxRows, errMaxRows},
 		{"dp.max_groups", s.MaxGroups < Auto || s.MaxGroups > mostMaxGroups, errMaxGroups},

@@ -56,6 +56,15 @@ func TestCounted(t *testing.T) {
 				t.Errorf("notes %q", a.Notes)
 			}
 			checkWhole(t, w)
+			byWard := w.MustAsk("SELECT ward, COUNT(*) AS n, AVG(cost) AS m FROM visits GROUP BY ward")
+			byWard.ShowErrors(api.ErrorWhole)
+			for i, row := range byWard.Rows { // averages have none
+				r := byWard.Whole[i][1]
+				if len(row) != 7 || byWard.Columns[3].Name != "n_low" || byWard.Columns[4].Name != "n_high" || row[5] != nil ||
+					row[6] != nil || curatortest.AsFloat(row[3]) != r.Low || curatortest.AsFloat(row[4]) != r.High {
+					t.Errorf("%v: %v, and %+v", byWard.Columns, row, r)
+				}
+			}
 			for _, columns := range []string{api.ErrorColumns, api.ErrorIntervals} {
 				a := w.MustAsk("SELECT COUNT(*), SUM(cost) FROM visits")
 				a.ShowErrors(columns)

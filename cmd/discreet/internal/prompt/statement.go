@@ -220,7 +220,7 @@ var KnownSettings = []Setting{
 	{"dp.max_groups", "the most groups that one person counts in, or auto"},
 	{"dp.max_sum", "the most that one person adds to a sum in one group"},
 	{"dp.stream", "whether counts go through a stream of the policy: auto, on or off"},
-	{"dp.errors", "whether answers have columns of error bars: off, columns or interval"},
+	{"dp.errors", "whether answers have columns of error bars: off, columns, interval or whole"},
 	{"dp.counts", "whether negative counts are shown as they are (noisy) or as 0 (nonnegative)"},
 }
 

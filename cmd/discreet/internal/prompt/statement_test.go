@@ -139,7 +139,7 @@ func TestSettings(t *testing.T) {
 		"SET dp.mechanism TO pixie_dust": "dp.mechanism: ",
 		"SET dp.max_groups = 0":          "dp.max_groups: ",
 		"SET dp.stream = maybe":          "dp.stream: write auto, on or off",
-		"SET dp.errors = maybe":          "dp.errors: write off, columns (x_error) or interval",
+		"SET dp.errors = maybe":          "dp.errors: write off, columns (x_error), interval",
 		"SET dp.counts = maybe":          "dp.counts: write noisy, which",
 		"SET transaction read only":      `there is no setting "transaction"`,
 		"RESET":                          "RESET ALL",
