@@ -278,6 +278,11 @@ func chooses(t *testing.T, w *world) {
 	tb.click("button", "^Run$")
 	tb.until("it warns", `() => /of the rows count/.test(document.querySelector('.result.little .notice.bad.cut')?.innerText)`)
 	tb.until("both intervals are there", `() => /with what is cut/.test(document.querySelector('.figure')?.innerText)`)
+	tb.open("/ask?dataset=trips&epsilon=0.1") // others have to be paid for, too
+	tb.write("SELECT origin, COUNT(*) AS n, SUM(distance) AS s FROM trips GROUP BY origin")
+	tb.priced()
+	tb.click("button", "^Run$")
+	tb.until("both are drawn, too", `() => document.querySelectorAll('.chart .point path.whole').length === 6 && /Thin lines include what limits cut/.test(document.querySelector('.chart')?.innerText)`)
 }
 
 // madeUp: who tries a question out on people who do not exist is told so, pays nothing, and has no

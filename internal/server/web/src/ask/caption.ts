@@ -1,5 +1,6 @@
 // What has to be said with an answer: beside it in the page, and in a chart that leaves the page.
 import type { Answer, Question } from '../api'
+import { thin } from '../chart/intervals'
 import type { Words } from '../chart/take'
 import { percent, plural, said } from '../format'
 import { sentence } from '../ui/ui'
@@ -54,6 +55,7 @@ export function wordsOf(answer: Answer, shape: Shape, column: number, told: Told
       ...(aside ? [aside] : []),
       `${what} with probability ${percent(answer.confidence, 3)}; chance in the data comes on top.${lost ? ' What is grey cannot be told from 0.' : ''}`,
       ...(limits ? [`${limits} ${outside}`] : []),
+      ...(shape.kind === 'groups' && answer.whole?.some(row => row[column]) ? [thin] : []),
       ...notesOf(answer).map(n => sentence(n)),
       cite(told.question, answer, told.price),
     ],

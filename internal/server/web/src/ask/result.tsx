@@ -21,7 +21,7 @@ export function Charts({ answer, shape = shapeOf(answer), ranges = [], told }: {
     return <div class="figures">{shape.noisy.map(i => <Figure key={i} name={answer.columns[i]} value={answer.rows[0][i]} error={answer.errors![0][i]} whole={answer.whole?.[0][i]} range={ranges[i]} confidence={answer.confidence} />)}</div>
   }
   return <>{shape.noisy.map(i => {
-    const rows = answer.rows.map((row, r) => ({ row, value: row[i] as number, error: answer.errors![r][i] })).filter(({ row }) => typeof row[i] === 'number')
+    const rows = answer.rows.map((row, r) => ({ row, value: row[i] as number, error: answer.errors![r][i], whole: answer.whole?.[r][i] })).filter(({ row }) => typeof row[i] === 'number')
     const about = { title: answer.columns[i], range: ranges[i], confidence: answer.confidence, words: told && wordsOf(answer, shape, i, told) }
     if (shape.kind === 'groups') return <Intervals key={i} {...about} points={rows.map(({ row, ...p }) => ({ ...p, label: shape.keys.map(k => label(row[k])).join(' · ') }))} />
     const key = shape.keys[0], aside = asideOf(answer, shape, i)

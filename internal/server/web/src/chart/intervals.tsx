@@ -5,8 +5,12 @@ import { linear, within, XAxis, type Range } from './axis'
 import { cut, widest, widthOf } from './letters'
 import { Take, type Words } from './take'
 
-export interface Interval { label: string; value: number; error: number | null }
+// Interval is a value with its noise, and whole, where it is known, what it is between with what limits cut.
+export interface Interval { label: string; value: number; error: number | null; whole?: { low: number; high: number } | null }
 interface Props { title: string; points: Interval[]; confidence: number; range?: Range | null; words?: Words }
+
+// thin says what is drawn beside the noise.
+export const thin = 'Thin lines include what limits cut; one without an end goes on.'
 
 const first = 60
 const least = 140 // how wide the plot has to be for names and numbers to stand beside it
@@ -29,8 +33,11 @@ export function Intervals({ title, points, confidence, range, words }: Props) {
   const top = 8
   const height = top + shown.length * row
   const from = (p: Interval) => within(p.value - (p.error ?? 0), range), to = (p: Interval) => within(p.value + (p.error ?? 0), range)
-  const low = Math.min(0, ...shown.map(from))
-  const high = Math.max(0, ...shown.map(to))
+  const near = Math.min(0, ...shown.map(from)), far = Math.max(0, ...shown.map(to))
+  // What limits cut may be far more than what is there, so that not all of it is drawn: a line without an end goes on.
+  const wholes = shown.flatMap(p => p.whole ?? [])
+  const low = Math.max(near - (far - near), Math.min(near, ...wholes.map(w => w.low)))
+  const high = Math.min(far + (far - near), Math.max(far, ...wholes.map(w => w.high)))
   const x = linear(low, high, left, right)
   return <figure class={words ? 'chart taken' : 'chart'} ref={ref}>
     <figcaption>{title}</figcaption>
@@ -44,6 +51,8 @@ export function Intervals({ title, points, confidence, range, words }: Props) {
           <title>{`${p.label}: ${texts[i]}${lost ? ', not distinguishable from 0' : ''}`}</title>
           {written && <text x={above ? 0 : left - 8} y={line} dy="0.32em" text-anchor={above ? 'start' : 'end'}>{cut(p.label, above ? width - 16 - widthOf(texts[i]) : left - 12)}</text>}
           {(above || right < width - 18) && <text class="number" x={width - 2} y={line} dy="0.32em" text-anchor="end">{texts[i]}</text>}
+          {p.whole && <path class="whole" d={`M${Math.max(left, x(p.whole.low))},${y}H${Math.min(right, x(p.whole.high))}` +
+            [p.whole.low, p.whole.high].map(end => (x(end) >= left && x(end) <= right ? `M${x(end)},${y - 3}v6` : '')).join('')} />}
           {p.error !== null && <>
             <line class="whisker" x1={x(from(p))} x2={x(to(p))} y1={y} y2={y} />
             {written && <path class="whisker" d={`M${x(from(p))},${y - 4}v8M${x(to(p))},${y - 4}v8`} />}
@@ -52,6 +61,7 @@ export function Intervals({ title, points, confidence, range, words }: Props) {
         </g>
       })}
     </svg>
+    {wholes.length > 0 && <p class="hint">{thin}</p>}
     {points.length > first && <button type="button" class="quiet" onClick={() => setAll(!all)}>{all ? `Show the first ${first}` : `Show all ${points.length}`}</button>}
   </figure>
 }
