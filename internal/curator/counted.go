@@ -143,7 +143,10 @@ func (c *counted) addWhole(p *tree.Plan, out *api.Answer) {
 		}
 		size, _ := unit.Float64()
 		within = func(cut profile.Range) cutOf {
-			return func(m *tree.Measure) (low, high float64) { return sumsWithin(m, size*cut.Low, size*cut.High) }
+			return func(m *tree.Measure) (low, high float64, known bool) {
+				low, high = sumsWithin(m, size*cut.Low, size*cut.High)
+				return low, high, true
+			}
 		}
 	}
 	cut, most, in, ok := c.spread.Cut(limit, float64(q.MaxGroups()), len(q.Keys) > 0)
@@ -265,13 +268,14 @@ func keptRows(p *tree.Plan, a *api.Answer) (kept, error float64, known bool) {
 	return 0, 0, false
 }
 
-// cutOf is between which numbers what limits leave out of a measure is.
-type cutOf func(m *tree.Measure) (low, high float64)
+// cutOf is between which numbers what limits leave out of a measure is; known is false where nobody
+// knows.
+type cutOf func(m *tree.Measure) (low, high float64, known bool)
 
 // rowsWithin is what so many rows are: each can have been in any group, and adds to a count 0 or 1,
-// and to a sum a value within the bounds.
+// and to a sum a value within the bounds. What max_sum cuts, no number of rows tells.
 func rowsWithin(cut profile.Range) cutOf {
-	return func(m *tree.Measure) (low, high float64) {
+	return func(m *tree.Measure) (low, high float64, known bool) {
 		low, high = 0, cut.High
 		switch m.Kind {
 		case tree.CountRows: // these were rows too
@@ -280,7 +284,7 @@ func rowsWithin(cut profile.Range) cutOf {
 			t := m.Arg.Type()
 			low, high = cut.High*min(0, pricing.Scaled(t.Lo, t.Step)), cut.High*max(0, pricing.Scaled(t.Hi, t.Step))
 		}
-		return low, high
+		return low, high, m.Most == nil
 	}
 }
 
@@ -296,7 +300,7 @@ func sumsWithin(m *tree.Measure, low, high float64) (least, most float64) {
 }
 
 // addWhole adds the intervals that include what limits cut.
-func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, known string) {
+func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, condition string) {
 	if len(a.Rows)*len(a.Columns) > mostWhole {
 		return
 	}
@@ -310,7 +314,10 @@ func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, known string) {
 			if m == nil || e == nil || math.IsNaN(v) || m.Kind == tree.Quantile {
 				continue
 			}
-			low, high := cut(m)
+			low, high, known := cut(m)
+			if !known {
+				continue
+			}
 			whole[i][j], some = &api.Range{Low: v - *e + low, High: v + *e + high}, true
 		}
 	}
@@ -324,7 +331,7 @@ func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, known string) {
 	for j, c := range a.Columns {
 		if r := whole[0][j]; r != nil {
 			low, high := r.Rough()
-			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut, if %s", c.Name, low, high, known))
+			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut, if %s", c.Name, low, high, condition))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,19 @@ func TestSumThatIsCut(t *testing.T) {
 	notes := strings.Join(a.Notes, "\n")
 	if strings.Contains(notes, "all rows count") || !strings.Contains(notes, "could be told from the noise") {
 		t.Errorf("the sum is 316349; answered %v ± %v, counted %+v:\n%s", a.Rows[0][0], *a.Errors[0][0], a.Counted, notes)
+	}
+}
+
+// What max_sum cuts, a count of rows does not tell: there is no interval of it.
+func TestRowsTellNoSums(t *testing.T) {
+	w := crowded(t, 200, 1)
+	q := choosing("SELECT SUM(cost), COUNT(*), ward FROM visits GROUP BY ward", "1")
+	q.Settings.MaxSum = big.NewRat(20, 1)
+	_, a := askChoosing(t, w, q)
+	for i := range a.Rows {
+		if a.Whole == nil || a.Whole[i][0] != nil || a.Whole[i][1] == nil {
+			t.Errorf("%v: %+v, %q", a.Rows[i], a.Whole, a.Notes)
+		}
 	}
 }
 

@@ -114,10 +114,8 @@ func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, s
 	}
 	out.Most = q.MaxRows()
 	n, most := "n", out.Most
-	if sum := onlySum(q, s.TargetList); sums && sum != nil && q.Measures[0].Most == nil {
-		t := q.Measures[0].Arg.Type()
-		out.Unit = new(big.Rat).SetInt(expr.MaxAbs(t))
-		out.Unit.Mul(out.Unit, t.Step).Quo(out.Unit, big.NewRat(sumParts, 1))
+	if sum := onlySum(q, s.TargetList); sums && sum != nil && q.Measures[0].Most == nil && oneLimit(q.Measures[0].Arg.Type()) {
+		out.Unit = sumUnit(q.Measures[0].Arg.Type())
 		out.Most *= sumParts
 		most = beyond * out.Most
 		all := proto.Clone(sum).(*pg.Node)
@@ -209,6 +207,20 @@ func Edges(most int64, each int64) []int64 {
 	}
 	out = slices.DeleteFunc(slices.Compact(out), func(n int64) bool { return n >= most })
 	return append(out, most)
+}
+
+// sumUnit is a part of a row's largest value.
+func sumUnit(t tree.Type) *big.Rat {
+	unit := new(big.Rat).SetInt(expr.MaxAbs(t))
+	return unit.Mul(unit, t.Step).Quo(unit, big.NewRat(sumParts, 1))
+}
+
+// oneLimit reports whether people's sums can be told apart by how large they are: whether they are
+// cut at the same limit on both sides of 0, or lie on one, and whether cells can be written exactly
+// enough.
+func oneLimit(t tree.Type) bool {
+	sides := t.Lo.Sign() >= 0 || t.Hi.Sign() <= 0 || t.Lo.CmpAbs(t.Hi) == 0
+	return sides && sumUnit(t).Cmp(big.NewRat(1, 1_000_000)) >= 0
 }
 
 // onlySum is the SUM that all aggregates of a question are, or nil.

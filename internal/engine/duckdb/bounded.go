@@ -187,19 +187,19 @@ func (b *boundedQuery) addMeasures(p *sqlgen.Printer, q *tree.Query, measures []
 	}
 	for i, m := range measures {
 		if by := q.Measures[m]; by.Scaled != tree.Unscaled {
-			b.spec.Measures[i].Scale, b.spec.Measures[i].By = q.MaxRows(), b.countFor(p, q, by, b.values[i], printed)
+			b.spec.Measures[i].Scale, b.spec.Measures[i].By = q.MaxRows(), b.countFor(p, q, by, printed)
 		}
 	}
 }
 
 // countFor returns the place of the count that a sum is scaled by, of all rows or of those with a
-// value in its column.
-func (b *boundedQuery) countFor(p *sqlgen.Printer, q *tree.Query, sum tree.Measure, column int, printed map[string]int) int {
+// value.
+func (b *boundedQuery) countFor(p *sqlgen.Printer, q *tree.Query, sum tree.Measure, printed map[string]int) int {
 	count := tree.Measure{Kind: tree.CountRows}
 	if sum.Scaled == tree.ByValues {
 		count = tree.Measure{Kind: tree.CountValues, Arg: sum.Arg}
 	}
-	kind := measureKind(count)
+	kind, column := measureKind(count), printed["null "+tree.Format(nullsOf(sum.Arg))]
 	for i, m := range b.spec.Measures {
 		if m.Kind == kind && (kind == contribution.Rows || b.values[i] == column) {
 			return i

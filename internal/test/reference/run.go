@@ -30,7 +30,7 @@ type partial struct {
 	keys   []policy.Value // the private ones
 	sums   []*big.Int     // by measure
 	values [][]tree.Value // by measure, for those of different values and of quantiles
-	// counted is how many values each sum has.
+	// counted is by how many rows each sum is scaled.
 	counted []int64
 }
 
@@ -148,6 +148,8 @@ func (r run) add(q *tree.Query, p *partial, values row) {
 					x = clamp(x, lo, hi)
 				}
 				p.sums[m].Add(p.sums[m], x)
+			}
+			if v != nil || measure.Scaled == tree.ByRows {
 				p.counted[m]++
 			}
 		case tree.CountDistinct, tree.Quantile:
