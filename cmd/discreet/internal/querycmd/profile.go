@@ -2,7 +2,6 @@ package querycmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,16 +20,19 @@ type ProfileCmd struct {
 	Policy  string   `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	As      string   `help:"The analyst who pays, by the name in the policy." required:"" placeholder:"ANALYST"`
 	Dataset string   `help:"The dataset, if the policy has several." placeholder:"NAME"`
-	Spend   *string  `help:"What all tables cost together; without it you see what is already paid for." placeholder:"EPSILON"`
+	Spend   *string  `help:"What all of them cost together; without it you see what is already paid for." placeholder:"EPSILON"`
 	JSON    bool     `help:"Print JSON." name:"json"`
-	Tables  []string `arg:"" optional:"" help:"Only these tables; otherwise all in which people have many rows."`
+	Tables  []string `arg:"" optional:"" help:"Only these tables, or columns such as visits.cost; otherwise all tables in which people have many rows."`
 }
 
 func (ProfileCmd) Help() string {
 	return `Counts, with noise, how many people have 1, 2, 3, ... rows in a table, and shows which part of the rows counts under
 each max_rows. You pay once: from then on, answers about the table say what its limits leave out, for every analyst.
+Of a column with bounds, it counts where between them people's largest values lie, and how many are at the upper one,
+where all larger values are cut to.
 
   discreet profile --policy hospital.yaml --as ana --spend 0.05
+  discreet profile --policy hospital.yaml --as ana --spend 0.05 visits.cost
   discreet profile --policy hospital.yaml --as ana visits        free, once it is paid for`
 }
 
@@ -60,9 +62,15 @@ func (c *ProfileCmd) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	tables, err := c.tables(ds)
+	columns, err := c.columns(ds)
 	if err != nil {
 		return err
+	}
+	var tables []*policy.Table
+	if len(columns) == 0 || len(c.Tables) > 0 {
+		if tables, err = c.tables(ds); err != nil {
+			return err
+		}
 	}
 	q := api.Question{Dataset: ds.Name, Analyst: c.As, Epsilon: ds.Budget.MinEpsilon, Free: true}
 	if c.Spend != nil {
@@ -70,10 +78,11 @@ func (c *ProfileCmd) Run(ctx context.Context, s console.Screen) error {
 		if err != nil {
 			return console.Misuse(fmt.Errorf("--spend: %w", err))
 		}
-		q.Free, q.Epsilon = false, all/dp.Amount(len(tables))
+		n := len(tables) + len(columns)
+		q.Free, q.Epsilon = false, all/dp.Amount(n)
 		if q.Epsilon < ds.Budget.MinEpsilon || q.Epsilon > ds.Budget.MaxEpsilon {
 			return console.Misuse(fmt.Errorf("--spend %s is epsilon %v for each of %s, but a question may cost from %v to %v; "+
-				"spend more or less, or name fewer tables", *c.Spend, q.Epsilon, render.Count(int64(len(tables)), "table"),
+				"spend more or less, or name fewer", *c.Spend, q.Epsilon, render.Count(int64(n), "profile"),
 				ds.Budget.MinEpsilon, ds.Budget.MaxEpsilon))
 		}
 	}
@@ -85,14 +94,28 @@ func (c *ProfileCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 		out = append(out, p)
 	}
+	values := []*columnProfile{}
+	for _, col := range columns {
+		v, err := c.askValues(ctx, db, ds, q, col, s)
+		if err != nil {
+			return err
+		}
+		values = append(values, v)
+	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"profiles": out})
+		return console.PrintJSON(s.Out, map[string]any{"profiles": out, "columns": values})
 	}
 	for i, p := range out {
 		if i > 0 {
 			fmt.Fprintln(s.Out)
 		}
 		p.print(s.Out)
+	}
+	for i, v := range values {
+		if i+len(out) > 0 {
+			fmt.Fprintln(s.Out)
+		}
+		v.print(s.Out)
 	}
 	return nil
 }
@@ -137,12 +160,8 @@ func (c *ProfileCmd) ask(ctx context.Context, db *discreet.DB, ds *policy.Datase
 	done := console.WaitingFor(s.Err, func() string { return "asking about " + t.Name })
 	a, err := db.Ask(ctx, q)
 	done()
-	var price *api.PriceError
-	if errors.As(err, &price) {
-		return nil, fmt.Errorf("nobody has paid for a profile of %s yet; add --spend, such as --spend %v", t.Name, ds.Budget.DefaultEpsilon)
-	}
 	if err != nil {
-		return nil, err
+		return nil, notPaid(err, t.Name, ds)
 	}
 	p, err := profile.Read(a)
 	if err != nil {
