@@ -15,7 +15,6 @@ import (
 // of one count.
 type Values struct {
 	Cells []ValueCell
-	Error float64
 }
 
 // ValueCell is people whose largest value is from From to below To. The last cell is the upper
@@ -82,7 +81,6 @@ func ReadValues(c *policy.Column, a *api.Answer) (*Values, error) {
 			return nil, fmt.Errorf("the answer does not say where values lie")
 		}
 		out.Cells[at].People, out.Cells[at].Error = people, *a.Errors[i][1]
-		out.Error = *a.Errors[i][1]
 	}
 	return out, nil
 }

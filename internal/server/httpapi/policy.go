@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/curator/budgets"
 	"github.com/discreet-dp/discreet/internal/policywords"
@@ -94,6 +95,13 @@ type policyHandler struct {
 	history    *history
 }
 
+// Reload is how the policy is read again.
+type Reload struct {
+	DryRun bool `json:"dry_run,omitempty" doc:"Only say what would change"`
+}
+
+type reloadInput struct{ Body Reload }
+
 func (h *policyHandler) register(r *router) {
 	register(r, operation(ownerOnly, http.MethodGet, "/v1/policy", "policy", "The policy in readable form",
 		"For the owner: the policy that the server uses, with the promise in words. Nothing is read from the data."),
@@ -113,6 +121,16 @@ func (h *policyHandler) register(r *router) {
 				out.Fingerprint = ledger.Fingerprint(key)
 			}
 			return bodyOf(out), err
+		})
+	register(r, operation(ownerOnly, http.MethodPost, "/v1/policy/reload", "reload", "Read the policy again",
+		"For the owner: as 'discreet reload' does. Where the file has a mistake, or says something else that cannot change while the "+
+			"server runs, the server goes on as before."),
+		func(ctx context.Context, _ users.User, in *reloadInput) (*body[api.Reloaded], error) {
+			out, err := h.dispatcher.DB().Reload(ctx, in.Body.DryRun)
+			if err != nil {
+				return nil, invalid(clip(err.Error()), "mend the file, and read it again")
+			}
+			return bodyOf(*out), nil
 		})
 	register(r, operation(ownerOnly, http.MethodGet, "/v1/check", "check", "What is wrong with the policy",
 		"For the owner: what 'discreet check --no-data' finds. The data is not read."),

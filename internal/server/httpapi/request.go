@@ -103,7 +103,8 @@ func (h *requestHandler) register(r *router) {
 			return nil, missingIfUnsaved(err, kindRequest)
 		})
 	register(r, operation(ownerOnly, http.MethodPost, "/v1/requests/{id}/decline", "decline-request", "Decline a request for more budget",
-		"For the owner. To grant one, top up the quota of its analyst.", http.StatusNotFound, http.StatusConflict),
+		"For the owner. To grant one, top up the quota of its analyst, which closes all of theirs for the dataset.",
+		http.StatusNotFound, http.StatusConflict),
 		func(ctx context.Context, _ users.User, in *declineInput) (*body[BudgetRequest], error) {
 			s, err := h.users.SavedItems().Find(ctx, kindRequest, in.ID)
 			if err != nil {

@@ -186,6 +186,7 @@ func TestEveryOperation(t *testing.T) {
 	if got := w.want(w.call("GET", "/v1/check", "olga", ""), 200); got.get("ok") != true || got.get("datasets", "0", "name") != "clinic" {
 		t.Error(got.body)
 	}
+	w.want(w.call("POST", "/v1/policy/reload", "olga", `{"dry_run":true}`), 200)
 	w.want(w.call("GET", "/v1/policy", "ana", ""), 403)
 	w.want(w.call("GET", "/v1/check", "ana", ""), 403)
 	w.want(w.call("GET", "/v1/datasets/hospital/spending", "ana", ""), 200)

@@ -48,3 +48,13 @@ func TestMoreBudget(t *testing.T) {
 		olga.picture(*screenshots+"/requests-owner.png", 1180)
 	}
 }
+
+// TestReadAgain: the owner sees what the policy's file would change: nothing, as it is.
+func TestReadAgain(t *testing.T) {
+	t.Parallel()
+	w := ordinary(t)
+	olga := w.open(t, "/owner/policy?dataset=hospital", "olga")
+	olga.click("button", "^See what would change$")
+	olga.reads("The file says what it said before")
+	olga.accessible("the policy, read again", nil)
+}

@@ -1,6 +1,7 @@
-import { get, type Cost } from '../api'
+import { useState } from 'preact/hooks'
+import { get, post, Trouble, type Cost } from '../api'
 import { epsilon, percent, significant } from '../format'
-import { Busy, sentence, useLoaded, Warn } from '../ui/ui'
+import { asTrouble, Busy, sentence, useLoaded, Warn } from '../ui/ui'
 
 interface Quota { name: string; share?: number; epsilon?: number; limit: Cost; expires?: string; groups?: string[]; analysts?: string[] }
 interface PolicyTable { name: string; public: boolean; rows: string; path: string; columns: { name: string; type: string; bounds: string; keys: string; sum: string; group: string }[] }
@@ -38,6 +39,7 @@ export function Policy({ dataset }: { dataset: string }) {
         <p class="hint">{sentence(check.value.data)}</p>
       </>}
     </section>
+    <Reload onDone={() => { words.reload(); check.reload() }} />
     <section>
       <h2>Who may ask</h2>
       <Quotas title="Analysts" quotas={d.analysts} />
@@ -50,6 +52,40 @@ export function Policy({ dataset }: { dataset: string }) {
           <tbody>{t.columns.map(c => <tr key={c.name}><td>{c.name}</td><td>{c.type}</td><td>{c.bounds}</td><td>{c.keys}</td><td>{c.sum}</td><td>{c.group}</td></tr>)}</tbody></table></div></details>)}
     </section>
   </>
+}
+
+interface Reloaded { applied: boolean; changes: { dataset: string; what: string; was: string; is: string; means: string }[] }
+
+// Reload reads the policy's file again, and says what would change before it does.
+function Reload({ onDone }: { onDone: () => void }) {
+  const [said, setSaid] = useState<Reloaded | null>(null)
+  const [trouble, setTrouble] = useState<Trouble | null>(null)
+  const [busy, setBusy] = useState(false)
+  const read = async (dry_run: boolean) => {
+    setBusy(true)
+    setTrouble(null)
+    try {
+      setSaid(await post<Reloaded>('/v1/policy/reload', { dry_run }))
+      if (!dry_run) onDone()
+    } catch (e) {
+      setTrouble(asTrouble(e))
+      setSaid(null)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return <section>
+    <h2>Read the file again</h2>
+    <p class="hint">Analysts, groups, quotas, prices, views, limits, bounds and keys can change while the server runs.</p>
+    <div class="run"><button type="button" disabled={busy} onClick={() => read(true)}>{busy ? 'Reading…' : 'See what would change'}</button>
+      {said && !said.applied && said.changes.length > 0 && <button type="button" class="primary" disabled={busy} onClick={() => read(false)}>Apply</button>}</div>
+    {trouble && <Warn trouble={trouble} />}
+    {said && said.changes.length === 0 && <p class="notice good" role="status">The file says what it said before.</p>}
+    {said && said.changes.length > 0 && <>
+      <p class={said.applied ? 'notice good' : undefined} role="status">{said.applied ? 'Applied.' : 'What would change:'}</p>
+      <div class="rows" tabIndex={0} role="region" aria-label="Changes"><table><thead><tr>{['dataset', 'what', 'was', 'is', 'means'].map(h => <th scope="col" key={h}>{h}</th>)}</tr></thead>
+        <tbody>{said.changes.map((c, i) => <tr key={i}><td>{c.dataset}</td><td>{c.what}</td><td>{c.was}</td><td>{c.is}</td><td>{c.means}</td></tr>)}</tbody></table></div></>}
+  </section>
 }
 
 function Quotas({ title, quotas }: { title: string; quotas: Quota[] }) {
