@@ -63,8 +63,9 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		people, _ = chosen.People.(*counted)
 	}
 	if people != nil && people.profile == nil {
-		people.addWhole(plans[0], out)
-		return
+		if people.addWhole(plans[0], out); out.Whole != nil {
+			return
+		}
 	}
 	if slices.ContainsFunc(q.Measures, func(m tree.Measure) bool { return m.Most != nil }) {
 		return // what max_sum cuts, no count of rows tells
