@@ -51,7 +51,7 @@ func TestHabitsMake(t *testing.T) {
 	}
 }
 
-// TestHabitsWorkflows: a hosted CI checks out the tree, and runs scripts of it.
+// TestHabitsWorkflows: a hosted CI checks out the tree, runs scripts of it, and keeps a release.
 func TestHabitsWorkflows(t *testing.T) {
 	for name, script := range map[string]string{"ci": ".ci/run", "night": ".ci/night", "release": ".ci/release"} {
 		file := ".github/workflows/" + name + ".yml"
@@ -59,10 +59,11 @@ func TestHabitsWorkflows(t *testing.T) {
 		steps := text[strings.Index(text, "steps:"):]
 		for line := range strings.Lines(steps[len("steps:\n"):]) {
 			line = strings.TrimSpace(line)
-			m := regexp.MustCompile(`^- run: (\.ci/\w+)( "\$\{GITHUB_REF_NAME#v\}")?$`).FindStringSubmatch(line)
+			m := regexp.MustCompile(`^- run: (\.ci/[\w-]+)(( [a-z]+)*| "\$\{GITHUB_REF_NAME#v\}")$`).FindStringSubmatch(line)
 			switch {
 			case m != nil:
 				thereIs(t, file, m[1])
+			case line == "- uses: actions/upload-artifact@v4", strings.HasPrefix(line, "with: {name: release, path: dist/,"):
 			case line != "- uses: actions/checkout@v5":
 				t.Errorf("%s has a step of its own: %s", file, line)
 			}
