@@ -302,6 +302,9 @@ func sumsWithin(m *tree.Measure, low, high float64) (least, most float64) {
 
 // addWhole adds the intervals that include what limits cut.
 func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, condition string) {
+	if slices.ContainsFunc(p.Query.Measures, func(m tree.Measure) bool { return m.Kind == tree.Sum }) {
+		condition += " and no value is beyond its bounds"
+	}
 	if len(a.Rows)*len(a.Columns) > mostWhole {
 		return
 	}

@@ -177,6 +177,7 @@ func (h *ownerHandler) registerTopUps(r *router) {
 		func(ctx context.Context, u users.User, in *signedTopUpInput) (*body[Raised], error) {
 			raised, err := h.topUp(ctx, u, in.Name, in.Body.TopUp, in.Body.signer())
 			if record, written := h.alreadyWritten(ctx, in.Body.Signed, err); written {
+				h.requests.toppedUp(ctx, in.Name, in.Body.TopUp, record)
 				return bodyOf(Raised{api.Raised{Sequence: record, Before: []api.Account{}, After: []api.Account{},
 					PromiseBefore: []string{}, Promise: []string{}}, true}), nil
 			}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -34,10 +35,11 @@ type NewRequest struct {
 
 // RequestState is what became of a request.
 type RequestState struct {
-	State  string     `json:"state" enum:"open,granted,declined" doc:"What became of it"`
-	Answer string     `json:"answer,omitempty" doc:"What the owner says"`
-	Record uint64     `json:"record,omitempty" doc:"The top-up in the ledger, if it was granted"`
-	Closed *time.Time `json:"closed,omitempty"`
+	State   string     `json:"state" enum:"open,granted,declined" doc:"What became of it"`
+	Answer  string     `json:"answer,omitempty" doc:"What the owner says"`
+	Granted decimal    `json:"granted,omitempty" doc:"How much epsilon the top-up gave, whatever was asked for"`
+	Record  uint64     `json:"record,omitempty" doc:"The top-up in the ledger, if it was granted"`
+	Closed  *time.Time `json:"closed,omitempty"`
 }
 
 // BudgetRequest is a request for more budget.
@@ -74,6 +76,23 @@ type requestHandler struct {
 	users      *users.Store
 	dispatcher *admission.Dispatcher
 	notify     func(event any)
+
+	mu     sync.Mutex // one request is made or closed at a time
+	recent map[string][]time.Time
+}
+
+// maxHourly is how many requests somebody may make in an hour, withdrawn ones too: each is told.
+const maxHourly = 10
+
+// tooMany notes a request, and reports whether it is one too many.
+func (h *requestHandler) tooMany(name string) bool {
+	now := time.Now()
+	h.recent[name] = slices.DeleteFunc(h.recent[name], func(t time.Time) bool { return now.Sub(t) > time.Hour })
+	if len(h.recent[name]) >= maxHourly {
+		return true
+	}
+	h.recent[name] = append(h.recent[name], now)
+	return false
 }
 
 func (h *requestHandler) register(r *router) {
@@ -91,10 +110,10 @@ func (h *requestHandler) register(r *router) {
 			return bodyOf(BudgetRequests{all}), err
 		})
 	register(r, operation(anyUser, http.MethodDelete, "/v1/requests/{id}", "withdraw-request", "Withdraw a request of yours",
-		"Or remove one that is closed.", http.StatusNotFound),
+		"Or remove one that is closed. An owner can remove any.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *savedPath) (*empty, error) {
 			s, err := h.users.SavedItems().Find(ctx, kindRequest, in.ID)
-			if err == nil && s.User != u.Name {
+			if err == nil && s.User != u.Name && u.Role != users.Owner {
 				err = users.ErrNoSaved
 			}
 			if err == nil {
@@ -113,7 +132,9 @@ func (h *requestHandler) register(r *router) {
 			if err := checkLine(in.Body.Reason); err != nil {
 				return nil, err
 			}
-			b, err := h.end(ctx, s, RequestState{State: "declined", Answer: in.Body.Reason})
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			b, err := h.end(ctx, s.ID, RequestState{State: "declined", Answer: in.Body.Reason})
 			return bodyOf(b), err
 		})
 }
@@ -131,7 +152,7 @@ func (h *requestHandler) ask(ctx context.Context, u users.User, name string, n N
 	if err != nil {
 		return nil, err
 	}
-	if ds.Analysts[u.Name] == nil {
+	if own := ds.Analysts[u.Name]; own == nil || !own.Expires.IsZero() && !time.Now().Before(own.Expires) {
 		return nil, missing("dataset")
 	}
 	amount, err := dp.Parse(string(n.Epsilon))
@@ -144,6 +165,8 @@ func (h *requestHandler) ask(ctx context.Context, u users.User, name string, n N
 	if err := checkLine(n.Reason); err != nil {
 		return nil, err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	own, err := h.users.SavedItems().ByUser(ctx, kindRequest, u.Name)
 	if err != nil {
 		return nil, err
@@ -165,6 +188,10 @@ func (h *requestHandler) ask(ctx context.Context, u users.User, name string, n N
 	if open >= maxOpenRequests {
 		return nil, &Problem{Status: http.StatusConflict, Kind: "limit", Detail: "you have three open requests for this dataset",
 			Instead: "wait for the owner, or withdraw one", Spent: no}
+	}
+	if h.tooMany(u.Name) {
+		return nil, &Problem{Status: http.StatusConflict, Kind: "limit", Detail: "you have made ten requests in an hour",
+			Instead: "wait an hour", Spent: no}
 	}
 	text, err := json.Marshal(storedRequest{n, RequestState{State: "open"}})
 	if err != nil {
@@ -228,7 +255,11 @@ func (h *requestHandler) list(ctx context.Context, u users.User) ([]BudgetReques
 }
 
 // end closes an open request.
-func (h *requestHandler) end(ctx context.Context, s users.Saved, state RequestState) (BudgetRequest, error) {
+func (h *requestHandler) end(ctx context.Context, id string, state RequestState) (BudgetRequest, error) {
+	s, err := h.users.SavedItems().Find(ctx, kindRequest, id)
+	if err != nil {
+		return BudgetRequest{}, missingIfUnsaved(err, kindRequest)
+	}
 	v, err := decodeSaved[storedRequest](s)
 	if err != nil {
 		return BudgetRequest{}, err
@@ -257,16 +288,16 @@ func (h *requestHandler) toppedUp(ctx context.Context, dataset string, t TopUp, 
 	if t.Analyst == "" {
 		return
 	}
+	ctx = context.WithoutCancel(ctx) // the record is there, whether somebody waits for the answer or not
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	own, err := h.users.SavedItems().ByUser(ctx, kindRequest, t.Analyst)
 	if err != nil {
 		return
 	}
 	for _, s := range own {
-		if s.Dataset != dataset {
-			continue
-		}
-		if s, err = h.users.SavedItems().Find(ctx, kindRequest, s.ID); err == nil {
-			_, _ = h.end(ctx, s, RequestState{State: "granted", Answer: t.Reason, Record: record})
+		if s.Dataset == dataset {
+			_, _ = h.end(ctx, s.ID, RequestState{State: "granted", Answer: t.Reason, Granted: t.Epsilon, Record: record})
 		}
 	}
 }

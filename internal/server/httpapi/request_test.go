@@ -66,13 +66,23 @@ func TestBudgetRequests(t *testing.T) {
 	for _, r := range w.want(w.call("GET", "/v1/requests", "olga", ""), 200).get("requests").([]any) {
 		is := r.(map[string]any)
 		switch id := is["id"]; {
-		case id == second && (is["state"] != "granted" || fmt.Sprint(is["record"]) != record):
+		case id == second && (is["state"] != "granted" || fmt.Sprint(is["record"]) != record || fmt.Sprint(is["granted"]) != "0.5"):
 			t.Errorf("%v", is)
 		case id == bens && is["state"] != "open":
 			t.Errorf("%v", is)
 		}
 	}
-	if n := len(told); n != 6 || !strings.Contains(told[n-1], `"event":"budget-request"`) || !strings.Contains(told[n-1], `"state":"granted"`) {
+	for range maxHourly - 1 { // one of Ben's is there
+		for _, r := range w.want(w.call("GET", "/v1/requests", "ben", ""), 200).get("requests").([]any) {
+			w.want(w.call("DELETE", "/v1/requests/"+r.(map[string]any)["id"].(string), "ben", ""), 204)
+		}
+		w.want(ask("ben", "0.1"), 201)
+	}
+	w.want(w.call("DELETE", "/v1/requests/"+bens, "olga", ""), 404)
+	if got := w.want(ask("ben", "0.1"), 409); !strings.Contains(got.body, "in an hour") {
+		t.Error(got.body)
+	}
+	if n := len(told); n != 6+maxHourly-1 || !strings.Contains(told[n-1], `"event":"budget-request"`) || !strings.Contains(told[5], `"state":"granted"`) {
 		t.Errorf("told %q", told)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -104,7 +105,7 @@ func newServer(o Options) *server {
 // subject is a type with a method register, and a line here.
 func handlers(o Options, auth *authenticator, metrics *metrics, names *nameSource) []handler {
 	history, head := &history{}, &head{}
-	requests := &requestHandler{users: o.Users, dispatcher: o.Dispatcher, notify: o.Notify}
+	requests := &requestHandler{users: o.Users, dispatcher: o.Dispatcher, notify: o.Notify, recent: map[string][]time.Time{}}
 	questions := &questionHandler{dispatcher: o.Dispatcher, names: names, sandbox: o.Sandbox}
 	return []handler{
 		&healthHandler{dispatcher: o.Dispatcher, ready: o.Ready},

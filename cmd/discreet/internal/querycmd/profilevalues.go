@@ -47,7 +47,7 @@ func (c *ProfileCmd) columns(ds *policy.Dataset) (out []profiledColumn, err erro
 		}
 		if !profile.OfValues(t, column) {
 			return nil, console.Misuse(fmt.Errorf("the column %s has no profile: only numbers have one that lie between bounds of the "+
-				"policy, in a table that says whose a row is", name))
+				"policy, at least ten steps apart, in a table that says whose a row is", name))
 		}
 		if one := (profiledColumn{t, column}); !slices.Contains(out, one) {
 			out = append(out, one)
@@ -86,14 +86,18 @@ func notPaid(err error, name string, ds *policy.Dataset) error {
 
 func (p *columnProfile) print(w io.Writer) {
 	t := &render.Table{Header: []string{"largest " + p.Table + "." + p.Column, "people", "±95%"}, Right: []bool{false, true, true}}
-	for _, c := range p.People {
+	for i, c := range p.People {
 		values := c.From + " to below " + c.To
-		if c.From == c.To {
+		switch {
+		case i == 0: // and what is below the lower bound
+			values = "below " + c.To
+		case c.From == c.To:
 			values = c.From + " or more"
 		}
 		t.Add(values, fmt.Sprintf("%.0f", c.People), fmt.Sprintf("%.0f", c.Error))
 	}
 	t.Write(w)
+	fmt.Fprintf(w, "Values below %s, the lower bound, are with those of the first line.\n", p.People[0].From)
 	last := p.People[len(p.People)-1]
 	switch {
 	case last.People-last.Error > 0:
