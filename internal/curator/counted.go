@@ -112,11 +112,7 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		out.Counted.Most = p.Most()
 		out.Notes = append(out.Notes, sayShare(out.Counted, out.Limits))
 	}
-	condition := fmt.Sprintf("nobody has more than %d rows", p.Most())
-	addWhole(plans[0], out, rowsWithin(cut), condition)
-	if out.Whole != nil && out.Counted == nil && len(out.Rows) > 1 { // one row's own note says it
-		out.Notes = append(out.Notes, "what is cut is known if "+condition)
-	}
+	addWhole(plans[0], out, rowsWithin(cut), fmt.Sprintf("nobody has more than %d rows", p.Most()))
 	sayBeyond(out, p.Beyond)
 }
 
@@ -163,9 +159,6 @@ func (c *counted) addWhole(p *tree.Plan, out *api.Answer) {
 		known += fmt.Sprintf(" in a group, and nobody is in more than %.0f groups", in)
 	}
 	addWhole(p, out, within(cut), known)
-	if out.Whole != nil && len(out.Rows) > 1 {
-		out.Notes = append(out.Notes, "what is cut is known if "+known)
-	}
 	sayBeyond(out, c.spread.Beyond())
 }
 
@@ -300,16 +293,15 @@ func sumsWithin(m *tree.Measure, low, high float64) (least, most float64) {
 	return -high, high
 }
 
-// addWhole adds the intervals that include what limits cut.
+// addWhole adds the intervals that include what limits cut, and says under which condition. What
+// bounds cut is in none of them.
 func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, condition string) {
-	if slices.ContainsFunc(p.Query.Measures, func(m tree.Measure) bool { return m.Kind == tree.Sum }) {
-		condition += " and no value is beyond its bounds"
-	}
 	if len(a.Rows)*len(a.Columns) > mostWhole {
 		return
 	}
 	whole := make([][]*api.Range, len(a.Rows))
-	some := false
+	some, sums := false, false
+	const bounded = " and no value is beyond its bounds"
 	for i := range a.Rows {
 		whole[i] = make([]*api.Range, len(a.Columns))
 		for j := range a.Columns {
@@ -322,20 +314,30 @@ func addWhole(p *tree.Plan, a *api.Answer, cut cutOf, condition string) {
 			if !known {
 				continue
 			}
-			whole[i][j], some = &api.Range{Low: v - *e + low, High: v + *e + high}, true
+			whole[i][j], some, sums = &api.Range{Low: v - *e + low, High: v + *e + high}, true, sums || m.Kind == tree.Sum
 		}
 	}
 	if !some {
 		return
 	}
 	a.Whole = whole
-	if len(a.Rows) > 1 {
-		return // beside each row
+	if len(a.Rows) > 1 { // they stand beside each row
+		if sums {
+			condition += bounded
+		}
+		if sums || a.Counted == nil { // which has the rest of the condition
+			a.Notes = append(a.Notes, "what is cut is known if "+condition)
+		}
+		return
 	}
 	for j, c := range a.Columns {
 		if r := whole[0][j]; r != nil {
 			low, high := r.Rough()
-			a.Notes = append(a.Notes, fmt.Sprintf("%s is between %s and %s with what is cut, if %s", c.Name, low, high, condition))
+			text := fmt.Sprintf("%s is between %s and %s with what is cut, if %s", c.Name, low, high, condition)
+			if stat(p, j).Kind == tree.Sum {
+				text += bounded
+			}
+			a.Notes = append(a.Notes, text)
 		}
 	}
 }

@@ -193,6 +193,9 @@ func TestChosenIntervals(t *testing.T) {
 			if a.Whole == nil || !strings.Contains(strings.Join(a.Notes, "\n"), "if nobody has") {
 				t.Fatalf("%s: %v, %q", sql, a.Whole, a.Notes)
 			}
+			if strings.Contains(strings.Join(a.Notes, "\n"), "no value is beyond its bounds") != strings.Contains(sql, "SUM") {
+				t.Errorf("%s: %q", sql, a.Notes)
+			}
 			for i, row := range a.Rows {
 				of[sql]++
 				if r, n := a.Whole[i][0], truth(row); r.Low <= n && n <= r.High {
