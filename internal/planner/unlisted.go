@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/planner/expr"
@@ -18,24 +19,15 @@ const mostUnlisted = 3
 // question alone.
 func (st *Statement) Unlisted() []string {
 	var out []string
-	known := map[*policy.Column]map[string]bool{}
 	missing := func(x tree.Expr, literals ...*tree.Literal) {
 		c, ok := x.(*tree.Column)
 		if !ok || c.Field.Source == nil || c.Field.Source.Keys != policy.PublicKeys {
 			return
 		}
-		listed := known[c.Field.Source]
-		if listed == nil {
-			listed = map[string]bool{"NULL": true}
-			for _, v := range c.Field.Source.KeyValues {
-				listed[tree.Describe(expr.FromValue(expr.FromKey(v, c.Field.Type), c.Field.Type))] = true
-			}
-			known[c.Field.Source] = listed
-		}
-		for _, l := range literals {
-			text := tree.Describe(l)
-			note := fmt.Sprintf("%s is none of the keys that the policy lists for %s; is it spelt as they are?", text, c.Field.Describe())
-			if !listed[text] && len(out) < mostUnlisted && !slices.Contains(out, note) {
+		for _, l := range withoutKeys(c.Field, literals) {
+			note := fmt.Sprintf("%s is none of the keys that the policy lists for %s; is it spelt as they are?", tree.Describe(l),
+				c.Field.Describe())
+			if len(out) < mostUnlisted && !slices.Contains(out, note) {
 				out = append(out, note)
 			}
 		}
@@ -56,64 +48,43 @@ func (st *Statement) Unlisted() []string {
 		}
 	}
 	for _, p := range st.Plans {
-		eachCondition(&p.Query, look)
+		eachExpr(p.Query.From, expressions(&p.Query), look)
 	}
 	return out
 }
 
-// eachCondition visits all that a query asks of rows.
-func eachCondition(q *tree.Query, visit func(tree.Expr)) {
-	var relation func(tree.Relation)
-	each := func(all ...tree.Expr) {
-		for _, e := range all {
-			if e == nil {
-				continue
-			}
-			tree.Walk(e, func(x tree.Expr) {
-				visit(x)
-				if inner, ok := x.(*tree.Exists); ok {
-					relation(inner.From)
-				}
-			})
+// withoutKeys returns the constants that are neither NULL nor keys of a column, in one pass over
+// its keys, of which there can be very many.
+func withoutKeys(f tree.Field, literals []*tree.Literal) []*tree.Literal {
+	listed := map[policy.Value]bool{}
+	for _, l := range literals {
+		if k, ok := keyOf(l, f.Type); ok {
+			listed[k] = false
 		}
 	}
-	relation = func(r tree.Relation) {
-		switch r := r.(type) {
-		case *tree.Join:
-			relation(r.L)
-			relation(r.R)
-			each(r.On)
-		case *tree.Union:
-			for _, p := range r.Parts {
-				relation(p)
-			}
-		case *tree.Select:
-			relation(r.From)
-			each(r.Where)
-			each(r.Columns...)
-		case *tree.Persons:
-			relation(r.From)
-			each(r.Where)
-			each(r.Keys...)
-			for _, p := range r.Parts {
-				each(p.Arg)
-			}
-		case *tree.Window:
-			relation(r.From)
-			each(r.Where)
-			for _, o := range r.Calls {
-				each(o.Expressions()...)
-			}
-		case *tree.Cut:
-			relation(r.From)
+	for _, k := range f.Source.KeyValues {
+		k.Type = 0
+		if _, asked := listed[k]; asked {
+			listed[k] = true
 		}
 	}
-	relation(q.From)
-	each(q.Where)
-	for _, k := range q.Keys {
-		each(k.Expr)
+	return slices.DeleteFunc(slices.Clone(literals), func(l *tree.Literal) bool {
+		k, ok := keyOf(l, f.Type)
+		return l.IsNullLiteral() || ok && listed[k]
+	})
+}
+
+// keyOf is a constant as a key of a column, whatever type it says; false where none is like it.
+func keyOf(l *tree.Literal, column tree.Type) (policy.Value, bool) {
+	v := l.Value()
+	if n, ok := v.(*big.Int); ok { // in the column's own steps
+		steps := new(big.Rat).Mul(new(big.Rat).SetInt(n), l.Typ.Step)
+		if steps.Quo(steps, column.Step); !steps.IsInt() || !steps.Num().IsInt64() {
+			return policy.Value{}, false
+		}
+		v = steps.Num()
 	}
-	for _, m := range q.Measures {
-		each(m.Arg)
-	}
+	k := expr.KeyValue(v, column)
+	k.Type = 0
+	return k, true
 }
