@@ -233,7 +233,7 @@ func (k *slimKernel) add() {
 	k.out.reserve(len(kept))
 	rows, sum := k.clamps()
 	group, pairs, totals := k.pairs.group, k.tallies[:len(k.pairs.group)], k.out.sums
-	if sum.scale > 0 {
+	if sum.scale > 0 { // a loop of its own, so that the other one asks nothing of it
 		for _, i := range kept {
 			t, p := &totals[group[i]], &pairs[i]
 			t.rows += min(max(p.rows, rows.low), rows.high)

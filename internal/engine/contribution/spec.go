@@ -409,17 +409,7 @@ func scaled64(sum, rows, most int64) int64 {
 	if rows <= most {
 		return sum
 	}
-	negative, x := sum < 0, uint64(sum)
-	if negative {
-		x = -x
-	}
-	upper, lower := bits.Mul64(x, uint64(2*most))
-	lower, carry := bits.Add64(lower, uint64(rows), 0)
-	out, _ := bits.Div64(upper+carry, lower, uint64(2*rows))
-	if negative {
-		return -int64(out)
-	}
-	return int64(out)
+	return wide{sum >> 63, uint64(sum)}.scaled(rows, most).int64()
 }
 
 func (w wide) less(v wide) bool { return w.hi < v.hi || w.hi == v.hi && w.lo < v.lo }

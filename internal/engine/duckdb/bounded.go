@@ -250,7 +250,8 @@ func (b *boundedQuery) sumColumn(p *sqlgen.Printer, m tree.Measure, printed map[
 }
 
 // nullsOf is a part of an expression that is NULL where the whole of it is: what a distance from a
-// constant, a square or a rounded number is of.
+// constant, a square or a number in other steps is of. Were it wrong, other rows would be counted;
+// what a person adds to a count is clamped all the same.
 func nullsOf(e tree.Expr) tree.Expr {
 	switch x := e.(type) {
 	case *tree.Arith:
