@@ -223,6 +223,7 @@ func (a *Answer) ShowErrors(how string) {
 	if len(columns) == len(a.Columns) {
 		return
 	}
+	unknown := ""
 	for i, row := range a.Rows {
 		row = slices.Clone(row)
 		for j, c := range a.Columns {
@@ -234,7 +235,10 @@ func (a *Answer) ShowErrors(how string) {
 				half = a.Errors[i][j]
 			}
 			if how == ErrorWhole {
-				row = append(row, a.wholeEnds(i, j)...)
+				both := a.wholeEnds(i, j)
+				if row = append(row, both...); both[0] == nil && half != nil && unknown == "" {
+					unknown = c.Name
+				}
 				continue
 			}
 			row = append(row, ends(row[j], half, how)...)
@@ -248,6 +252,11 @@ func (a *Answer) ShowErrors(how string) {
 		}
 	}
 	a.Columns, a.Shown = columns, true
+	if unknown != "" {
+		a.Notes = append(slices.Clip(a.Notes), fmt.Sprintf("%s_low and %s_high are NULL: nothing tells what limits cut of averages, "+
+			"nor of counts and sums until limits are chosen (dp.max_rows = auto) or somebody pays for a profile of the table",
+			unknown, unknown))
+	}
 }
 
 // wholeEnds are the ends of the interval with what limits cut.

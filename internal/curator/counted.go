@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/answercache"
+	"github.com/discreet-dp/discreet/internal/curator/answers"
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/curator/profile"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
@@ -21,24 +22,50 @@ import (
 // has counted before.
 const mostWhole = 10_000
 
-// Profile returns the profile of a table where one was paid for on the data as it is. It costs
-// nothing and waits for nothing.
-func (c *Curator) Profile(ctx context.Context, analyst string, t *policy.Table, see answercache.Horizon) (*profile.Profile, bool) {
+// profile returns the profile of a table where one was paid for on the data that is asked about.
+func (a *request) profile(ctx context.Context, t *policy.Table) (*profile.Profile, bool) {
 	if !profile.Of(t) {
 		return nil, false
 	}
-	text, ok := c.profileTexts.Load(t)
-	if !ok {
-		text, _ = c.profileTexts.LoadOrStore(t, syntax.Open(profile.Question(t), nil))
-	}
-	q := api.Question{Analyst: analyst, Epsilon: c.dataset.Budget.MinEpsilon, AsOf: see.AsOf, Parsed: text.(*syntax.Text)}
-	q.SQL = q.Parsed.SQL()
-	a, ok := c.Remembered(ctx, q)
-	if !ok {
+	answer := a.profileAnswer(ctx, t, func() string { return profile.Question(t) })
+	if answer == nil {
 		return nil, false
 	}
-	p, err := profile.Read(a)
+	p, err := profile.Read(answer)
 	return p, err == nil
+}
+
+// profileAnswer returns the answer to a question of package profile, about a table or a column,
+// where it was paid for on the data that is asked about. It costs nothing, waits for nothing and
+// looks at nothing but what was kept.
+func (a *request) profileAnswer(ctx context.Context, of any, sql func() string) *api.Answer {
+	known, ok := a.c.profileTexts.Load(of)
+	if !ok {
+		known, _ = a.c.profileTexts.LoadOrStore(of, syntax.Open(sql(), nil))
+	}
+	text := known.(*syntax.Text)
+	q := api.Question{Analyst: a.question.Analyst, SQL: text.SQL(), Parsed: text, Epsilon: a.c.dataset.Budget.MinEpsilon}
+	statement, s, _, err := a.c.planner.prepare(ctx, q)
+	if err != nil {
+		return nil
+	}
+	p, other, err := a.c.planner.prices(text.Key(), statement, s)
+	if err != nil {
+		return nil
+	}
+	for _, p := range []*pricing.Priced{p, other} {
+		if p == nil {
+			continue
+		}
+		found, err := a.c.memory.Recall(ctx, p, a.data.ID, answercache.Horizon{AsOf: a.horizon.AsOf, Spoken: true})
+		if err != nil || len(missing(p, found.Released)) > 0 {
+			continue
+		}
+		if answer, err := answers.Finish(ctx, p, nil, found.Released); err == nil {
+			return answer
+		}
+	}
+	return nil
 }
 
 // sayCounted adds to an answer what the profile of its table says of what limits cut. It is made of
@@ -48,6 +75,9 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 	if i := slices.IndexFunc(plans, weighsPeople); out.Cut && i >= 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("in averages, people with more rows than count (max_rows %d) weigh as if they had "+
 			"no more", plans[i].Query.MaxRows()))
+	}
+	if a.Settings.Errors == api.ErrorWhole && !out.Cut && !slices.ContainsFunc(plans, sumsAreLimited) {
+		out.Whole = intervals(out)
 	}
 	if !out.Cut || a.outer != nil || len(plans) != 1 {
 		return
@@ -67,7 +97,7 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 			return
 		}
 	}
-	if slices.ContainsFunc(q.Measures, func(m tree.Measure) bool { return m.Most != nil }) {
+	if sumsAreLimited(plans[0]) {
 		return // what max_sum cuts, no count of rows tells
 	}
 	kept, error, known := keptRows(plans[0], out)
@@ -83,7 +113,7 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		return
 	}
 	if p == nil {
-		p, _ = a.c.Profile(ctx, a.question.Analyst, t, a.horizon)
+		p, _ = a.profile(ctx, t)
 	}
 	if p == nil || len(p.Cells) == 0 {
 		return
@@ -177,6 +207,25 @@ func cutsBefore(r tree.Relation) bool {
 // do in SQL.
 func weighsPeople(p *tree.Plan) bool {
 	return slices.ContainsFunc(p.Query.Measures, func(m tree.Measure) bool { return m.Scaled != tree.Unscaled })
+}
+
+// sumsAreLimited reports whether what a person adds to a sum is limited by itself (max_sum).
+func sumsAreLimited(p *tree.Plan) bool {
+	return slices.ContainsFunc(p.Query.Measures, func(m tree.Measure) bool { return m.Most != nil })
+}
+
+// intervals are those of the error bars: where limits cut nothing, what is asked for is in them.
+func intervals(a *api.Answer) [][]*api.Range {
+	out := make([][]*api.Range, len(a.Rows))
+	for i, row := range a.Rows {
+		out[i] = make([]*api.Range, len(row))
+		for j, half := range a.Errors[i] {
+			if v := number(row[j]); half != nil && !math.IsNaN(v) {
+				out[i][j] = &api.Range{Low: v - *half, High: v + *half}
+			}
+		}
+	}
+	return out
 }
 
 // tableOf is the one table that a question reads, how many rows of a person count, and whether it

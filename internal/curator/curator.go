@@ -44,7 +44,7 @@ type Curator struct {
 	releaser  *releaser
 	incidents *incidents
 
-	profileTexts sync.Map // of tables, so that each is parsed once: *policy.Table to *syntax.Text
+	profileTexts sync.Map // so that each is parsed once: *policy.Table or *policy.Column to *syntax.Text
 }
 
 // maxScores is how many different scores a holdout tells. Each is a note of the ledger for ever,

@@ -298,8 +298,8 @@ func chosen(
 		what = "sums"
 	}
 	q.Chosen = &api.LimitChoice{Limits: strings.Join(named, " and ") + " chosen for the least error, of noise and of what is cut",
-		Share: fmt.Sprintf("about %s of the %s count, if nobody has more than %s", percentages(best.Least, best.Most), what,
-			spread.Show(best.Known))}
+		Share: fmt.Sprintf("about %s of the %s count, as far as people can be told from the noise", percentages(best.Least, best.Most),
+			what)}
 	if best.Above {
 		q.Chosen.Share = fmt.Sprintf("at most %.0f %% of the %s count: people may have many times the largest limit", 100*best.Most, what)
 	}

@@ -337,7 +337,7 @@ func TestSeriesLimit(t *testing.T) {
 		r.Take()
 		a := w.MustAsk(series)
 		if calls := r.Take(); len(r.Charges) != 1 || !slices.Equal(calls,
-			[]string{"version", "recall", "charge", "run", "run", "version", "recall", "keep", "balances"}) {
+			[]string{"version", "recall", "charge", "run", "run", "version", "recall", "keep", "balances", "recall"}) {
 			t.Errorf("the order is %v", calls)
 		}
 		if a.Cost != e.Pay || len(e.Questions) != 2 || e.Questions[0].Cost.Add(e.Questions[1].Cost) != r.Charges[0].Cost {

@@ -2,9 +2,13 @@ package curator_test
 
 import (
 	"math"
+	"math/big"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/profile"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
@@ -52,6 +56,15 @@ func TestProfileOfValues(t *testing.T) {
 			}
 			cells[at]++
 		}
+		lowest := 0.0
+		for _, x := range c.truth { // nobody has a smaller value than the bound that is not their largest
+			if from, _ := strconv.ParseFloat(v.Lowest.To, 64); x <= from {
+				lowest++
+			}
+		}
+		if math.Abs(v.Lowest.People-lowest) > 2*v.Lowest.Error {
+			t.Errorf("%s: %+v, and there are %v", c.column, v.Lowest, lowest)
+		}
 		for i, cell := range v.Cells {
 			if math.Abs(cell.People-cells[i]) > 2*cell.Error {
 				t.Errorf("%s from %s to %s: %v ± %v people, and there are %v", c.column, cell.From, cell.To, cell.People, cell.Error,
@@ -61,5 +74,80 @@ func TestProfileOfValues(t *testing.T) {
 	}
 	if visits := w.Dataset.Tables["visits"]; profile.OfValues(visits, visits.Columns["ward"]) {
 		t.Error("a text has a profile of values")
+	}
+}
+
+// Answers say how many people have values that bounds cut, where that was paid for, and otherwise
+// that nobody knows; and nothing of what a question cuts itself.
+func TestBeyondBounds(t *testing.T) {
+	h := hospital.New(2000, 1)
+	beyond := map[int]bool{}
+	for i := range h.Visits[:300] {
+		h.Visits[i].Cents = 900_000
+		beyond[h.Visits[i].Patient] = true
+	}
+	w := curatortest.Build(t, h, hospital.Dataset("hospital", "data", curatortest.Plenty), 1)
+	visits := w.Dataset.Tables["visits"]
+	cost := visits.Columns["cost"]
+	says := func(text string) []string {
+		return slices.DeleteFunc(w.MustAsk(text).Notes, func(n string) bool { return !strings.Contains(n, " cost ") })
+	}
+	cutting := []string{"SELECT AVG(cost) FROM visits", "SELECT ward, SUM(2 * cost) FROM visits GROUP BY ward",
+		"SELECT MEDIAN(cost) FROM visits"}
+	others := []string{"SELECT COUNT(cost) FROM visits", "SELECT SUM(LEAST(cost, 100)) FROM visits", "SELECT AVG(age) FROM patients"}
+	for _, text := range cutting {
+		if notes := says(text); len(notes) != 1 || notes[0] != profile.Bounds(cost) {
+			t.Errorf("%s: without a profile: %q", text, notes)
+		}
+	}
+	a, err := w.AskAs("ana", profile.ValuesQuestion(visits, cost), curatortest.Amount("1"))
+	w.Check(err)
+	v, err := profile.ReadValues(cost, a)
+	w.Check(err)
+	if top := v.Cells[len(v.Cells)-1]; math.Abs(top.People-float64(len(beyond))) > 2*top.Error || !top.Told() || v.Lowest.Told() {
+		t.Errorf("%d people are beyond, and it says %+v and %+v", len(beyond), top, v.Lowest)
+	}
+	for _, text := range cutting {
+		notes := says(text)
+		if len(notes) != 1 || !strings.HasPrefix(notes[0], "of all people in visits, about ") || !strings.HasSuffix(notes[0],
+			" have a cost of 2000 or more, which counts as 2000") {
+			t.Errorf("%s: with a profile: %q", text, notes)
+		}
+	}
+	for _, text := range others {
+		if notes := says(text); len(notes) > 0 {
+			t.Errorf("%s: %q", text, notes)
+		}
+	}
+}
+
+// With dp.errors = whole the interval is the error bar's where limits cut nothing, and where nothing
+// tells what they cut that is said.
+func TestWholeEnds(t *testing.T) {
+	w := busy(t, curatortest.Plenty)
+	ask := func(text string) *api.Answer {
+		a, err := w.Ask(t.Context(), api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID(),
+			Settings: api.Settings{Errors: api.ErrorWhole}})
+		w.Check(err)
+		a.ShowErrors(api.ErrorWhole)
+		return a
+	}
+	says := func(a *api.Answer) bool {
+		return strings.Contains(strings.Join(a.Notes, "\n"), "n_low and n_high are NULL")
+	}
+	a := ask("SELECT COUNT(*) AS n, AVG(age) AS m FROM patients")
+	for j := range 2 {
+		v, e := curatortest.AsFloat(a.Rows[0][j]), *a.Errors[0][j]
+		if curatortest.AsFloat(a.Rows[0][2+2*j]) != v-e || curatortest.AsFloat(a.Rows[0][3+2*j]) != v+e || says(a) {
+			t.Errorf("nothing is cut: %v ± %v, %v, %q", v, e, a.Rows, a.Notes)
+		}
+	}
+	if a := ask("SELECT COUNT(*) AS n FROM visits"); a.Rows[0][1] != nil || !says(a) {
+		t.Errorf("without a profile: %v, %q", a.Rows, a.Notes)
+	}
+	one := api.Question{Analyst: "ana", SQL: "SELECT SUM(age) AS n FROM patients", Request: curatortest.FreshID(),
+		Settings: api.Settings{Errors: api.ErrorWhole, MaxSum: big.NewRat(30, 1)}}
+	if a, err := w.Ask(t.Context(), one); err != nil || a.Whole != nil {
+		t.Errorf("with max_sum: %+v, %v", a, err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 type Spread struct {
 	rows, groups []interval
 	counted      []interval  // rows, but for the largest limit: what is above is cut by all
-	people       [][]float64 // of a cell of rows and one of groups
-	known        float64     // how many rows anybody has who can be told from nobody
+	people       [][]float64 // of a cell of rows and one of groups; 0 where nobody can be told from noise
+	tail         []float64   // people in the cells of rows after those, as they are expected to go on
 	reaches      bool        // people are in the last cell of rows or groups, and may have any number
 	deviation    float64     // about the standard deviation of each of people
 
@@ -98,14 +98,63 @@ func (s *Spread) drop(inGroups int64) {
 	rows, groups := s.told(inGroups, saidBy[:])
 	s.keepCounts(further(rows, len(s.edges)-1), further(groups, len(s.groupEdges)-1))
 	s.reaches = rows == len(s.rows) || groups == len(s.groups) && len(s.groups) > 1
-	if rows, groups = s.told(inGroups, chosenBy[:]); rows > 0 {
-		s.known = s.rows[rows-1].most
-	}
+	rows, groups = s.told(inGroups, chosenBy[:])
+	s.expectTail(rows, groups)
 	for i, row := range s.people {
 		if clear(row[groups:]); i >= rows {
 			clear(row)
 		}
 	}
+}
+
+// expectTail says how many people there are likely to be in the cells of rows that cannot be told
+// from empty ones: as many fewer in each as in those before, as far as what is seen there allows.
+// Where numbers of rows have a long tail, noise hides most of it, and a limit without it is too
+// low; where nobody has more rows, what is seen is so much less than what would follow that a limit
+// hardly moves.
+func (s *Spread) expectTail(rows, groups int) {
+	s.tail = make([]float64, len(s.rows))
+	if rows < tailFrom {
+		return
+	}
+	seen := make([]float64, len(s.rows))
+	for i, row := range s.people {
+		for _, n := range row[:groups] {
+			seen[i] += n
+		}
+	}
+	deviation := s.deviation * math.Sqrt(float64(groups))
+	expected, falls := seen[rows-tailFrom], 1.0
+	for i := rows - tailFrom + 1; i < len(s.rows); i++ {
+		before := expected
+		if expected *= falls; expected < leastExpected {
+			return
+		}
+		// Of people whose number is exponential with that mean, and is seen with noise.
+		expected = positiveMean(seen[i]-deviation*deviation/expected, deviation)
+		falls = math.Pow(falls, 1-believed) * math.Pow(min(falls, expected/before), believed)
+		if i >= rows {
+			s.tail[i] = expected
+		}
+	}
+}
+
+const (
+	tailFrom      = 4    // from how many cells a tail goes on
+	leastExpected = 0.01 // fewer people change no limit
+	// believed is how far a tail falls as it is seen to fall, and not as it fell before. It was
+	// found by TestChoose: with less of it limits are too high where nobody has more rows, and with
+	// more too low where some have many.
+	believed = 0.4
+)
+
+// positiveMean is the mean of a normal distribution without what is below 0.
+func positiveMean(mean, deviation float64) float64 {
+	z := mean / deviation
+	if z < -20 { // where the ratio below is 0 over 0
+		return -deviation / z
+	}
+	return mean + deviation*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)/(math.Erfc(-z/math.Sqrt2)/2)
 }
 
 // told is how many cells of rows and of groups there are up to the last that can be told from empty
@@ -219,7 +268,7 @@ func told(people []float64, deviation float64, deviations []float64) int {
 // leastDeviations tell a cell beside others from an empty one. Those far from all, one by itself or
 // several together, are told for what is said by so many that of 38 empty cells some are taken for
 // people once in 50 times with Laplace noise, and once in 170 with Gaussian; and for limits, which
-// one such cell can make a hundred times too large, by more.
+// one such cell can make a hundred times too large, by more: once in 6,000.
 const (
 	leastDeviations = 1.85
 	beside          = 4 // how many cells together count as one beside others
@@ -227,7 +276,7 @@ const (
 
 var (
 	saidBy   = [...]float64{5, 4.4, 4.1, 3.95, 3.85, 3.8, 3.75, 3.7}
-	chosenBy = [...]float64{5, 5, 5, 5}
+	chosenBy = [...]float64{8, 7, 7, 7}
 )
 
 // beyond is how many people there can be in cells that were not told from empty ones.
@@ -258,10 +307,9 @@ func (n Noise) at(rows, groups float64) float64 {
 type Choice struct {
 	Rows, Groups float64
 	// Least and Most are about which part of what is asked for counts. Told says whether anybody
-	// can be told from the noise at all; Known is how many rows they have at most, in the
-	// spread's units; and Above says that some may have any number: then Most is more than counts.
+	// can be told from the noise at all; and Above says that some may have any number of rows: then
+	// Most is more than counts.
 	Least, Most float64
-	Known       float64
 	Told, Above bool
 	Error       float64 // about how far a group's number is off
 }
@@ -273,6 +321,9 @@ func (s *Spread) Choose(noise Noise, rows, groups []float64, of float64) Choice 
 	for _, m := range groups {
 		for _, n := range rows {
 			cut, _ := s.cut(s.counted, n, m, evenly)
+			for i, people := range s.tail {
+				cut += people * max(0, s.counted[i].middle()-n)
+			}
 			if e := math.Hypot(noise.at(n, m), max(0, cut)/of); e < least {
 				least, best = e, Choice{Rows: n, Groups: m, Error: e}
 			}
@@ -286,7 +337,7 @@ func (s *Spread) Choose(noise Noise, rows, groups []float64, of float64) Choice 
 		}
 		best.Least, best.Most = min(best.Least, part), max(best.Most, part)
 	}
-	best.Above, best.Known = s.reaches, s.known
+	best.Above = s.reaches
 	return best
 }
 

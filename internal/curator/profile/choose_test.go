@@ -219,7 +219,7 @@ func TestChoose(t *testing.T) {
 					fmt.Sprintf("%v, %v", best.Rows, best.Groups), fmt.Sprintf("%.0f", least),
 					fmt.Sprintf("%v, %v", last.Rows, last.Groups),
 					fmt.Sprintf("%.0f", mean), fmt.Sprintf("%.2f", mean/least), fmt.Sprintf("%.2f", mean/fixed))
-				if mean > 3*least {
+				if mean > 2*least {
 					t.Errorf("%s at epsilon %v: the error is %.2f times the least", w.name, e, mean/least)
 				}
 			}

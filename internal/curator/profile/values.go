@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -10,11 +11,12 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Values is where people's largest values of a column lie between its bounds. It is a count like a
-// [Profile]: each person is in one cell, whatever rows they have, so it has the noise and the price
-// of one count.
+// Values is where people's largest values of a column lie between its bounds, and how many people
+// have one at the lower bound. It is a count like a [Profile]: each person is in one cell, whatever
+// rows they have, so it has the noise and the price of one count.
 type Values struct {
-	Cells []ValueCell
+	Cells  []ValueCell
+	Lowest ValueCell // people with a value at the lower bound, or below it
 }
 
 // ValueCell is people whose largest value is from From to below To. The last cell is the upper
@@ -40,13 +42,14 @@ func OfValues(t *policy.Table, c *policy.Column) bool {
 // ValuesQuestion is the SQL that the count is the answer to.
 func ValuesQuestion(t *policy.Table, c *policy.Column) string {
 	edges := valueEdges(c)
-	const cells = "SELECT width_bucket(%s, ARRAY[%s]) AS cell, COUNT(*) FROM %s GROUP BY 1 ORDER BY 1"
+	const cells = "SELECT width_bucket(%s, ARRAY[%s]) AS cell, %s <= %s AS lowest, COUNT(*) FROM %s GROUP BY 1, 2 ORDER BY 1, 2"
+	inner := strings.Join(edges[1:], ", ")
 	if !Of(t) {
-		return fmt.Sprintf(cells, quote(c.Name), strings.Join(edges[1:], ", "), quote(t.Name))
+		return fmt.Sprintf(cells, quote(c.Name), inner, quote(c.Name), edges[0], quote(t.Name))
 	}
-	person := quote(t.UnitColumn)
-	return fmt.Sprintf(cells, "v", strings.Join(edges[1:], ", "), fmt.Sprintf("(SELECT %s, MAX(%s) AS v FROM %s GROUP BY %s) AS person",
-		person, quote(c.Name), quote(t.Name), person))
+	person, column := quote(t.UnitColumn), quote(c.Name)
+	return fmt.Sprintf(cells, "v", inner, "w", edges[0], fmt.Sprintf("(SELECT %s, MAX(%s) AS v, MIN(%s) AS w FROM %s GROUP BY %s) "+
+		"AS person", person, column, column, quote(t.Name), person))
 }
 
 // valueEdges are where cells begin, and the upper bound.
@@ -68,19 +71,51 @@ func ReadValues(c *policy.Column, a *api.Answer) (*Values, error) {
 	for i := range edges {
 		out.Cells = append(out.Cells, ValueCell{From: edges[i], To: edges[min(i+1, valueCells)]})
 	}
+	out.Lowest = ValueCell{From: edges[0], To: edges[0]}
 	for i, row := range a.Rows {
-		if len(row) != 2 || len(a.Errors) != len(a.Rows) || a.Errors[i][1] == nil {
+		if len(row) != 3 || len(a.Errors) != len(a.Rows) || a.Errors[i][2] == nil {
 			return nil, fmt.Errorf("the answer does not say where values lie")
 		}
 		at, err := strconv.Atoi(fmt.Sprint(row[0]))
 		if err != nil { // people without a value
 			continue
 		}
-		people, err := strconv.ParseFloat(fmt.Sprint(row[1]), 64)
+		people, err := strconv.ParseFloat(fmt.Sprint(row[2]), 64)
 		if err != nil || at < 0 || at >= len(out.Cells) {
 			return nil, fmt.Errorf("the answer does not say where values lie")
 		}
-		out.Cells[at].People, out.Cells[at].Error = people, *a.Errors[i][1]
+		out.Cells[at].add(people, *a.Errors[i][2])
+		if row[1] == true {
+			out.Lowest.add(people, *a.Errors[i][2])
+		}
 	}
 	return out, nil
+}
+
+func (c *ValueCell) add(people, error float64) {
+	c.People, c.Error = c.People+people, math.Hypot(c.Error, error)
+}
+
+// Told reports whether anybody can be told to be in a cell.
+func (c *ValueCell) Told() bool { return c.People > c.Error }
+
+// BeyondBounds says of how many people bounds cut values, where any can be told.
+func (v *Values) BeyondBounds(t *policy.Table, c *policy.Column) (notes []string) {
+	for _, at := range []struct {
+		ValueCell
+		where string
+	}{{v.Lowest, "less"}, {v.Cells[len(v.Cells)-1], "more"}} {
+		if at.Told() {
+			notes = append(notes, fmt.Sprintf("of all people in %s, about %.0f (±%.0f) have a %s of %s or %s, which counts as %s",
+				t.Name, at.People, at.Error, c.Name, at.To, at.where, at.To))
+		}
+	}
+	return notes
+}
+
+// Bounds says what bounds do, where nobody knows how many people they cut.
+func Bounds(c *policy.Column) string {
+	edges := valueEdges(c)
+	return fmt.Sprintf("a %s beyond %s to %s counts as the nearer of the two; error bars leave out the bias of this limit",
+		c.Name, edges[0], edges[valueCells])
 }

@@ -22,8 +22,10 @@ type columnProfile struct {
 	Table  string              `json:"table"`
 	Column string              `json:"column"`
 	People []profile.ValueCell `json:"people"`
+	Lowest profile.ValueCell   `json:"lowest"`
 	Cost   dp.Cost             `json:"cost"`
 	price  string
+	beyond []string
 }
 
 type profiledColumn struct {
@@ -72,7 +74,8 @@ func (c *ProfileCmd) askValues(
 	if err != nil {
 		return nil, err
 	}
-	return &columnProfile{Table: of.table.Name, Column: of.column.Name, People: v.Cells, Cost: a.Cost, price: render.Price(a)}, nil
+	return &columnProfile{Table: of.table.Name, Column: of.column.Name, People: v.Cells, Lowest: v.Lowest, Cost: a.Cost,
+		price: render.Price(a), beyond: v.BeyondBounds(of.table, of.column)}, nil
 }
 
 // notPaid says what to do where a profile is not free yet.
@@ -97,14 +100,12 @@ func (p *columnProfile) print(w io.Writer) {
 		t.Add(values, fmt.Sprintf("%.0f", c.People), fmt.Sprintf("%.0f", c.Error))
 	}
 	t.Write(w)
-	fmt.Fprintf(w, "Values below %s, the lower bound, are with those of the first line.\n", p.People[0].From)
-	last := p.People[len(p.People)-1]
-	switch {
-	case last.People-last.Error > 0:
-		fmt.Fprintf(w, "About %.0f people have a value at the upper bound or beyond it, where it is cut: SUM and AVG can be too low.\n",
-			last.People)
-	default:
-		fmt.Fprintln(w, "Nobody can be told to be at the upper bound, or beyond it.")
+	fmt.Fprintf(w, "People with a value of %s or less: %.0f ± %.0f.\n", p.Lowest.To, p.Lowest.People, p.Lowest.Error)
+	for _, note := range p.beyond {
+		fmt.Fprintln(w, "note: "+note)
+	}
+	if len(p.beyond) == 0 {
+		fmt.Fprintln(w, "Nobody can be told to be at a bound, or beyond it.")
 	}
 	fmt.Fprintln(w, p.price)
 }
