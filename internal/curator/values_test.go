@@ -121,8 +121,8 @@ func TestBeyondBounds(t *testing.T) {
 	}
 }
 
-// With dp.errors = whole the interval is the error bar's where limits cut nothing, and where nothing
-// tells what they cut that is said.
+// With dp.errors = whole the interval is the error bar's where limits cut nothing, and where
+// nothing tells what they cut that is said.
 func TestWholeEnds(t *testing.T) {
 	w := busy(t, curatortest.Plenty)
 	ask := func(text string) *api.Answer {
