@@ -55,14 +55,8 @@ func checkErrors(t *testing.T, sql, how string, plain, a *api.Answer) {
 			}
 			half, value := *plain.Errors[i][j], number(t, plain.Rows[i][j])
 			want := []float64{half}
-			if how == api.ErrorIntervals {
+			if how != api.ErrorColumns { // of people with one row nothing is cut
 				want = []float64{value - half, value + half}
-			}
-			if how == api.ErrorWhole { // of people with one row nothing is cut, and nobody says more
-				if row[at] != nil || row[at+1] != nil {
-					t.Errorf("%s: %v with what is cut", sql, row[at:])
-				}
-				at, want = at+2, nil
 			}
 			for _, w := range want {
 				if got := number(t, row[at]); got != w {
