@@ -219,6 +219,9 @@ func intervals(a *api.Answer) [][]*api.Range {
 	out := make([][]*api.Range, len(a.Rows))
 	for i, row := range a.Rows {
 		out[i] = make([]*api.Range, len(row))
+		if i >= len(a.Errors) {
+			continue // nobody knows the error of what is computed around answers
+		}
 		for j, half := range a.Errors[i] {
 			if v := number(row[j]); half != nil && !math.IsNaN(v) {
 				out[i][j] = &api.Range{Low: v - *half, High: v + *half}
