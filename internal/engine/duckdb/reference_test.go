@@ -31,6 +31,8 @@ type reference struct {
 type partial struct {
 	group int
 	sums  []*big.Int // by measure
+	// counted is by how many rows each sum is scaled, by measure.
+	counted []int64
 }
 
 func (p *partial) add(q *tree.Query, leaf func(tree.Expr) tree.Value) {
@@ -43,11 +45,27 @@ func (p *partial) add(q *tree.Query, leaf func(tree.Expr) tree.Value) {
 				p.sums[m].Add(p.sums[m], one.Num())
 			}
 		default:
-			if v, ok := expr.Eval(measure.Arg, leaf).(*big.Int); ok {
+			v, ok := expr.Eval(measure.Arg, leaf).(*big.Int)
+			if ok {
 				p.sums[m].Add(p.sums[m], v)
+			}
+			if ok || measure.Scaled == tree.ByRows {
+				p.counted[m]++
 			}
 		}
 	}
+}
+
+// of is what a person adds to a measure: of more rows than count, a sum that is scaled is as many
+// times their mean, to the nearest and from the middle away from 0.
+func (p *partial) of(q *tree.Query, m int) *big.Int {
+	n := p.counted[m]
+	if q.Measures[m].Scaled == tree.Unscaled || !q.Bounded() || n <= q.MaxRows() {
+		return p.sums[m]
+	}
+	twice := new(big.Int).Mul(p.sums[m], big.NewInt(2*q.MaxRows()))
+	twice.Add(twice, big.NewInt(int64(p.sums[m].Sign())*n))
+	return twice.Quo(twice, big.NewInt(2*n))
 }
 
 // groupOf finds the group of a row, or -1 where a key is not public.
@@ -103,7 +121,7 @@ func compute(q *tree.Query, rows []row) reference {
 			people[person] = map[int]*partial{}
 		}
 		if people[person][g] == nil {
-			p := &partial{group: g}
+			p := &partial{group: g, counted: make([]int64, len(q.Measures))}
 			for range q.Measures {
 				p.sums = append(p.sums, new(big.Int))
 			}
@@ -119,7 +137,7 @@ func compute(q *tree.Query, rows []row) reference {
 			free := int64(len(partials)) > q.MaxGroups()
 			var values []int64
 			for g, p := range partials {
-				v := p.sums[m]
+				v := p.of(q, m)
 				if v.Cmp(lo) < 0 {
 					v = lo
 				}
