@@ -253,9 +253,8 @@ func (a *Answer) ShowErrors(how string) {
 	}
 	a.Columns, a.Shown = columns, true
 	if unknown != "" {
-		a.Notes = append(slices.Clip(a.Notes), fmt.Sprintf("%s_low and %s_high are NULL: nothing tells what limits cut of averages, "+
-			"nor of counts and sums until limits are chosen (dp.max_rows = auto) or somebody pays for a profile of the table",
-			unknown, unknown))
+		a.Notes = append(slices.Clip(a.Notes), fmt.Sprintf("what limits cut of %s is not known, so that its ends with it are NULL; "+
+			"profiles (discreet profile) and chosen limits (dp.max_rows = auto) tell it for counts and sums of one table", unknown))
 	}
 }
 

@@ -150,6 +150,11 @@ func (c *Column) readGranularity(r *reader, f fields) bool {
 	return false
 }
 
+// ShowBounds is between what the column's values lie, in words.
+func (c *Column) ShowBounds() string {
+	return c.Show(c.Bounds.LoSteps) + " to " + c.Show(c.Bounds.HiSteps)
+}
+
 func (c *Column) boundsText() string {
 	return fmt.Sprintf("[%s, %s]", c.Show(c.Bounds.LoSteps), c.Show(c.Bounds.HiSteps))
 }

@@ -2,66 +2,56 @@ package curator
 
 import (
 	"context"
-	"slices"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/curator/profile"
-	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// sayBeyondBounds adds to an answer how many people have values that bounds cut, of the columns
-// that its sums, averages and quantiles are of; and of those of which no profile was paid for, that
-// nobody knows. It is made of what was released and of the policy, and of nothing else.
-func (a *request) sayBeyondBounds(ctx context.Context, out *api.Answer) {
-	var said []*policy.Column
-	for _, p := range a.Priced.Statement.Plans {
-		for _, m := range p.Query.Measures {
-			if m.Kind != tree.Sum && m.Kind != tree.Quantile || m.Most != nil {
+// mostBounded is of how many columns profiles are looked for: each takes some work, and who sees as
+// many notes reads none.
+const mostBounded = 8
+
+// sayBounds adds to an answer what bounds cut: of each column that it reads and that a profile was
+// paid for, how many people have values there, and of the others that its results and keys are of,
+// that nobody knows. It is made of what was released and of the policy, and of nothing else.
+func (a *request) sayBounds(ctx context.Context, out *api.Answer) {
+	if a.moved {
+		return // a profile is of the data before, or after
+	}
+	columns, shown := a.Statement.Bounded()
+	var unknown []*policy.Column
+	said := false
+	for i, c := range columns {
+		t := a.c.tableOf(c)
+		if t == nil || i >= mostBounded {
+			continue
+		}
+		if profile.OfValues(t, c) {
+			answer := a.profileAnswer(ctx, c, func() string { return profile.ValuesQuestion(t, c) })
+			if v, err := profile.ReadValues(c, answer); err == nil {
+				out.Notes, said = append(out.Notes, v.AtBounds(t, c)), true
 				continue
 			}
-			for _, column := range boundedBy(m.Arg) {
-				t := a.tableWith(p, column)
-				if t == nil || slices.Contains(said, column) || !profile.OfValues(t, column) {
-					continue
-				}
-				said = append(said, column)
-				answer := a.profileAnswer(ctx, column, func() string { return profile.ValuesQuestion(t, column) })
-				if answer == nil {
-					out.Notes = append(out.Notes, profile.Bounds(column))
-					continue
-				}
-				if v, err := profile.ReadValues(column, answer); err == nil {
-					out.Notes = append(out.Notes, v.BeyondBounds(t, column)...)
-				}
-			}
 		}
+		if i < shown {
+			unknown = append(unknown, c)
+		}
+	}
+	if len(unknown) > 0 {
+		out.Notes, said = append(out.Notes, profile.Bounds(unknown)), true
+	}
+	if said {
+		out.Notes[len(out.Notes)-1] += "; error bars leave out the bias of this limit"
 	}
 }
 
-// tableWith is the table that a plan reads a column of.
-func (a *request) tableWith(p *tree.Plan, column *policy.Column) *policy.Table {
-	for _, name := range pricing.Tables(p.Query.From) {
-		if t := a.c.dataset.Tables[name]; t != nil && t.Columns[column.Name] == column {
+// tableOf is the table that a column is declared in.
+func (c *Curator) tableOf(column *policy.Column) *policy.Table {
+	for _, t := range c.dataset.Tables {
+		if t.Columns[column.Name] == column {
 			return t
 		}
-	}
-	return nil
-}
-
-// boundedBy are the columns of which values beyond the bounds change an expression: not those that
-// it takes no more of than it says itself, as LEAST does.
-func boundedBy(e tree.Expr) []*policy.Column {
-	switch e := e.(type) {
-	case *tree.Column:
-		if e.Field.Source != nil && e.Field.Public == "" {
-			return []*policy.Column{e.Field.Source}
-		}
-	case *tree.Arith, *tree.Rescale, *tree.ToReal:
-		var out []*policy.Column
-		tree.EachPart(e, func(part tree.Expr) { out = append(out, boundedBy(part)...) })
-		return out
 	}
 	return nil
 }

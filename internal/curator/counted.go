@@ -57,7 +57,7 @@ func (a *request) profileAnswer(ctx context.Context, of any, sql func() string) 
 		if p == nil {
 			continue
 		}
-		found, err := a.c.memory.Recall(ctx, p, a.data.ID, answercache.Horizon{AsOf: a.horizon.AsOf, Spoken: true})
+		found, err := a.c.memory.Recall(ctx, p, a.data.ID, answercache.Horizon{AsOf: a.horizon.AsOf, Spoken: true, Sharpest: true})
 		if err != nil || len(missing(p, found.Released)) > 0 {
 			continue
 		}
@@ -76,15 +76,18 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		out.Notes = append(out.Notes, fmt.Sprintf("in averages, people with more rows than count (max_rows %d) weigh as if they had "+
 			"no more", plans[i].Query.MaxRows()))
 	}
-	if a.Settings.Errors == api.ErrorWhole && !out.Cut && !slices.ContainsFunc(plans, sumsAreLimited) {
-		out.Whole = intervals(out)
-	}
-	if !out.Cut || a.outer != nil || len(plans) != 1 {
+	if a.outer != nil || len(plans) != 1 || a.moved {
 		return
 	}
 	q := &plans[0].Query
 	t, most, filtered := tableOf(q)
 	if t == nil || asksOthers(q) {
+		return
+	}
+	if !out.Cut {
+		if a.Settings.Errors == api.ErrorWhole && !sumsAreLimited(plans[0]) {
+			out.Whole = intervals(out)
+		}
 		return
 	}
 	// Limits that were chosen come from a profile of these very rows, and not of the whole table.
@@ -142,7 +145,7 @@ func (a *request) sayCounted(ctx context.Context, out *api.Answer) {
 		out.Counted.Most = p.Most()
 		out.Notes = append(out.Notes, sayShare(out.Counted, out.Limits))
 	}
-	addWhole(plans[0], out, rowsWithin(cut), fmt.Sprintf("nobody has more than %d rows", p.Most()))
+	addWhole(plans[0], out, rowsWithin(cut, allPeople(q)), fmt.Sprintf("nobody has more than %d rows", p.Most()))
 	sayBeyond(out, p.Beyond)
 }
 
@@ -161,7 +164,7 @@ func (c *counted) addWhole(p *tree.Plan, out *api.Answer) {
 	if len(q.Keys) > 0 && !c.of.Groups || len(q.Measures) == 0 || cutsBefore(q.From) {
 		return // people may be in groups that the count knows nothing of, or were cut before it
 	}
-	limit, within := float64(q.MaxRows()), rowsWithin
+	limit, within := float64(q.MaxRows()), func(cut profile.Range) cutOf { return rowsWithin(cut, allPeople(q)) }
 	if unit := c.of.Unit; unit != nil {
 		m := q.Measures[0]
 		limit = float64(c.of.Most)
@@ -216,12 +219,12 @@ func sumsAreLimited(p *tree.Plan) bool {
 
 // intervals are those of the error bars: where limits cut nothing, what is asked for is in them.
 func intervals(a *api.Answer) [][]*api.Range {
+	if len(a.Rows)*len(a.Columns) > mostWhole || len(a.Errors) != len(a.Rows) {
+		return nil
+	}
 	out := make([][]*api.Range, len(a.Rows))
 	for i, row := range a.Rows {
 		out[i] = make([]*api.Range, len(row))
-		if i >= len(a.Errors) {
-			continue // nobody knows the error of what is computed around answers
-		}
 		for j, half := range a.Errors[i] {
 			if v := number(row[j]); half != nil && !math.IsNaN(v) {
 				out[i][j] = &api.Range{Low: v - *half, High: v + *half}
@@ -319,13 +322,18 @@ func keptRows(p *tree.Plan, a *api.Answer) (kept, error float64, known bool) {
 type cutOf func(m *tree.Measure) (low, high float64, known bool)
 
 // rowsWithin is what so many rows are: each can have been in any group, and adds to a count 0 or 1,
-// and to a sum a value within the bounds. What max_sum cuts, no number of rows tells.
-func rowsWithin(cut profile.Range) cutOf {
+// and to a sum a value within the bounds. What max_sum cuts, no number of rows tells. All says that
+// everybody of whom a row is asked for counts.
+func rowsWithin(cut profile.Range, all bool) cutOf {
 	return func(m *tree.Measure) (low, high float64, known bool) {
 		low, high = 0, cut.High
 		switch m.Kind {
 		case tree.CountRows: // these were rows too
 			low = cut.Low
+		case tree.CountPersons:
+			if all {
+				high = 0
+			}
 		case tree.Sum:
 			t := m.Arg.Type()
 			low, high = cut.High*min(0, pricing.Scaled(t.Lo, t.Step)), cut.High*max(0, pricing.Scaled(t.Hi, t.Step))
@@ -333,6 +341,9 @@ func rowsWithin(cut profile.Range) cutOf {
 		return low, high, m.Most == nil
 	}
 }
+
+// allPeople reports whether limits leave nobody out, but rows of people.
+func allPeople(q *tree.Query) bool { return len(q.Keys) == 0 && !cutsBefore(q.From) }
 
 // sumsWithin is what is cut of people's sums, which have the signs that values can have.
 func sumsWithin(m *tree.Measure, low, high float64) (least, most float64) {

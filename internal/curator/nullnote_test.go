@@ -24,7 +24,7 @@ func TestNoteAboutUnlisted(t *testing.T) {
 		"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'M')":                                          "",
 		"SELECT COUNT(*) FROM patients WHERE sex < 'G'":                                                  "",
 		"SELECT COUNT(*) FROM patients WHERE lower(sex) = 'f'":                                           "",
-		"SELECT COUNT(*) FROM patients WHERE age = 200":                                                  "",
+		"SELECT COUNT(*) FROM patients WHERE age = 100":                                                  "",
 		"SELECT COUNT(*) FROM visits WHERE pid IN (SELECT pid FROM patients WHERE sex = 'M' AND smoker)": "",
 	} {
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql})

@@ -173,7 +173,7 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 		out.Notes = append(out.Notes, sayNow(out.Receipt.Now))
 	}
 	a.sayCounted(ctx, out)
-	a.sayBeyondBounds(ctx, out)
+	a.sayBounds(ctx, out)
 	if chosen := a.question.Chosen; chosen != nil {
 		says := chosen.String()
 		if out.Counted != nil && !out.Counted.AtLeast { // which says it better

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator/profile"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Each person is in one cell of a profile of values: that of their largest, however many rows they
@@ -94,9 +95,11 @@ func TestBeyondBounds(t *testing.T) {
 	}
 	cutting := []string{"SELECT AVG(cost) FROM visits", "SELECT ward, SUM(2 * cost) FROM visits GROUP BY ward",
 		"SELECT MEDIAN(cost) FROM visits"}
-	others := []string{"SELECT COUNT(cost) FROM visits", "SELECT SUM(LEAST(cost, 100)) FROM visits", "SELECT AVG(age) FROM patients"}
+	cutting = append(cutting, "SELECT COUNT(cost) FROM visits", "SELECT SUM(LEAST(cost, 100)) FROM visits", "SELECT SUM(ABS(cost)) FROM visits",
+		"SELECT AVG(m) FROM (SELECT pid, MAX(cost) AS m FROM visits GROUP BY pid) AS t", "SELECT floor(cost / 500), COUNT(*) FROM visits GROUP BY 1")
+	others := []string{"SELECT COUNT(*) FROM visits WHERE ward = 'east'", "SELECT AVG(age) FROM patients"}
 	for _, text := range cutting {
-		if notes := says(text); len(notes) != 1 || notes[0] != profile.Bounds(cost) {
+		if notes := says(text); len(notes) != 1 || !strings.HasPrefix(notes[0], profile.Bounds([]*policy.Column{cost})) {
 			t.Errorf("%s: without a profile: %q", text, notes)
 		}
 	}
@@ -107,11 +110,19 @@ func TestBeyondBounds(t *testing.T) {
 	if top := v.Cells[len(v.Cells)-1]; math.Abs(top.People-float64(len(beyond))) > 2*top.Error || !top.Told() || v.Lowest.Told() {
 		t.Errorf("%d people are beyond, and it says %+v and %+v", len(beyond), top, v.Lowest)
 	}
-	for _, text := range cutting {
+	for _, text := range append(cutting, "SELECT COUNT(*) FROM visits WHERE cost < 1000") {
 		notes := says(text)
-		if len(notes) != 1 || !strings.HasPrefix(notes[0], "of all people in visits, about ") || !strings.HasSuffix(notes[0],
-			" have a cost of 2000 or more, which counts as 2000") {
+		if len(notes) != 1 || !strings.HasPrefix(notes[0], "of all people in visits, ") || !strings.Contains(notes[0],
+			" of 2000 or more, which count as these bounds; error bars") {
 			t.Errorf("%s: with a profile: %q", text, notes)
+		}
+	}
+	constant := "2500 is beyond the bounds of cost, 0 to 2000: what is beyond them counts as the nearer of the two, in conditions too"
+	for _, text := range []string{"SELECT COUNT(*) FROM visits WHERE cost > 2500", "SELECT COUNT(*) FILTER (WHERE cost <= 2500) FROM visits",
+		"SELECT CASE WHEN cost > 2500 THEN 'dear' ELSE 'cheap' END AS k, COUNT(*) FROM visits GROUP BY k",
+		"SELECT COUNT(*) FROM patients WHERE pid IN (SELECT pid FROM visits WHERE cost < 2500)"} {
+		if notes := w.MustAsk(text).Notes; !slices.Contains(notes, constant) {
+			t.Errorf("%s: %q", text, notes)
 		}
 	}
 	for _, text := range others {
@@ -133,7 +144,7 @@ func TestWholeEnds(t *testing.T) {
 		return a
 	}
 	says := func(a *api.Answer) bool {
-		return strings.Contains(strings.Join(a.Notes, "\n"), "n_low and n_high are NULL")
+		return strings.Contains(strings.Join(a.Notes, "\n"), "what limits cut of n is not known")
 	}
 	a := ask("SELECT COUNT(*) AS n, AVG(age) AS m FROM patients")
 	for j := range 2 {

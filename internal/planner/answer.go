@@ -41,7 +41,8 @@ func newAnswerReader(in *rowScope, groups *groups, targets []*pg.Node) *answerRe
 		targets: targets}
 }
 
-func (ar *answerReader) meter() *meter.Meter { return ar.in.env.meter() }
+func (ar *answerReader) meter() *meter.Meter   { return ar.in.env.meter() }
+func (ar *answerReader) beyond() *beyondBounds { return ar.in.env.beyond() }
 
 // read reads the clauses in the order in which names of the one may stand in the other.
 func (ar *answerReader) read(s *pg.SelectStmt, chosen []*choosingAnswer) error {

@@ -12,9 +12,13 @@ import (
 
 // calculator does with expressions what planning does over and over, and counts it before it is
 // done. Without a meter, for a question of constants alone, nothing is counted.
-type calculator struct{ counts *meter.Meter }
+type calculator struct {
+	counts  *meter.Meter
+	beyonds *beyondBounds // nil where nobody wants to know
+}
 
-func (c calculator) meter() *meter.Meter { return c.counts }
+func (c calculator) meter() *meter.Meter   { return c.counts }
+func (c calculator) beyond() *beyondBounds { return c.beyonds }
 
 func (c calculator) compute(x tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
 	return expr.Compute(c.meter(), x, leaf)

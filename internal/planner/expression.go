@@ -24,6 +24,7 @@ type scope interface {
 	call(f *pg.FuncCall) (tree.Expr, error)
 	sublink(s *pg.SubLink) (tree.Expr, error)
 	meter() *meter.Meter
+	beyond() *beyondBounds
 }
 
 // groupingScope is a scope in which GROUPING has a meaning.
@@ -48,6 +49,7 @@ func checkExpr(s scope, n *pg.Node) (tree.Expr, error) {
 		return nil, err
 	}
 	countNode(s.meter(), e)
+	s.beyond().look(e)
 	if _, column := e.(*tree.Column); !column && e.Type().Kind == tree.Identity {
 		return nil,
 			syntax.Refuse(syntax.Location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)",

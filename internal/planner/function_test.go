@@ -242,7 +242,7 @@ datasets:
 			}
 			leaf := func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Field.Name] }
 			measure(t, "compute "+text, func(m *meter.Meter) { expr.Compute(m, e, leaf) })
-			measure(t, "spell "+text, func(m *meter.Meter) { (calculator{m}).spell(e) })
+			measure(t, "spell "+text, func(m *meter.Meter) { (calculator{counts: m}).spell(e) })
 			measure(t, "normal "+text, func(m *meter.Meter) { expr.CountNormal(m, e) })
 		}
 	}

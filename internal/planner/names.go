@@ -75,7 +75,7 @@ const (
 func newEnv(ds *policy.Dataset, o Options) *env {
 	o = o.metered()
 	left := maxVisits
-	return &env{calculator: calculator{o.Meter}, dataset: ds, options: o, ctes: map[string]cte{}, visitsLeft: &left,
+	return &env{calculator: calculator{o.Meter, &beyondBounds{}}, dataset: ds, options: o, ctes: map[string]cte{}, visitsLeft: &left,
 		publicRows: map[string][][]tree.Value{}}
 }
 

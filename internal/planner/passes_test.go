@@ -17,6 +17,7 @@ var passes = [][]string{
 	{"doc.go"},
 	{"clauses.go"},
 	{"examplekey.go"},
+	{"bounded.go"},
 	{"calculator.go"},
 	{"names.go"},
 	{"expression.go", "operator.go", "time.go"},

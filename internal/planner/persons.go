@@ -195,6 +195,7 @@ func (s *personScope) relation() *tree.Persons {
 }
 
 func (s *personScope) meter() *meter.Meter      { return s.in.meter() }
+func (s *personScope) beyond() *beyondBounds    { return s.in.beyond() }
 func (s *personScope) field(i int) *tree.Column { return &tree.Column{Index: i, Field: s.row[i]} }
 
 func (s *personScope) keyIndex(e tree.Expr) int {

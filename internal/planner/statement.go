@@ -33,6 +33,8 @@ type Statement struct {
 	// are no plans.
 	Empty bool
 	Rows  []tree.Output
+	// notes are about constants that are beyond the bounds of what they are compared with.
+	notes []string
 }
 
 // Free reports whether the answer follows from the policy, the text and public tables: it has no
@@ -69,7 +71,7 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 	return st, nil
 }
 
-func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
+func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, err error) {
 	s, err := text.SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
@@ -78,6 +80,11 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 		return nil, err
 	}
 	e := newEnv(ds, o)
+	defer func() {
+		if st != nil {
+			st.notes = e.beyonds.notes
+		}
+	}()
 	over, err := classifier{e}.ofFrom(s)
 	if err != nil {
 		return nil, err
@@ -94,7 +101,7 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, erro
 		return &Statement{Plans: plans, Outer: around, Empty: probe.noGroups(s)}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
-	st := &Statement{Outer: s, Empty: probe.showsNothing(s)}
+	st = &Statement{Outer: s, Empty: probe.showsNothing(s)}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}

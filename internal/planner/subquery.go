@@ -28,6 +28,7 @@ type rowScope struct {
 
 func (in *rowScope) person(args []*pg.Node) tree.Expr { return in.rows.person(args) }
 func (in *rowScope) meter() *meter.Meter              { return in.env.meter() }
+func (in *rowScope) beyond() *beyondBounds            { return in.env.beyond() }
 func (in *rowScope) whole(*pg.Node) (tree.Expr, bool) { return nil, false }
 
 func (in *rowScope) column(name string, pos int32) (tree.Expr, error) {

@@ -10,26 +10,20 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// mostUnlisted is how many constants are named: who sees three looks at the others too.
-const mostUnlisted = 3
-
 // Unlisted says which constants of a question's conditions are none of the keys that the policy
-// lists for the column they are compared with. Rows may have such values, but they are more often
-// misspelt, and noise around nothing looks like an answer. It depends on the policy and on the
-// question alone.
+// lists for the column they are compared with, or beyond its bounds. Rows may have such values, but
+// keys are more often misspelt, what is beyond bounds is nowhere, and noise around nothing looks
+// like an answer. It depends on the policy and on the question alone.
 func (st *Statement) Unlisted() []string {
-	var out []string
+	out := slices.Clone(st.notes)
 	missing := func(x tree.Expr, literals ...*tree.Literal) {
 		c, ok := x.(*tree.Column)
 		if !ok || c.Field.Source == nil || c.Field.Source.Keys != policy.PublicKeys {
 			return
 		}
 		for _, l := range withoutKeys(c.Field, literals) {
-			note := fmt.Sprintf("%s is none of the keys that the policy lists for %s; is it spelt as they are?", tree.Describe(l),
-				c.Field.Describe())
-			if len(out) < mostUnlisted && !slices.Contains(out, note) {
-				out = append(out, note)
-			}
+			out = addNote(out, fmt.Sprintf("%s is none of the keys that the policy lists for %s; is it spelt as they are?",
+				tree.Describe(l), c.Field.Describe()))
 		}
 	}
 	look := func(e tree.Expr) {
@@ -87,4 +81,54 @@ func keyOf(l *tree.Literal, column tree.Type) (policy.Value, bool) {
 	k := expr.KeyValue(v, column)
 	k.Type = 0
 	return k, true
+}
+
+// Bounded returns the private columns with bounds that a question reads, first those that its
+// results and keys are of, and how many these are; the others are in its conditions alone.
+func (st *Statement) Bounded() (columns []*policy.Column, shown int) {
+	add := func(e tree.Expr) {
+		if c := boundedColumn(e); c != nil && !slices.Contains(columns, c.Field.Source) {
+			columns = append(columns, c.Field.Source)
+		}
+	}
+	of := func(e tree.Expr) {
+		if e != nil {
+			tree.WalkRow(e, add)
+		}
+	}
+	for _, p := range st.Plans {
+		q := p.Query
+		for _, k := range q.Keys {
+			of(k.Expr)
+		}
+		for _, m := range q.Measures {
+			of(m.Arg)
+		}
+		eachRelation(q.From, func(r tree.Relation) {
+			switch r := r.(type) {
+			case *tree.Select:
+				for _, e := range r.Columns {
+					if _, plain := e.(*tree.Column); !plain { // which may be used nowhere
+						of(e)
+					}
+				}
+			case *tree.Persons:
+				for _, e := range r.Keys {
+					of(e)
+				}
+				for _, part := range r.Parts {
+					of(part.Arg)
+				}
+			}
+		})
+	}
+	shown = len(columns)
+	for _, p := range st.Plans {
+		eachExpr(p.Query.From, expressions(&p.Query), func(e tree.Expr) {
+			if _, column := e.(*tree.Column); column {
+				add(e)
+			}
+		})
+	}
+	return columns, shown
 }

@@ -18,6 +18,9 @@ type Horizon struct {
 	AsOf time.Time
 	// Spoken says that the question will only be told whether it was answered.
 	Spoken bool
+	// Sharpest says that of several answers the least noisy is wanted, and not the one that was
+	// paid for at this price.
+	Sharpest bool
 }
 
 // Recalled is what was found for the purchases of a question.
@@ -111,19 +114,21 @@ func (m *Cache) recallOne(
 	if err != nil {
 		return nil, nil, err
 	}
-	if kept != nil {
-		if m.arrivals.hidesSame(kept.sequence, see) {
-			return nil, nil, nil
-		}
-		r := *kept.released
-		r.Sequence = kept.sequence
-		return &r, nil, nil
+	if kept != nil && m.arrivals.hidesSame(kept.sequence, see) {
+		return nil, nil, nil
 	}
-	err = meter.Run(func() (err error) {
-		r, missed, err = m.derive(ctx, work, b, version, beta, see)
-		return err
-	})
-	return r, append([]string{key}, missed...), err
+	if kept == nil || see.Sharpest {
+		err = meter.Run(func() (err error) {
+			r, missed, err = m.derive(ctx, work, b, version, beta, see)
+			return err
+		})
+		if kept == nil || r != nil || err != nil {
+			return r, append([]string{key}, missed...), err
+		}
+	}
+	same := *kept.released
+	same.Sequence = kept.sequence
+	return &same, nil, nil
 }
 
 // recallKept returns what was kept for a purchase under its key, or nil. What was found once is

@@ -33,6 +33,16 @@ type interval struct{ least, most float64 }
 
 func (i interval) middle() float64 { return (i.least + i.most) / 2 }
 
+// above is how far numbers that are spread evenly over an interval are above a limit, on the
+// average.
+func (i interval) above(limit float64) float64 {
+	if limit <= i.least || i.most-i.least < 1 {
+		return max(0, i.middle()-limit)
+	}
+	above := max(0, i.most-limit)
+	return above * (above + 1) / (2 * (i.most - i.least + 1))
+}
+
 // ReadSpread reads the answer to a question about people's rows.
 func ReadSpread(of *planner.Spread, a *api.Answer) (*Spread, error) {
 	s := &Spread{rows: intervals(of.Rows, math.Inf(1)), counted: intervals(of.Rows, float64(of.Most)), groups: []interval{{1, 1}}}
@@ -69,8 +79,9 @@ func ReadSpread(of *planner.Spread, a *api.Answer) (*Spread, error) {
 			return nil, fmt.Errorf("the answer does not say how many people there are")
 		}
 		s.people[cell-1][group-1] = people
-		s.counts[cell-1][group-1] = noisyCount{people, *a.Errors[i][keys]}
-		s.deviation = *a.Errors[i][keys] / 2
+		error := widened(*a.Errors[i][keys])
+		s.counts[cell-1][group-1] = noisyCount{people, error}
+		s.deviation = error / 2
 	}
 	s.drop(of.InGroups)
 	return s, nil
@@ -322,7 +333,7 @@ func (s *Spread) Choose(noise Noise, rows, groups []float64, of float64) Choice 
 		for _, n := range rows {
 			cut, _ := s.cut(s.counted, n, m, evenly)
 			for i, people := range s.tail {
-				cut += people * max(0, s.counted[i].middle()-n)
+				cut += people * s.counted[i].above(n)
 			}
 			if e := math.Hypot(noise.at(n, m), max(0, cut)/of); e < least {
 				least, best = e, Choice{Rows: n, Groups: m, Error: e}
@@ -357,7 +368,7 @@ func (s *Spread) cut(cells []interval, rows, groups float64, spread howSpread) (
 	for i, r := range cells {
 		for j, g := range s.groups {
 			fullest, in := r.middle(), g.middle()
-			lost := max(0, fullest-rows) // of the fullest
+			lost := r.above(rows) // of the fullest
 			has := fullest
 			switch others := in - 1; spread {
 			case alike:

@@ -121,10 +121,12 @@ func (w world) hindsight(noise Noise, most int64) (best Choice, wrong float64) {
 func madeUpWorlds(d detrand.Choices) []world {
 	repeated := world{name: "each with 1 to 4 rows", groups: 1}
 	heavy := world{name: "a heavy tail", groups: 1}
+	wide := world{name: "each with 1 to 32 rows", groups: 1}
 	visits := world{name: "visits by month", groups: 12}
 	claims := world{name: "claims, mostly of one kind", groups: 16}
 	for range 6000 {
 		repeated.people = append(repeated.people, map[int]int64{0: int64(1 + d.Below(4))})
+		wide.people = append(wide.people, map[int]int64{0: int64(1 + d.Below(32))})
 		n := int64(1)
 		for n < 800 && d.One(2) {
 			n = 2*n + int64(d.Below(2))
@@ -139,7 +141,7 @@ func madeUpWorlds(d detrand.Choices) []world {
 		}
 		visits.people, claims.people = append(visits.people, months), append(claims.people, kinds)
 	}
-	return []world{repeated, heavy, visits, claims}
+	return []world{repeated, wide, heavy, visits, claims}
 }
 
 // readWorld reads people, and groups where they are named, from a CSV file.
@@ -228,4 +230,36 @@ func TestChoose(t *testing.T) {
 	var out strings.Builder
 	table.Write(&out)
 	t.Log("\n" + out.String())
+}
+
+// Dear counts can have errors of 0, and limits are chosen from them all the same.
+func TestChooseWithoutNoise(t *testing.T) {
+	s := &planner.Spread{Rows: planner.ProfileEdges(), Most: 1000}
+	a := &api.Answer{Confidence: 0.95}
+	for i := range s.Rows {
+		people := 0
+		if i < 4 {
+			people = 500
+		} else if i == 30 {
+			people = 1 // of noise
+		}
+		a.Rows = append(a.Rows, []any{json.Number(fmt.Sprint(i + 1)), json.Number(fmt.Sprint(people))})
+		a.Errors = append(a.Errors, []*float64{nil, new(float64)})
+	}
+	people, err := ReadSpread(s, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := people.Choose(Noise{Deviation: 0.2}, Limits(1000), []float64{1}, 1)
+	if c.Rows < 4 || c.Rows > 6 || c.Groups != 1 || !c.Told || math.IsNaN(c.Error) {
+		t.Errorf("%+v", c)
+	}
+	cut, known, _, ok := people.Cut(4, 1, false)
+	if !ok || known > 12 || cut.High > 100 {
+		t.Errorf("cut %+v, known %v, %v", cut, known, ok)
+	}
+	p, err := Read(a)
+	if err != nil || p.Most() > 12 || p.Share(4).Low < 0.95 {
+		t.Errorf("%+v, %v", p, err)
+	}
 }

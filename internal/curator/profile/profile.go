@@ -31,10 +31,22 @@ func Question(t *policy.Table) string {
 	for i, n := range edges {
 		list[i] = strconv.FormatInt(n, 10)
 	}
-	person := quote(t.UnitColumn)
-	return fmt.Sprintf("SELECT width_bucket(n, ARRAY[%s]) AS cell, COUNT(*) FROM (SELECT %s, dp_rows() AS n FROM %s GROUP BY %s) "+
-		"AS person GROUP BY 1 ORDER BY 1", strings.Join(list, ","), person, quote(t.Name), person)
+	person, rows := quote(t.UnitColumn), unlike("n", t)
+	return fmt.Sprintf("SELECT width_bucket(%s, ARRAY[%s]) AS cell, COUNT(*) FROM (SELECT %s, dp_rows() AS %s FROM %s GROUP BY %s) "+
+		"AS person GROUP BY 1 ORDER BY 1", rows, strings.Join(list, ","), person, rows, quote(t.Name), person)
 }
+
+// unlike is a name that the table's unit has not.
+func unlike(name string, t *policy.Table) string {
+	if strings.EqualFold(name, t.UnitColumn) {
+		return name + "_"
+	}
+	return name
+}
+
+// widened is an error of a count for what is made of many of them. Noise of whole numbers can have
+// an error of 0, or one just below the next whole number, and in some of many counts there is more.
+func widened(error float64) float64 { return max(1, error+0.5) }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
@@ -74,9 +86,9 @@ func Read(a *api.Answer) (*Profile, error) {
 		switch at {
 		case 0: // nobody has no row
 		case len(edges): // nobody is taken to have so many
-			last = append(last, noisyCount{people, *a.Errors[i][1]})
+			last = append(last, noisyCount{people, widened(*a.Errors[i][1])})
 		default:
-			p.Cells = append(p.Cells, Cell{edges[at-1], edges[at] - 1, people, *a.Errors[i][1]})
+			p.Cells = append(p.Cells, Cell{edges[at-1], edges[at] - 1, people, widened(*a.Errors[i][1])})
 		}
 	}
 	p.drop(last)

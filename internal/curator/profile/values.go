@@ -48,8 +48,9 @@ func ValuesQuestion(t *policy.Table, c *policy.Column) string {
 		return fmt.Sprintf(cells, quote(c.Name), inner, quote(c.Name), edges[0], quote(t.Name))
 	}
 	person, column := quote(t.UnitColumn), quote(c.Name)
-	return fmt.Sprintf(cells, "v", inner, "w", edges[0], fmt.Sprintf("(SELECT %s, MAX(%s) AS v, MIN(%s) AS w FROM %s GROUP BY %s) "+
-		"AS person", person, column, column, quote(t.Name), person))
+	largest, least := unlike("v", t), unlike("w", t)
+	return fmt.Sprintf(cells, largest, inner, least, edges[0], fmt.Sprintf("(SELECT %s, MAX(%s) AS %s, MIN(%s) AS %s FROM %s "+
+		"GROUP BY %s) AS person", person, column, largest, column, least, quote(t.Name), person))
 }
 
 // valueEdges are where cells begin, and the upper bound.
@@ -66,6 +67,9 @@ func valueEdges(c *policy.Column) []string {
 
 // ReadValues reads the answer to [ValuesQuestion].
 func ReadValues(c *policy.Column, a *api.Answer) (*Values, error) {
+	if a == nil {
+		return nil, fmt.Errorf("nobody has paid for it")
+	}
 	edges := valueEdges(c)
 	out := &Values{}
 	for i := range edges {
@@ -93,29 +97,30 @@ func ReadValues(c *policy.Column, a *api.Answer) (*Values, error) {
 }
 
 func (c *ValueCell) add(people, error float64) {
-	c.People, c.Error = c.People+people, math.Hypot(c.Error, error)
+	c.People, c.Error = c.People+people, math.Hypot(c.Error, widened(error))
 }
 
 // Told reports whether anybody can be told to be in a cell.
 func (c *ValueCell) Told() bool { return c.People > c.Error }
 
-// BeyondBounds says of how many people bounds cut values, where any can be told.
-func (v *Values) BeyondBounds(t *policy.Table, c *policy.Column) (notes []string) {
-	for _, at := range []struct {
-		ValueCell
-		where string
-	}{{v.Lowest, "less"}, {v.Cells[len(v.Cells)-1], "more"}} {
+// AtBounds says of how many people bounds cut values, as far as anybody can tell.
+func (v *Values) AtBounds(t *policy.Table, c *policy.Column) string {
+	some := func(at ValueCell) string {
 		if at.Told() {
-			notes = append(notes, fmt.Sprintf("of all people in %s, about %.0f (±%.0f) have a %s of %s or %s, which counts as %s",
-				t.Name, at.People, at.Error, c.Name, at.To, at.where, at.To))
+			return fmt.Sprintf("about %.0f (±%.0f)", at.People, math.Ceil(at.Error))
 		}
+		return fmt.Sprintf("up to %.0f", max(0, math.Ceil(at.People+at.Error)))
 	}
-	return notes
+	last := v.Cells[len(v.Cells)-1]
+	return fmt.Sprintf("of all people in %s, %s have a %s of %s or less, and %s of %s or more, which count as these bounds", t.Name,
+		some(v.Lowest), c.Name, v.Lowest.To, some(last), last.To)
 }
 
 // Bounds says what bounds do, where nobody knows how many people they cut.
-func Bounds(c *policy.Column) string {
-	edges := valueEdges(c)
-	return fmt.Sprintf("a %s beyond %s to %s counts as the nearer of the two; error bars leave out the bias of this limit",
-		c.Name, edges[0], edges[valueCells])
+func Bounds(columns []*policy.Column) string {
+	bounds := make([]string, len(columns))
+	for i, c := range columns {
+		bounds[i] = c.Name + " " + c.ShowBounds()
+	}
+	return "what is beyond its bounds counts as the nearer of the two: " + strings.Join(bounds, ", ")
 }

@@ -25,7 +25,7 @@ type columnProfile struct {
 	Lowest profile.ValueCell   `json:"lowest"`
 	Cost   dp.Cost             `json:"cost"`
 	price  string
-	beyond []string
+	cut    string
 }
 
 type profiledColumn struct {
@@ -75,7 +75,7 @@ func (c *ProfileCmd) askValues(
 		return nil, err
 	}
 	return &columnProfile{Table: of.table.Name, Column: of.column.Name, People: v.Cells, Lowest: v.Lowest, Cost: a.Cost,
-		price: render.Price(a), beyond: v.BeyondBounds(of.table, of.column)}, nil
+		price: render.Price(a), cut: v.AtBounds(of.table, of.column)}, nil
 }
 
 // notPaid says what to do where a profile is not free yet.
@@ -100,12 +100,6 @@ func (p *columnProfile) print(w io.Writer) {
 		t.Add(values, fmt.Sprintf("%.0f", c.People), fmt.Sprintf("%.0f", c.Error))
 	}
 	t.Write(w)
-	fmt.Fprintf(w, "People with a value of %s or less: %.0f ± %.0f.\n", p.Lowest.To, p.Lowest.People, p.Lowest.Error)
-	for _, note := range p.beyond {
-		fmt.Fprintln(w, "note: "+note)
-	}
-	if len(p.beyond) == 0 {
-		fmt.Fprintln(w, "Nobody can be told to be at a bound, or beyond it.")
-	}
+	fmt.Fprintln(w, "note: "+p.cut)
 	fmt.Fprintln(w, p.price)
 }
