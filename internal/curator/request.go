@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
@@ -275,14 +276,25 @@ func (a *request) choose(ctx context.Context) error {
 		return err
 	}
 	here, there := missing(a.Priced, a.released), missing(a.other, found.Released)
-	take := len(there) == 0 && len(here) > 0
+	free := len(here) == 0
+	// What was bought with one noise for less can be as good as the other is at this price, where
+	// nobody would choose that. Who pays more is not to get it once more.
+	switch {
+	case free && len(there) > 0 && a.c.boughtForLess(ctx, a.released, a.other):
+		here = a.Purchases
+	case len(there) == 0 && !free && a.c.boughtForLess(ctx, found.Released, a.Priced):
+		there = a.other.Purchases
+	}
+	take := len(there) == 0 && !free
 	if len(there) > 0 && len(here) > 0 {
 		parts, err := a.c.Takes(ctx, a.question.Analyst, a.data.Window, pricing.Cost(here), pricing.Cost(there))
 		if err != nil {
 			return err
 		}
 		part, otherPart := asIfAll(parts[0], a.Priced, here), asIfAll(parts[1], a.other, there)
-		take = !pricing.Sharper(a.Priced, a.other, part, otherPart)
+		if take = !pricing.Sharper(a.Priced, a.other, part, otherPart); math.IsInf(part, 1) && math.IsInf(otherPart, 1) {
+			take = !free
+		}
 		if a.otherPart = otherPart; take {
 			a.otherPart = part
 		}
@@ -292,6 +304,23 @@ func (a *request) choose(ctx context.Context) error {
 		a.take(found)
 	}
 	return nil
+}
+
+// boughtForLess reports whether an answer was made of others, all of which cost less than a price.
+func (c *Curator) boughtForLess(ctx context.Context, released []*answers.Released, p *pricing.Priced) bool {
+	price := pricing.Cost(p.Purchases).Rho
+	for _, r := range released {
+		if r == nil || r.Derived == 0 {
+			return false
+		}
+		for record, err := range c.ledger.Records(ctx, r.Derived) {
+			if err != nil || record.Cost.Rho >= price-price/1000 {
+				return false
+			}
+			break
+		}
+	}
+	return true
 }
 
 // asIfAll is what a question would take if all of it were missing, and not a part.

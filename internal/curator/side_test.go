@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/lab/hospital"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -168,5 +170,34 @@ func TestEitherPartlyKnown(t *testing.T) {
 	if e, err = w.Explain(ctx, api.Question{Analyst: "ana", Epsilon: curatortest.Amount("0.05"),
 		SQL: "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY ROLLUP (sex, smoker)"}); err != nil || !e.Known {
 		t.Errorf("%v, %+v", err, e)
+	}
+}
+
+// Who pays more gets more, also where what was bought with one noise is as good as the other would
+// be at the new price; and what was paid for stays free.
+func TestEitherPaysMore(t *testing.T) {
+	text := strings.NewReplacer("max_rows: 6", "max_rows: 50", "max_groups: 2", "max_groups: 5").
+		Replace(hospital.Dataset("hospital", "data", "{epsilon: 100, delta: 1e-6, noise: auto, per_query: {default: 0.1, max: 10}}"))
+	w := curatortest.Build(t, hospital.New(500, 1), text, 1)
+	const sql = "SELECT ward, COUNT(*), SUM(cost), AVG(cost), COUNT(cost) FROM visits GROUP BY ward"
+	var paid []dp.Amount
+	last := math.Inf(1)
+	for _, price := range []string{"0.1", "0.15", "0.25", "0.4", "0.6", "1", "1.5", "2.5", "4"} {
+		at := curatortest.Amount(price)
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: at})
+		w.Check(err)
+		a, err := w.AskAs("ana", sql, at)
+		w.Check(err)
+		if half := *a.Errors[0][1]; half >= last || a.Receipt.Free || e.Known {
+			t.Errorf("at %s the error is %v after %v, free %v, %v in EXPLAIN", price, half, last, a.Receipt.Free, e.Known)
+		} else {
+			last = half
+		}
+		for _, before := range append(paid, at) {
+			if a, err := w.AskAs("ana", sql, before); err != nil || !a.Receipt.Free || *a.Errors[0][1] > last {
+				t.Errorf("%v after %v: free %v, %v", before, at, a.Receipt.Free, err)
+			}
+		}
+		paid = append(paid, at)
 	}
 }

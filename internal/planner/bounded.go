@@ -61,8 +61,8 @@ func (b *beyondBounds) compared(x tree.Expr, literals ...*tree.Literal) {
 	c := boundedColumn(x)
 	for _, l := range literals {
 		if c != nil && c.Field.Type.Kind == tree.Number && l.Number != nil && outside(l, c.Field.Type) {
-			b.notes = addNote(b.notes, fmt.Sprintf("%s is beyond the bounds of %s, %s: what is beyond them counts as the nearer of the two, "+
-				"in conditions too", tree.Describe(l), c.Field.Describe(), c.Field.Source.ShowBounds()))
+			b.notes = addNote(b.notes, fmt.Sprintf("%s is beyond the bounds of %s, %s: what is beyond them counts as the nearer of "+
+				"the two, in conditions too", tree.Describe(l), c.Field.Describe(), c.Field.Source.ShowBounds()))
 		}
 	}
 }
