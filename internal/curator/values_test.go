@@ -95,8 +95,10 @@ func TestBeyondBounds(t *testing.T) {
 	}
 	cutting := []string{"SELECT AVG(cost) FROM visits", "SELECT ward, SUM(2 * cost) FROM visits GROUP BY ward",
 		"SELECT MEDIAN(cost) FROM visits"}
-	cutting = append(cutting, "SELECT COUNT(cost) FROM visits", "SELECT SUM(LEAST(cost, 100)) FROM visits", "SELECT SUM(ABS(cost)) FROM visits",
-		"SELECT AVG(m) FROM (SELECT pid, MAX(cost) AS m FROM visits GROUP BY pid) AS t", "SELECT floor(cost / 500), COUNT(*) FROM visits GROUP BY 1")
+	cutting = append(cutting, "SELECT COUNT(cost) FROM visits", "SELECT SUM(LEAST(cost, 100)) FROM visits",
+		"SELECT SUM(ABS(cost)) FROM visits",
+		"SELECT AVG(m) FROM (SELECT pid, MAX(cost) AS m FROM visits GROUP BY pid) AS t",
+		"SELECT floor(cost / 500), COUNT(*) FROM visits GROUP BY 1")
 	others := []string{"SELECT COUNT(*) FROM visits WHERE ward = 'east'", "SELECT AVG(age) FROM patients"}
 	for _, text := range cutting {
 		if notes := says(text); len(notes) != 1 || !strings.HasPrefix(notes[0], profile.Bounds([]*policy.Column{cost})) {
@@ -117,8 +119,10 @@ func TestBeyondBounds(t *testing.T) {
 			t.Errorf("%s: with a profile: %q", text, notes)
 		}
 	}
-	constant := "2500 is beyond the bounds of cost, 0 to 2000: what is beyond them counts as the nearer of the two, in conditions too"
-	for _, text := range []string{"SELECT COUNT(*) FROM visits WHERE cost > 2500", "SELECT COUNT(*) FILTER (WHERE cost <= 2500) FROM visits",
+	constant := "2500 is beyond the bounds of cost, 0 to 2000: what is beyond them counts as the nearer of the two, " +
+		"in conditions too"
+	for _, text := range []string{"SELECT COUNT(*) FROM visits WHERE cost > 2500",
+		"SELECT COUNT(*) FILTER (WHERE cost <= 2500) FROM visits",
 		"SELECT CASE WHEN cost > 2500 THEN 'dear' ELSE 'cheap' END AS k, COUNT(*) FROM visits GROUP BY k",
 		"SELECT COUNT(*) FROM patients WHERE pid IN (SELECT pid FROM visits WHERE cost < 2500)"} {
 		if notes := w.MustAsk(text).Notes; !slices.Contains(notes, constant) {

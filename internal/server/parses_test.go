@@ -47,6 +47,7 @@ func once(t *testing.T, name string, want int64, ask func() error) {
 const (
 	plain     = "SELECT COUNT(*) FROM patients WHERE age > 40"
 	parameter = "SELECT sex, COUNT(*) FROM patients WHERE age > $1 AND zip <> $2 GROUP BY sex"
+	aged      = "SELECT COUNT(*) FROM patients WHERE age > 1" // its profile is parsed then
 	outer     = "SELECT 2 * n FROM (SELECT COUNT(*) AS n FROM patients WHERE age > $1) AS t"
 )
 
@@ -60,6 +61,9 @@ func TestParsedOnceByTheLibrary(t *testing.T) {
 	}
 	defer db.Close()
 	if err := db.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Ask(t.Context(), api.Question{Analyst: "ana", SQL: aged}); err != nil {
 		t.Fatal(err)
 	}
 	values := []api.Parameter{{Kind: "integer", Text: "30"}, {Text: "1003A"}}
@@ -124,9 +128,13 @@ func TestParsedOnceByListeners(t *testing.T) {
 			return rows.Err()
 		}
 	}
+	if err := ask(aged)(); err != nil {
+		t.Fatal(err)
+	}
 	once(t, "simple", 1, ask(plain, pgx.QueryExecModeSimpleProtocol))
-	// The first answer about visits, whose people are cut, parses the question of its profile too.
-	once(t, "visits", 2, ask("SELECT COUNT(*) FROM visits WHERE cost > 0", pgx.QueryExecModeSimpleProtocol))
+	// The first answer about visits, whose people are cut, parses the question of its profile too,
+	// and the first that reads a column with bounds that of the column's.
+	once(t, "visits", 3, ask("SELECT COUNT(*) FROM visits WHERE cost > 0", pgx.QueryExecModeSimpleProtocol))
 	once(t, "two at once", 1, ask(plain+"; SELECT COUNT(*) FROM visits", pgx.QueryExecModeSimpleProtocol))
 	once(t, "extended", 1, ask(parameter, pgx.QueryExecModeDescribeExec, 30, "1003A"))
 	once(t, "extended, outer", 1, ask(outer, pgx.QueryExecModeDescribeExec, 31))

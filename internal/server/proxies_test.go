@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite"
 
+	"github.com/discreet-dp/discreet/internal/test/ports"
 	"github.com/discreet-dp/discreet/internal/test/userstest"
 )
 
@@ -71,7 +72,7 @@ func issueFor(t *testing.T, name, dir string) []byte {
 
 // run starts a proxy with its file of deploy/proxies, in which only places are changed. Ports are
 // those that it listens on.
-func (s *stage) run(t *testing.T, file string, ports []string, program string, args ...string) {
+func (s *stage) run(t *testing.T, file string, named []string, program string, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
@@ -88,11 +89,8 @@ func (s *stage) run(t *testing.T, file string, ports []string, program string, a
 	_, wire, _ := net.SplitHostPort(s.WireAddr().String())
 	changes := append([]string{"/etc/discreet/", s.dir + "/", "127.0.0.1:5432", s.WireAddr().String(), "port=5432", "port=" + wire,
 		"127.0.0.1:8432", s.HTTPAddr().String()}, s.change...)
-	for _, port := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		s.front[port] = l.Addr().(*net.TCPAddr).Port
-		l.Close()
+	for _, port := range named {
+		s.front[port] = ports.Free(t)
 		changes = append(changes, port, fmt.Sprint(s.front[port]))
 	}
 	config := filepath.Join(s.dir, file)

@@ -7,13 +7,14 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/test/ports"
 )
 
 // Authority signs certificates of servers.
@@ -89,12 +90,7 @@ func (s *Server) Listen(t testing.TB, a *Authority, host string, until time.Time
 	}
 	s.Stop(t)
 	if s.port == 0 {
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.port, s.plain = free.Addr().(*net.TCPAddr).Port, s.settings
-		free.Close()
+		s.port, s.plain = ports.Free(t), s.settings
 	}
 	s.settings = append(slices.Clone(s.plain), append(more, "listen_addresses=127.0.0.1", "port="+s.Port())...)
 	s.Restart(t)
