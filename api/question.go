@@ -58,6 +58,9 @@ func (c *LimitChoice) String() string {
 	if c == nil {
 		return ""
 	}
+	if c.Share == "" {
+		return c.Limits
+	}
 	return c.Limits + "; " + c.Share
 }
 

@@ -23,7 +23,7 @@ func (a *request) sayBounds(ctx context.Context, out *api.Answer) {
 	var unknown []*policy.Column
 	said := false
 	for i, c := range columns {
-		t := a.c.tableOf(c)
+		t := declares(a.c.dataset, c)
 		if t == nil || i >= mostBounded {
 			continue
 		}
@@ -44,14 +44,4 @@ func (a *request) sayBounds(ctx context.Context, out *api.Answer) {
 	if said {
 		out.Notes[len(out.Notes)-1] += "; error bars leave out the bias of this limit"
 	}
-}
-
-// tableOf is the table that a column is declared in.
-func (c *Curator) tableOf(column *policy.Column) *policy.Table {
-	for _, t := range c.dataset.Tables {
-		if t.Columns[column.Name] == column {
-			return t
-		}
-	}
-	return nil
 }

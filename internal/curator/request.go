@@ -280,9 +280,9 @@ func (a *request) choose(ctx context.Context) error {
 	// What was bought with one noise for less can be as good as the other is at this price, where
 	// nobody would choose that. Who pays more is not to get it once more.
 	switch {
-	case free && len(there) > 0 && a.c.boughtForLess(ctx, a.released, a.other):
+	case free && len(there) > 0 && a.boughtForLess(ctx, a.released, a.other):
 		here = a.Purchases
-	case len(there) == 0 && !free && a.c.boughtForLess(ctx, found.Released, a.Priced):
+	case len(there) == 0 && !free && a.boughtForLess(ctx, found.Released, a.Priced):
 		there = a.other.Purchases
 	}
 	take := len(there) == 0 && !free
@@ -307,13 +307,13 @@ func (a *request) choose(ctx context.Context) error {
 }
 
 // boughtForLess reports whether an answer was made of others, all of which cost less than a price.
-func (c *Curator) boughtForLess(ctx context.Context, released []*answers.Released, p *pricing.Priced) bool {
+func (a *request) boughtForLess(ctx context.Context, released []*answers.Released, p *pricing.Priced) bool {
 	price := pricing.Cost(p.Purchases).Rho
 	for _, r := range released {
 		if r == nil || r.Derived == 0 {
 			return false
 		}
-		for record, err := range c.ledger.Records(ctx, r.Derived) {
+		for record, err := range a.c.ledger.Records(ctx, r.Derived) {
 			if err != nil || record.Cost.Rho >= price-price/1000 {
 				return false
 			}

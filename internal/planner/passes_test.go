@@ -36,7 +36,7 @@ var passes = [][]string{
 	{"holdout.go"},
 	{"statement.go"},
 	{"unlisted.go"},
-	{"spread.go"},
+	{"spread.go", "narrow.go"},
 	{"table.go"},
 	{"parameters.go"},
 }
