@@ -406,7 +406,7 @@ func TestExplainSaysWhy(t *testing.T) {
 			[]string{"exponential, on ranks", "rank error", "among those that WHERE names"}},
 		{"SELECT sum(n) FROM (SELECT COUNT(*) AS n FROM patients) AS t", []string{"the query around the answers"}},
 		{"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits", []string{"2 questions share rho equally"}},
-		{"SELECT age, COUNT(*) FROM patients GROUP BY age", []string{"all values that the column can have"}},
+		{"SELECT age, COUNT(*) FROM patients GROUP BY age", []string{"all values within its bounds, 0 to 110"}},
 	} {
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: c.sql})
 		if err != nil {

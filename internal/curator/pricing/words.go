@@ -258,6 +258,8 @@ func publicRule(k tree.Key) string {
 		return "listed by the owner"
 	case c.Field.Source.Keys == policy.PublicKeys:
 		return "listed by the owner, and among those that WHERE names"
+	case c.Field.Source.CountPublicValues() == len(k.Values) && c.Field.Source.Bounds != nil:
+		return "all values within its bounds, " + c.Field.Source.ShowBounds()
 	case c.Field.Source.CountPublicValues() == len(k.Values):
 		return "all values that the column can have"
 	}
