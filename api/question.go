@@ -58,9 +58,6 @@ func (c *LimitChoice) String() string {
 	if c == nil {
 		return ""
 	}
-	if c.Share == "" {
-		return c.Limits
-	}
 	return c.Limits + "; " + c.Share
 }
 

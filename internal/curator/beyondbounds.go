@@ -45,3 +45,13 @@ func (a *request) sayBounds(ctx context.Context, out *api.Answer) {
 		out.Notes[len(out.Notes)-1] += "; error bars leave out the bias of this limit"
 	}
 }
+
+// declares is the table that a column is declared in, or nil.
+func declares(ds *policy.Dataset, column *policy.Column) *policy.Table {
+	for _, t := range ds.Tables {
+		if t.Columns[column.Name] == column {
+			return t
+		}
+	}
+	return nil
+}

@@ -270,12 +270,7 @@ func (c *Curator) Remembered(ctx context.Context, q api.Question) (*api.Answer, 
 
 // remembered is Remembered for a question whose limits are known.
 func (c *Curator) remembered(ctx context.Context, q api.Question) (*api.Answer, bool) {
-	return c.recalled(ctx, q, answercache.Horizon{AsOf: q.AsOf, Spoken: true})
-}
-
-// recalled is remembered for answers that a question may see.
-func (c *Curator) recalled(ctx context.Context, q api.Question, see answercache.Horizon) (*api.Answer, bool) {
-	a, err := c.newRequest(ctx, q, see)
+	a, err := c.newRequest(ctx, q, answercache.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, false // why is said to whoever asks it
 	}

@@ -34,7 +34,6 @@ type limits struct {
 	rest     dp.Amount     // what is left for the question then
 	paid     bool          // the question has paid for first before, and is asked again
 	chooses  bool
-	narrowed string // what it says of an upper limit that was chosen for values
 
 	settings api.Settings // without limits that are to be chosen
 	byRows   bool
@@ -82,14 +81,9 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 	if q.Chosen != nil || !c.MayChoose(q.Settings) {
 		return &limits{question: q}, nil
 	}
-	q, narrowed := c.narrow(ctx, q)
 	l, err := c.openLimits(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if l.narrowed = narrowed; !l.chooses {
-		l.sayNarrowed()
-		return l, nil
+	if err != nil || !l.chooses {
+		return l, err
 	}
 	price, least := l.priced.Epsilon, c.dataset.Budget.MinEpsilon
 	if q.Count != nil {
@@ -214,7 +208,6 @@ func (c *Curator) choose(l *limits, price dp.Amount, count *api.Answer) error {
 		noises = append(noises, noiseOf(other))
 	}
 	l.question = chosen(l.question, p, noises, l.spread, people, l.byRows, l.byGroups)
-	l.sayNarrowed()
 	if l.question.Chosen == nil {
 		return nil
 	}
@@ -225,17 +218,6 @@ func (c *Curator) choose(l *limits, price dp.Amount, count *api.Answer) error {
 		from.profile, err = profile.Read(count)
 	}
 	return err
-}
-
-// sayNarrowed puts the upper limit of values in front of the limits that were chosen.
-func (l *limits) sayNarrowed() {
-	switch chosen := l.question.Chosen; {
-	case l.narrowed == "":
-	case chosen == nil:
-		l.question.Chosen = &api.LimitChoice{Limits: l.narrowed}
-	default:
-		chosen.Limits = l.narrowed + "; " + chosen.Limits
-	}
 }
 
 // counted is what limits were chosen from: people by what they have in the question.

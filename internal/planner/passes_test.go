@@ -36,7 +36,7 @@ var passes = [][]string{
 	{"holdout.go"},
 	{"statement.go"},
 	{"unlisted.go"},
-	{"spread.go", "narrow.go"},
+	{"spread.go"},
 	{"table.go"},
 	{"parameters.go"},
 }

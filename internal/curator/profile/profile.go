@@ -125,14 +125,6 @@ func (p *Profile) Rows() Range {
 	return p.sum(func(c Cell) (low, high float64) { return float64(c.Least), float64(c.Most) })
 }
 
-// People is about how many people there are.
-func (p *Profile) People() (out float64) {
-	for _, c := range p.Cells {
-		out += c.People
-	}
-	return out
-}
-
 // Cut is how many rows are left out where at most so many of each person count.
 func (p *Profile) Cut(most int64) Range {
 	return p.sum(func(c Cell) (low, high float64) { return float64(max(0, c.Least-most)), float64(max(0, c.Most-most)) })

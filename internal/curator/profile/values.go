@@ -124,37 +124,3 @@ func Bounds(columns []*policy.Column) string {
 	}
 	return "what is beyond its bounds counts as the nearer of the two: " + strings.Join(bounds, ", ")
 }
-
-// Narrower is the upper limit with the least error of a sum, of noise and of what it cuts, and
-// about how many people have more; empty where that is the bound. Noise is at the bound, and less
-// below it in proportion to how far the limit is from the lower bound. Rows is how many rows a
-// person has, of which all are taken to be as large as the largest, and groups in how many the sum
-// is.
-func (v *Values) Narrower(noise, rows, groups float64) (limit string, beyond float64) {
-	ends := make([]float64, len(v.Cells))
-	for i, c := range v.Cells {
-		end, err := strconv.ParseFloat(c.To, 64)
-		if err != nil {
-			return "", 0
-		}
-		ends[i] = end
-	}
-	last := len(v.Cells) - 1 // the bound
-	low, err := strconv.ParseFloat(v.Cells[0].From, 64)
-	if err != nil || ends[last] <= low {
-		return "", 0
-	}
-	least := noise
-	for i := range last - 1 {
-		cut, people := 0.0, 0.0
-		for j := i + 1; j <= last; j++ {
-			middle := (ends[j-1] + ends[j]) / 2
-			cut += max(0, v.Cells[j].People) * (middle - ends[i]) * rows / groups
-			people += max(0, v.Cells[j].People)
-		}
-		if e := math.Hypot(noise*(ends[i]-low)/(ends[last]-low), cut); e < least {
-			least, limit, beyond = e, v.Cells[i].To, people
-		}
-	}
-	return limit, beyond
-}
