@@ -71,10 +71,12 @@ const expected = (e: Explanation, values: number) => (averaged(e) ? Math.max(...
 const within = (a: { error_of_one: number; error_most: number }, values: number) => Math.min(a.error_of_one / values, a.error_most)
 const told = (e: Explanation, values: number) => averages(e).every(a => a.error_of_one / values < a.error_most)
 
-// averageColumn is the first column of an answer whose errors are not those of a count or a sum.
+// averageColumn is the column of an answer with the least error of those that have not that of a count or a sum:
+// sums that are made of an average's parts have larger ones.
 export function averageColumn(a: Answer, paid: Explanation): number {
   const plain = paid.questions.flatMap(q => q.measures.map(m => m.error)).filter(x => x !== null)
-  return a.columns.findIndex((_, i) => a.errors?.some(row => row[i] !== null && !plain.some(x => Math.abs(x! - row[i]!) <= 1e-9 * x!)))
+  const others = a.columns.map((_, i) => i).filter(i => a.errors?.some(row => row[i] !== null && !plain.some(x => Math.abs(x! - row[i]!) <= 1e-9 * x!)))
+  return others.length ? others.reduce((best, i) => (widest(a, i)! < widest(a, best)! ? i : best)) : -1
 }
 
 // widest is the largest error of a column.
@@ -88,7 +90,8 @@ export const widest = (a: Answer, column: number): number | null => {
 export function valuesIn(a: Answer, paid: Explanation, ranges: (Range | null)[]): number | null {
   const column = averageColumn(a, paid), range = ranges[column]
   const own = averaged(paid) ? widest(a, column) : null
-  return own && !(range && own > (range.high - range.low) / 4) ? Number((errorOfOne(paid) / own).toPrecision(2)) : null
+  const n = own && !(range && own > (range.high - range.low) / 4) ? Number((errorOfOne(paid) / own).toPrecision(2)) : 0
+  return n >= 1 ? n : null
 }
 export const assumed = 1000
 
