@@ -42,7 +42,7 @@ func (a *request) sayBounds(ctx context.Context, out *api.Answer) {
 		out.Notes, said = append(out.Notes, profile.Bounds(unknown)), true
 	}
 	if said {
-		out.Notes[len(out.Notes)-1] += "; error bars leave out the bias of this limit"
+		out.Notes[len(out.Notes)-1] += "; error bars leave that out"
 	}
 }
 

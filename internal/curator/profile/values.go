@@ -122,5 +122,5 @@ func Bounds(columns []*policy.Column) string {
 	for i, c := range columns {
 		bounds[i] = c.Name + " " + c.ShowBounds()
 	}
-	return "what is beyond its bounds counts as the nearer of the two: " + strings.Join(bounds, ", ")
+	return "values beyond bounds count as the bound: " + strings.Join(bounds, ", ")
 }
