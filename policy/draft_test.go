@@ -242,6 +242,24 @@ func TestDraftsLoad(t *testing.T) {
 	})
 }
 
+// A name that is no text reads as one that is, where letter case does not count.
+func TestDraftBesideUnwritableName(t *testing.T) {
+	columns := []SchemaColumn{{Name: "\xff", Type: Integer}, {Name: "\uFFFD", Type: Integer}}
+	text, err := Draft([]Schema{{Table: "t", Source: "t.csv", Columns: columns}}, DraftOptions{Unit: "row"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Parse("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range p.Datasets {
+		if d.Tables["t"].Columns["\uFFFD"] == nil {
+			t.Errorf("the column is lost:\n%s", text)
+		}
+	}
+}
+
 func checkDrafted(t *rapid.T, table *Table, s Schema) {
 	seen := map[string]bool{}
 	for _, c := range s.Columns {

@@ -301,7 +301,9 @@ func (d *draft) writeColumns(s Schema, person string) {
 		default:
 			usable = append(usable, c)
 		}
-		seen[fold(c.Name)] = true
+		if problem == "" { // a name that cannot be written stands in nobody's way
+			seen[fold(c.Name)] = true
+		}
 	}
 	if len(usable) == 0 {
 		d.line(4, "columns: {}")
