@@ -59,7 +59,7 @@ func TestHabitsWorkflows(t *testing.T) {
 		steps := text[strings.Index(text, "steps:"):]
 		for line := range strings.Lines(steps[len("steps:\n"):]) {
 			line = strings.TrimSpace(line)
-			m := regexp.MustCompile(`^- run: (\.ci/[\w-]+)(( [a-z]+)*| "\$\{GITHUB_REF_NAME#v\}")$`).FindStringSubmatch(line)
+			m := regexp.MustCompile(`^- run: (\.ci/[\w-]+)(( [a-z]+)*| "\$\{GITHUB_REF_NAME#v\}"| \$\{\{ matrix\.step \}\})$`).FindStringSubmatch(line)
 			switch {
 			case m != nil:
 				thereIs(t, file, m[1])
@@ -71,6 +71,17 @@ func TestHabitsWorkflows(t *testing.T) {
 		if !strings.Contains(steps, "- run: "+script) {
 			t.Errorf("%s does not run %s", file, script)
 		}
+	}
+	list := regexp.MustCompile(`(?s)\nlist\(\) \{\n  cat <<TEXT\n(.*?)\nTEXT\n`).FindStringSubmatch(readText(t, ".ci/night"))
+	if list == nil {
+		t.Fatal(".ci/night has no list of its steps")
+	}
+	var steps []string
+	for line := range strings.Lines(list[1]) {
+		steps = append(steps, strings.Fields(line)[0])
+	}
+	if jobs := "step: [" + strings.Join(steps, ", ") + "]"; !strings.Contains(readText(t, ".github/workflows/night.yml"), jobs) {
+		t.Errorf("the night's workflow has other jobs than .ci/night has steps: %s", jobs)
 	}
 }
 
