@@ -46,13 +46,13 @@ func TestRetiredData(t *testing.T) {
 	check(db.Warm(ctx))
 	before, err := db.datasets.dataset("hospital")
 	check(err)
-	first := before.data
+	first := weak.Make(before.data)
 	reload(db, "share: 0.5", "share: 0.4")
-	if now, _ := db.datasets.dataset("hospital"); now == before || now.data != first || len(db.datasets.retired) != 0 {
+	if now, _ := db.datasets.dataset("hospital"); now == before || weak.Make(now.data) != first || len(db.datasets.retired) != 0 {
 		t.Error("another analyst's quota opens the data anew")
 	}
 	reload(db, "[0, 110]", "[0, 120]")
-	before.data, first = nil, nil // the curator has it still
+	before.data = nil // the curator has it still
 	old := db.datasets.retired[0]
 	runtime.GC()
 	runtime.GC()
