@@ -224,6 +224,7 @@ func (panickingDispatcher) Ask(context.Context, api.Question) (*api.Answer, erro
 
 // A client that stops reading is given up after a while, and what it holds is given back.
 func TestNotReading(t *testing.T) {
+	t.Parallel()
 	p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = 50 * time.Millisecond })
 	conn, _ := p.hijack(t)
 	b := bytes.Repeat(packet('Q', "SHOW ALL\x00"), 20_000)

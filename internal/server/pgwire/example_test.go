@@ -25,7 +25,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	check(hospital.New(300, 1).Write(filepath.Join(dir, "data")))
 	path := filepath.Join(dir, "policy.yaml")
-	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1}")), 0o644))
+	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1}")+"    release: immediate\n"), 0o644))
 	db, err := discreet.Open(ctx, path)
 	check(err)
 	defer db.Close()

@@ -314,6 +314,7 @@ const largeQuery = "SELECT repeat('x', 1000000) FROM generate_series(1, 15)"
 
 // A client that is slow and goes on is served to the end.
 func TestSlowReader(t *testing.T) {
+	t.Parallel()
 	p := startTestServer(t, nil, func(s *Server) { s.writeTimeout = time.Second })
 	conn, f := p.hijack(t)
 	conn.SetDeadline(time.Now().Add(time.Minute))

@@ -125,6 +125,7 @@ func TestBadStartup(t *testing.T) {
 
 // Who says nothing, or half of it, is not waited for.
 func TestSilentStartup(t *testing.T) {
+	t.Parallel()
 	p := startTestServer(t, func(o *Options) { o.StartupDeadline = 100 * time.Millisecond })
 	start := startupPacket(version3, "user\x00ana\x00\x00")
 	for _, b := range [][]byte{nil, {0, 0}, start[:12], start,
@@ -201,6 +202,7 @@ func TestBadMessages(t *testing.T) {
 
 // Silence, and half a message and then silence: the connection is given back.
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	p := startTestServer(t, func(o *Options) { o.IdleDeadline = 200 * time.Millisecond })
 	conn, _ := p.hijack(t)
 	if got := readAll(conn); !strings.Contains(got, "57P01") {
@@ -366,7 +368,8 @@ func TestMemoryBeforeLogin(t *testing.T) {
 			all = append(all, conn)
 		}
 		for range 200 {
-			if p.Connections() == n {
+			open := p.Connections()
+			if open == n || open == 0 && c.tls != nil { // each was heard of before more was sent
 				break
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -102,6 +102,7 @@ func TestDescribesAreCounted(t *testing.T) {
 // Somebody who asks again and again what an answer looks like, and does not read it, keeps nobody
 // from having texts read meanwhile: what is sent to a client is sent without a place.
 func TestDescribesUnread(t *testing.T) {
+	t.Parallel()
 	p := startTestServer(t, nil)
 	other := p.ana(t)
 	raw, f := p.hijack(t)
