@@ -85,6 +85,7 @@ var retried = regexp.MustCompile(`number of transactions retried: (\d+)`)
 // A client that tries again by itself does so when it came too early: pgbench, with an account that
 // may ask ten times a second and that nobody waits for.
 func TestRetried(t *testing.T) {
+	t.Parallel() // it waits
 	g := hostWith(t, "{epsilon: 1, per_query: {default: 0.1}}", 100, Config{Rate: 600, Patience: -1})
 	out := report(t, "-n", "-c", "20", "-j", "1", "-t", "6", "--max-tries", "100000",
 		"-f", script(t, "SELECT count(*) FROM patients"), g.url())
@@ -97,6 +98,7 @@ func TestRetried(t *testing.T) {
 // With patience it need not try again: twenty connections that ask faster than they may are slowed
 // down, psql too.
 func TestSlowedDown(t *testing.T) {
+	t.Parallel() // it waits
 	g := hostWith(t, "{epsilon: 1, per_query: {default: 0.1}}", 100, Config{Rate: 600})
 	out := report(t, "-n", "-c", "20", "-j", "1", "-t", "6", "-f", script(t, "SELECT count(*) FROM patients"), g.url())
 	if !strings.Contains(out, "120/120") || !strings.Contains(out, "failed transactions: 0") {

@@ -39,6 +39,9 @@ func TestHostile(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the memory of a process is read from /proc")
 	}
+	if *soak == 0 {
+		t.Parallel() // it waits, and looks at no clock
+	}
 	p := startProcess(t)
 	alone, beside, after := time.Second, 2*time.Second, time.Second
 	if *soak > 0 {

@@ -64,6 +64,7 @@ var words = regexp.MustCompile(`(?i)permission|denied|relation|does not exist|di
 // TestPostgresFails: whatever happens to the data, and to PostgreSQL, analysts of neighbours see
 // the same, and none of its words; nothing is charged where there is no answer.
 func TestPostgresFails(t *testing.T) {
+	t.Parallel() // it waits
 	server := testpg.Start(t, "fsync=off")
 	one, other := neighbours(t, storekinds.Postgres(func(testing.TB) *testpg.Server { return server }))
 	step, wires := 0, []*pgconn.HijackedConn{one.wire(), other.wire()}

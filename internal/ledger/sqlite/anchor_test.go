@@ -109,7 +109,7 @@ func TestAnchorRollback(t *testing.T) {
 		{name: "nothing, every 5, closed", every: 5, more: 0, close: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "ledger.db")
+			path := filepath.Join(inMemory(t), "ledger.db")
 			o := Options{Anchorage: &ledgertest.MemoryAnchor{}, Every: c.every}
 			l := anchoredLedger(t, path, o)
 			charges(t, l, "before", 10)
@@ -156,7 +156,7 @@ func TestAnchorRollback(t *testing.T) {
 
 // The copy that was put back is used without an anchor for a while: what both released counts.
 func TestAnchorFork(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place, Every: 1}
 	l := anchoredLedger(t, path, o)
@@ -190,7 +190,7 @@ func TestAnchorFork(t *testing.T) {
 
 // A ledger that was deleted is not begun anew.
 func TestAnchorDeleted(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	o := Options{Anchorage: &ledgertest.MemoryAnchor{}, Every: 5}
 	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 7)
@@ -223,7 +223,7 @@ func TestAnchorDeleted(t *testing.T) {
 
 // A recovery that dies before it stored the anchor is not counted twice.
 func TestRecoverDies(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place, Every: 1}
 	l := anchoredLedger(t, path, o)
@@ -247,7 +247,7 @@ func TestRecoverDies(t *testing.T) {
 
 // Where the anchor cannot be stored, nothing is confirmed, and nothing more is spent until it can.
 func TestAnchorFails(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	place := &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place, Every: 1}
 	l := anchoredLedger(t, path, o)
@@ -302,7 +302,7 @@ func TestAnchorFails(t *testing.T) {
 
 // An anchor is stored when its charge is on the disk, and before its receipt is given.
 func TestAnchorOrder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	place := &ledgertest.MemoryAnchor{}
 	l := anchoredLedger(t, path, Options{Anchorage: place, Every: 3})
 	receipts, unanchored := 0, 0
@@ -346,7 +346,8 @@ func TestAnchorOrder(t *testing.T) {
 
 // Recover refuses what it cannot do, and changes nothing.
 func TestRecoverRefuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	t.Parallel() // it waits
+	path := filepath.Join(inMemory(t), "ledger.db")
 	place := &ledgertest.MemoryAnchor{}
 	for name, err := range map[string]error{
 		"no place":  ledgertest.ErrOf(Recover(path, Options{}, "test")),
@@ -371,7 +372,7 @@ func TestRecoverRefuses(t *testing.T) {
 // A copy that has a charge and lacks its answer would draw another answer, free. So answers are
 // anchored like charges.
 func TestPromise13OneAnswer(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	o := Options{Anchorage: &ledgertest.MemoryAnchor{}}
 	l := anchoredLedger(t, path, o)
 	mustCharge(t, l, ask("before", hospital(100)))
@@ -386,7 +387,7 @@ func TestPromise13OneAnswer(t *testing.T) {
 
 // Two that run from copies of one ledger cannot both release an answer.
 func TestPromise13TwoCopies(t *testing.T) {
-	path, other := filepath.Join(t.TempDir(), "ledger.db"), filepath.Join(t.TempDir(), "ledger.db")
+	path, other := filepath.Join(inMemory(t), "ledger.db"), filepath.Join(inMemory(t), "ledger.db")
 	place := filepath.Join(t.TempDir(), "anchor")
 	first := anchoredLedger(t, path, Options{Anchorage: anchor.File(place)})
 	r := mustCharge(t, first, ask("asked", hospital(100)))
@@ -411,7 +412,7 @@ func TestPromise13TwoCopies(t *testing.T) {
 // TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without
 // an anchor, and a ledger that had one is not opened, be it an older copy or not.
 func TestPromise13MountPoint(t *testing.T) {
-	path, place := filepath.Join(t.TempDir(), "ledger.db"), &ledgertest.MemoryAnchor{}
+	path, place := filepath.Join(inMemory(t), "ledger.db"), &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place}
 	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 3)
@@ -460,7 +461,7 @@ func TestPromise13MountPoint(t *testing.T) {
 // older copy or not, and is not changed. Only its owner takes that back, of the ledger that the
 // anchor knows.
 func TestPromise13NoPlace(t *testing.T) {
-	path, place := filepath.Join(t.TempDir(), "ledger.db"), &ledgertest.MemoryAnchor{}
+	path, place := filepath.Join(inMemory(t), "ledger.db"), &ledgertest.MemoryAnchor{}
 	o := Options{Anchorage: place}
 	refuse := func(when string) {
 		t.Helper()

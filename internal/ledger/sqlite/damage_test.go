@@ -51,7 +51,7 @@ var sample = sync.OnceValues(func() ([]byte, Report) {
 func judge(t testing.TB, data []byte, useOpen bool) (noticed bool) {
 	t.Helper()
 	_, want := sample()
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	noError(t, os.WriteFile(path, data, 0o600))
 	var got Report
 	var err error
@@ -197,7 +197,7 @@ func TestPromise7EditedRowsAreNoticed(t *testing.T) {
 	t.Parallel()
 	_, want := sample()
 	last := want.Records
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	check := func(name string, noticed bool, statements ...string) {
 		t.Helper()
 		tamper(t, path, statements...)
@@ -250,7 +250,7 @@ func TestPromise7EditedRowsAreNoticed(t *testing.T) {
 func rehash(t *testing.T, sequence uint64) string {
 	t.Helper()
 	data, _ := sample()
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	noError(t, os.WriteFile(path, data, 0o600))
 	l := reopen(t, path)
 	r, _, _, err := l.Read(sequence)
@@ -267,7 +267,7 @@ func TestPromise7MissingFileIsNoticed(t *testing.T) {
 	for name, leave := range map[string][]string{"lock": {".lock"}, "log": {"-wal"}} {
 		l, path := fresh(t)
 		mustCharge(t, l, ask("r", hospital(1)))
-		dir := filepath.Join(t.TempDir(), name)
+		dir := filepath.Join(inMemory(t), name)
 		noError(t, os.Mkdir(dir, 0o700))
 		for _, suffix := range leave {
 			copyFile(t, filepath.Join(dir, "ledger.db"+suffix), path+suffix)

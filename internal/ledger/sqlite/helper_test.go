@@ -26,7 +26,7 @@ var (
 
 // world is a new ledger, for those tests.
 func world(t *testing.T) ledgertest.World {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	return ledgertest.World{
 		OpenAt: func(t testing.TB, now func() time.Time) ledger.Ledger {
 			t.Helper()

@@ -61,7 +61,7 @@ var crash = sync.OnceValue(func() crashed {
 // missing. What is refused must not be changed.
 func (c crashed) read(t testing.TB, log []byte, useOpen bool) (uint64, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	for name, data := range map[string][]byte{path: c.file, path + "-wal": log} {
 		if data == nil {
 			continue
@@ -217,7 +217,7 @@ func TestPromise7MissingLogIsNoticed(t *testing.T) {
 // are for.
 func TestSQLiteForgets(t *testing.T) {
 	c := crash()
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	bad := bytes.Clone(c.log)
 	bad[c.commits[1]+frameHeader+100] ^= 1
 	for name, data := range map[string][]byte{path: c.file, path + "-wal": bad} {
@@ -240,7 +240,7 @@ func TestSQLiteForgets(t *testing.T) {
 func TestDriverLeavesTheLog(t *testing.T) {
 	c := crash()
 	for _, leaves := range []bool{true, false} {
-		path := filepath.Join(t.TempDir(), "ledger.db")
+		path := filepath.Join(inMemory(t), "ledger.db")
 		for name, data := range map[string][]byte{path: c.file, path + "-wal": c.log} {
 			noError(t, os.WriteFile(name, data, 0o600))
 		}

@@ -108,7 +108,7 @@ func TestPromise14Durable(t *testing.T) {
 	for i := range 10 {
 		mustNote(t, l, "s", fmt.Sprint(i))
 		want = strings.TrimSpace(want + " " + fmt.Sprint(i))
-		copied := t.TempDir() + "/copy.db"
+		copied := inMemory(t) + "/copy.db"
 		copyFile(t, copied, path)
 		copyFile(t, copied+"-wal", path+"-wal")
 		c := reopen(t, copied)
@@ -126,7 +126,7 @@ func TestPromise14Durable(t *testing.T) {
 // from before it are over, and a charge from before it gets no answer: both may have been told
 // already.
 func TestPromise14Recovered(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	o := Options{Anchorage: &ledgertest.MemoryAnchor{}}
 	l := anchoredLedger(t, path, o)
 	round := mustCharge(t, l, ask("round 1", hospital(100)))
@@ -171,7 +171,7 @@ func TestPromise14Recovered(t *testing.T) {
 // Where the anchor cannot be stored a note is not confirmed, is not told of, and no other is
 // written.
 func TestPromise14AnchorFails(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
+	path := filepath.Join(inMemory(t), "ledger.db")
 	place := &ledgertest.MemoryAnchor{}
 	l := anchoredLedger(t, path, Options{Anchorage: place})
 	mustNote(t, l, "s", "a")
@@ -198,7 +198,7 @@ func TestPromise14AnchorFails(t *testing.T) {
 // Notes count like other records: an anchor is stored before the every-th of them is confirmed.
 func TestPromise14Anchored(t *testing.T) {
 	place := &ledgertest.MemoryAnchor{}
-	l := anchoredLedger(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: place, Every: 3})
+	l := anchoredLedger(t, filepath.Join(inMemory(t), "ledger.db"), Options{Anchorage: place, Every: 3})
 	began := place.Anchor.Sequence
 	for i := range uint64(10) {
 		mustNote(t, l, "s", fmt.Sprint(i))

@@ -21,7 +21,7 @@ func TestPromise1ChargedBeforeRelease(t *testing.T) {
 		if i%2 == 0 {
 			mustKeep(t, l, r.Sequence, fmt.Sprint("key", i), strings.Repeat("answer", 1000*i+1))
 		}
-		copied := filepath.Join(t.TempDir(), "copy.db")
+		copied := filepath.Join(inMemory(t), "copy.db")
 		copyFile(t, copied, path)
 		var corrupt *ledger.CorruptError
 		if _, err := Verify(copied); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "without its log") {
@@ -77,7 +77,7 @@ func TestPromise5OneOrderAppendOnly(t *testing.T) {
 func TestPathsWithOddCharacters(t *testing.T) {
 	for _, name := range []string{"with space", "a?mode=memory", "b#c", "100%", "%41", "ü", "a&b=c;d", "'", "\"", ":memory:", "-",
 		"file:x", "back\\slash"} {
-		path := filepath.Join(t.TempDir(), name)
+		path := filepath.Join(inMemory(t), name)
 		l := reopen(t, path)
 		mustCharge(t, l, ask("r", hospital(1)))
 		mustClose(t, l)
@@ -94,7 +94,7 @@ func TestPathsWithOddCharacters(t *testing.T) {
 	if _, err := Open(filepath.Join(t.TempDir(), "missing", "ledger.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing folder: %v", err)
 	}
-	if _, err := Verify(filepath.Join(t.TempDir(), "ledger.db")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Verify(filepath.Join(inMemory(t), "ledger.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing ledger: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 // A reader has every record, twice if need be, and what follows from them is what Verify says.
 func TestRead(t *testing.T) {
+	t.Parallel() // it waits
 	l, path := fresh(t)
 	key := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", 32)))
 	for i := range 300 {
