@@ -431,7 +431,6 @@ func (d undelayedDispatcher) Ask(ctx context.Context, q api.Question) (*api.Answ
 // TestWaysWaitForTheTick: an answer leaves on the tick, whichever way it takes; and the test would
 // notice one that does not.
 func TestWaysWaitForTheTick(t *testing.T) {
-	t.Parallel()
 	const tick = 150 * time.Millisecond
 	p := startServing(t, newTestServer(t, hospital.Dataset("ticking", "c", budget)+"    release: {tick: 150ms}\n"), nil)
 	var number atomic.Int64
@@ -475,14 +474,13 @@ func TestWaysWaitForTheTick(t *testing.T) {
 	p.Server.mu.Lock()
 	p.Server.questions = undelayedDispatcher{p.dispatcher}
 	p.Server.mu.Unlock()
-	t.Run("planted", func(t *testing.T) {
-		for i, w := range fetchWays {
-			t.Run(w.name, func(t *testing.T) {
-				t.Parallel()
-				if took := waited(t, []string{"ana", "ben"}[i%2], w, 3); took >= tick*9/10 {
-					t.Errorf("nothing was noticed of answers that leave at once, which took %v", took)
-				}
-			})
+	for _, w := range fetchWays {
+		took := tick
+		for try := 0; try < 3 && took >= tick*9/10; try++ {
+			took = min(took, waited(t, "ana", w, 1))
 		}
-	})
+		if took >= tick*9/10 {
+			t.Errorf("%s: nothing was noticed of answers that leave at once, which took %v", w.name, took)
+		}
+	}
 }
