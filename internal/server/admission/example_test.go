@@ -21,8 +21,8 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "policy.yaml")
 	if err := errors.Join(hospital.New(500, 1).Write(filepath.Join(dir, "data")),
-		os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")),
-			0o600)); err != nil {
+		os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")+
+			"    release: immediate\n"), 0o600)); err != nil {
 		panic(err)
 	}
 	ctx := context.Background()

@@ -53,6 +53,7 @@ func basic(name, password string) string {
 
 // TestWhoComesIn: passwords, tokens, and everything that is neither.
 func TestWhoComesIn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := context.Background()
 	past, _, err := w.users.NewToken(ctx, "ana", "short", time.Now().Add(time.Hour))

@@ -41,7 +41,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	policy := filepath.Join(dir, "hospital.yaml")
-	if err := os.WriteFile(policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1}")), 0o600); err != nil {
+	text := "datasets:\n" + hospital.Dataset("hospital", "data", "{epsilon: 1}") + "    release: immediate\n"
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		return err
 	}
 	db, err := discreet.Open(ctx, policy)

@@ -18,6 +18,7 @@ const learned = "{epsilon: 20, per_query: {default: 0.1, max: 10}}"
 
 // TestModels: a model is priced, trained, found again, used and listed, by those who may.
 func TestModels(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	furnish(t, dir, hospital.New(people, 1), policyText(learned))
 	w := newWorldIn(t, dir)
@@ -228,6 +229,7 @@ var hostile = [][2]string{
 // TestModelNeighbours: on two databases that differ in one person everything but weights is the
 // same, to the last byte.
 func TestModelNeighbours(t *testing.T) {
+	t.Parallel()
 	with := hospital.New(people, 1)
 	a, b := newWorldOf(t, with, learned), newWorldOf(t, with.Without(hospital.Target), learned)
 	noisy := regexp.MustCompile(`"weights":\[\[.*?\]\]|"evaluation":\{[^}]*\}|"hash":"[0-9a-f]{64}"|"time":"[^"]*"|"id":"[^"]*"`)

@@ -41,6 +41,7 @@ func blur(text string) string {
 // TestNeighbours: on two databases that differ in one person everything but the noisy values is the
 // same, to the last byte: codes, headers, problems, prices, budgets, receipts and metrics.
 func TestNeighbours(t *testing.T) {
+	t.Parallel()
 	with := hospital.New(people, 1)
 	a, b := newWorldOf(t, with, "{epsilon: 2}"), newWorldOf(t, with.Without(hospital.Target), "{epsilon: 2}")
 	codes := map[int]int{}

@@ -143,6 +143,7 @@ func TestOpenID(t *testing.T) {
 
 // TestOpenIDMisbehaves: what a provider, or somebody in its place, may not say is not believed.
 func TestOpenIDMisbehaves(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	must(t, err)

@@ -253,6 +253,7 @@ func TestIncident(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
 	}
+	t.Parallel() // it waits
 	w := slow(t)
 	if got := w.want(w.call("POST", "/v1/query", "ana", long(1)), 504); !strings.Contains(got.body, "the server's time limit") ||
 		!strings.Contains(got.body, "no new answers until its owner has released it") {

@@ -231,6 +231,7 @@ func outline(t *testing.T, text string) string {
 // TestFree: what is asked only where it is free is answered when it was paid for, with the bytes
 // that paying for it gave, and else priced, with the bytes of an explanation; nothing is charged.
 func TestFree(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const plain = `{"dataset":"hospital","sql":"SELECT sex, COUNT(*) FROM patients GROUP BY sex"}`
 	const around = `{"dataset":"hospital","sql":"SELECT SUM(n) FROM (SELECT diagnosis, COUNT(*) AS n FROM patients GROUP BY diagnosis) AS t"}`
@@ -326,6 +327,7 @@ func TestParts(t *testing.T) {
 // TestManyAtOnce: users of all kinds at the same time, some of whom hang up. Everything is
 // documented, nothing is unexpected, and the ledger is whole.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var all sync.WaitGroup
 	var mu sync.Mutex

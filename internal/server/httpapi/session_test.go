@@ -83,6 +83,7 @@ func number(r reply, names ...string) string {
 
 // TestParameters: values go in beside the text, whatever they hold.
 func TestParameters(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ask := func(sql, parameters string) reply {
 		return w.call("POST", "/v1/query", "ana", `{"sql":"`+sql+`","parameters":`+parameters+`,"epsilon":0.25}`)
@@ -149,6 +150,7 @@ func submission(wrong int, more string) string {
 // TestHoldouts: predictions are scored, the score of an honest one is confirmed and that of an
 // overfitted one is corrected, the board has both, and all of it is there after a restart.
 func TestHoldouts(t *testing.T) {
+	t.Parallel()
 	dir := judged(t, "{epsilon: 100}")
 	w := newWorldIn(t, dir)
 	all := w.want(w.call("GET", "/v1/datasets/hospital/holdouts", "ana", ""), 200)

@@ -201,6 +201,7 @@ func TestCookieOverTLS(t *testing.T) {
 // TestVisitEnds: with its clocks, with the password and with the user, here and at another server
 // on the same users.
 func TestVisitEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := context.Background()
 	other := httptest.NewServer(New(Options{Dispatcher: w.options.Dispatcher, Users: w.users, Ends: users.Ends{Idle: time.Nanosecond}}))

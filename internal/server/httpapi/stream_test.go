@@ -24,6 +24,7 @@ func streaming(t testing.TB, h *hospital.Hospital, budget, more string) string {
 // TestStreams: a session on a stream is opened free, answers with counts that are free where they
 // could be predicted, and goes on after a restart.
 func TestStreams(t *testing.T) {
+	t.Parallel()
 	dir := streaming(t, hospital.New(people, 1), "{epsilon: 100}", "")
 	w := newWorldIn(t, dir)
 	all := w.want(w.call("GET", "/v1/datasets/hospital/streams", "ana", ""), 200)
@@ -187,6 +188,7 @@ func TestStreamRevoked(t *testing.T) {
 // TestStreamWithoutBudget: what an analyst or a dataset cannot pay for is a 402, what the stream
 // may not spend is refused or unchecked, and nothing is spent by either.
 func TestStreamWithoutBudget(t *testing.T) {
+	t.Parallel()
 	w := newWorldIn(t, streaming(t, hospital.New(people, 1), "{epsilon: 1, per_query: {default: 0.1, max: 1}}", ", budget: 1"))
 	w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","epsilon":1}`), 200)
 	at := "/v1/sessions/" + w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"stream"}`), 201).get("id").(string)
@@ -217,6 +219,7 @@ func TestStreamWithoutBudget(t *testing.T) {
 // TestStreamNeighbours: on databases that differ in one person, refusals, prices and shapes are the
 // same to the last byte; only noisy values and what follows from them differ.
 func TestStreamNeighbours(t *testing.T) {
+	t.Parallel()
 	with := hospital.New(people, 1)
 	budget := "{epsilon: 4, per_query: {default: 0.1, max: 1}}"
 	a, b := newWorldIn(t, streaming(t, with, budget, "")), newWorldIn(t, streaming(t, with.Without(hospital.Target), budget, ""))

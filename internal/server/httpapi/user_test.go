@@ -11,6 +11,7 @@ import (
 
 // TestPeople: an owner lets analysts in, keeps them out, and makes tokens for them.
 func TestPeople(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	made := w.want(w.call("POST", "/v1/users", "olga", `{"name":"dora"}`), 201)
 	comesIn := func(name, password string) int {
