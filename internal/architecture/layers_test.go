@@ -11,7 +11,7 @@ import (
 var layers = []struct{ name, packages string }{
 	{"dp", "dp/... internal/privacyloss internal/numeric internal/sealed internal/entropy internal/detrand"},
 	{"contracts", "api policy ledger store internal/address internal/username internal/textfile internal/lru internal/underway " +
-		"internal/ownerkey internal/releaseclock internal/policywords internal/problem internal/render " +
+		"internal/ownerkey internal/pgtext internal/releaseclock internal/policywords internal/problem internal/render " +
 		"internal/version internal/mechanism/learn/model internal/mechanism/learn/vector"},
 	{"mechanism", "internal/mechanism/..."},
 	{"planner", "internal/planner/..."},
@@ -88,7 +88,7 @@ var narrow = map[string]string{
 	"internal/engine/contribution":  "",
 	"internal/engine/trino": "internal/engine internal/engine/publictime internal/engine/sqlengine internal/planner/posix " +
 		"internal/planner/tree internal/releaseclock internal/source/catalogue internal/source/trinotables internal/sqlgen policy store",
-	"internal/engine/postquery": "api internal/planner/posix internal/planner/syntax",
+	"internal/engine/postquery": "api internal/pgtext internal/planner/posix internal/planner/syntax",
 	// What is copied from elsewhere, or looked at there: nothing that an analyst wrote comes here.
 	"internal/source/catalogue":   "",
 	"internal/source/pgdial":      "internal/address",

@@ -144,7 +144,7 @@ func (d Descriptions) CheckOuter(ctx context.Context, st *planner.Statement) (*O
 }
 
 // barName names the column of an answer's error bars in a query over it.
-func barName(column string) string { return "released_ error of " + column }
+func barName(column string) string { return postquery.Hidden + "error of " + column }
 
 // describe describes the columns of a query over answers. One that is a copy of an answer's has all
 // that is known of that one, and its error bars.

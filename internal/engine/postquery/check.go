@@ -40,7 +40,7 @@ func (p *output) refuse(pos int32, instead, format string, args ...any) {
 
 // output is what is printed so far, or what is refused, with what it costs DuckDB.
 type output struct {
-	out     strings.Builder
+	out     *strings.Builder
 	refused *api.Refusal
 	depth   int
 	cost    int
@@ -50,12 +50,12 @@ type output struct {
 // newPrinter returns what prints a statement. The printers below share its output, and each has
 // what it counts.
 func newPrinter() *statementPrinter {
-	out := &output{weight: 1}
+	out := &output{out: &strings.Builder{}, weight: 1}
 	functions := &functionPrinter{output: out}
 	exprs := &exprPrinter{output: out, functions: functions}
 	functions.exprs = exprs
 	exprs.operators = &operatorPrinter{output: out, exprs: exprs, functions: functions}
-	in := &scope{output: out, released: map[string]string{}, widths: map[string]int{}}
+	in := &scope{output: out, released: map[string]string{}, tables: map[string][]outputColumn{}}
 	from := &fromPrinter{output: out, scope: in, exprs: exprs}
 	p := &statementPrinter{output: out, scope: in, from: from, exprs: exprs}
 	exprs.statements, from.statements = p, p
@@ -73,7 +73,10 @@ func (p *scope) release(name string, columns []string) {
 		p.refuse(-1, "give them names that differ in more than letter case", "the results %q and %q have the same name", other, name)
 		return
 	}
-	p.released[fold(name)], p.widths[fold(name)] = name, len(columns)
+	p.released[fold(name)] = name
+	for _, c := range columns {
+		p.tables[fold(name)] = append(p.tables[fold(name)], outputColumn{name: c})
+	}
 	seen := map[string]bool{}
 	for _, c := range columns {
 		p.checkName(c, -1)
@@ -124,8 +127,7 @@ func (p *output) enter(pos int32) bool {
 		p.refuse(pos, "name parts of it in WITH", "this is nested more than %d levels deep", maxDepth)
 	}
 	if p.cost > maxCost {
-		p.refuse(pos, "ask for less in one statement",
-			"the statement is too large, counting repetitions (NULLIF, CASE and split_part repeat their arguments)")
+		p.refuseLarge(pos)
 	}
 	return p.refused == nil
 }
@@ -138,6 +140,34 @@ func (p *output) withCopies(n int, print func()) {
 	p.weight = min(before*n, maxCost+1)
 	print()
 	p.weight = before
+}
+
+// capture prints something elsewhere, and returns it.
+func (p *output) capture(print func()) string {
+	before := p.out
+	p.out = &strings.Builder{}
+	print()
+	s := p.out.String()
+	p.out = before
+	return s
+}
+
+// captureCosting also returns what it costs, for what is printed more than once.
+func (p *output) captureCosting(print func()) (text string, cost int) {
+	before := p.cost
+	return p.capture(print), p.cost - before
+}
+
+// repeat counts something that was printed and is written n more times.
+func (p *output) repeat(cost, n int) {
+	if p.cost += cost * n; p.cost > maxCost {
+		p.refuseLarge(-1)
+	}
+}
+
+func (p *output) refuseLarge(pos int32) {
+	p.refuse(pos, "ask for less in one statement", "the statement is too large, counting repetitions (NULLIF, CASE, split_part, JSON "+
+		"and arrays repeat their arguments)")
 }
 
 func printList[T any](p *output, all []T, print func(T)) {
@@ -161,6 +191,7 @@ const (
 	MaxBytes      = 16 << 20 // of a result, as text
 	MaxColumns    = 100      // of a result and of every SELECT inside
 	MaxText       = 1000     // characters of a text that is made or written
+	MaxMade       = 32 << 20 // bytes of JSON and arrays that are made, with what they are made of
 	MaxRunning    = 4        // calls at a time; others wait
 	MaxOwnRunning = 2        // calls of WithOwnTurns at a time, beside those
 	Time          = 10 * time.Second
@@ -169,14 +200,16 @@ const (
 
 // What a statement may be. The tree is walked by recursion, by us and by DuckDB.
 const (
-	maxDepth    = 150    // nodes inside each other; DuckDB has a limit of 1000 for what we print of them
-	maxCost     = 20_000 // nodes, counted as often as DuckDB copies them
-	maxGrowing  = 32     // calls that make texts longer; each can hold a few MB for the rows in work
-	maxSources  = 40     // tables, subqueries and functions in FROM; DuckDB cannot be stopped while it orders joins
-	maxMatched  = 2_000  // columns of NATURAL JOIN and USING, for each table on their left; nor while it looks for these
-	maxEqual    = 40     // conditions that compare two columns; nor while it makes more of these
-	maxSets     = 64     // grouping sets of one GROUP BY
-	maxArgs     = 32     // of one function
-	maxPadding  = 4      // characters of a replacement
-	maxDecimals = 30     // digits after the point of a released decimal
+	maxDepth    = 150     // nodes inside each other; DuckDB has a limit of 1000 for what we print of them
+	maxCost     = 20_000  // nodes, counted as often as DuckDB copies them
+	maxGrowing  = 32      // calls that make texts longer; each can hold a few MB for the rows in work
+	maxSources  = 40      // tables, subqueries and functions in FROM; DuckDB cannot be stopped while it orders joins
+	maxMatched  = 2_000   // columns of NATURAL JOIN and USING, for each table on their left; nor while it looks for these
+	maxEqual    = 40      // conditions that compare two columns; nor while it makes more of these
+	maxSets     = 64      // grouping sets of one GROUP BY
+	maxArgs     = 32      // of one function
+	maxMembers  = 100     // arguments of a function that makes JSON
+	maxElements = 100_000 // of an array, and of JSON that an aggregate makes
+	maxPadding  = 4       // characters of a replacement
+	maxDecimals = 30      // digits after the point of a released decimal
 )

@@ -145,7 +145,7 @@ func FuzzCheck(f *testing.F) {
 		if err == nil {
 			columns, _ := rows.Columns()
 			out.Columns = make([]Column, len(columns))
-			out.read(ctx, rows)
+			out.read(ctx, in, rows)
 			rows.Close()
 		}
 		if strings.Contains(show(out), "very secret") && !strings.Contains(text, "very secret") {

@@ -19,24 +19,24 @@ type exprPrinter struct {
 	statements *statementPrinter // for subqueries
 }
 
-// expr prints an expression. What it has no case for is refused.
-func (p *exprPrinter) expr(n *pg.Node) {
+// value prints an expression, and says what it is. What it has no case for is refused.
+func (p *exprPrinter) value(n *pg.Node) class {
 	defer p.leave()
 	if !p.enter(-1) {
-		return
+		return ordinary
 	}
 	switch n := n.GetNode().(type) {
 	case *pg.Node_AConst:
 		p.constant(n.AConst)
 	case *pg.Node_ColumnRef:
-		p.column(n.ColumnRef)
+		return p.column(n.ColumnRef)
 	case *pg.Node_AExpr:
-		p.operators.operation(n.AExpr)
+		return p.operators.operation(n.AExpr)
 	case *pg.Node_BoolExpr:
 		p.logic(n.BoolExpr)
 	case *pg.Node_NullTest:
 		p.write("(")
-		p.expr(n.NullTest.Arg)
+		p.test(n.NullTest.Arg)
 		if n.NullTest.Nulltesttype == pg.NullTestType_IS_NOT_NULL {
 			p.write(" IS NOT NULL)")
 		} else {
@@ -45,9 +45,9 @@ func (p *exprPrinter) expr(n *pg.Node) {
 	case *pg.Node_BooleanTest:
 		p.truthTest(n.BooleanTest)
 	case *pg.Node_CaseExpr:
-		p.caseExpr(n.CaseExpr)
+		return p.caseExpr(n.CaseExpr)
 	case *pg.Node_CoalesceExpr:
-		p.arguments("coalesce", n.CoalesceExpr.Args, n.CoalesceExpr.Location)
+		return p.coalesce(n.CoalesceExpr)
 	case *pg.Node_MinMaxExpr:
 		if n.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
 			p.arguments("least", n.MinMaxExpr.Args, n.MinMaxExpr.Location)
@@ -55,30 +55,30 @@ func (p *exprPrinter) expr(n *pg.Node) {
 			p.arguments("greatest", n.MinMaxExpr.Args, n.MinMaxExpr.Location)
 		}
 	case *pg.Node_TypeCast:
-		p.cast(n.TypeCast)
+		return p.cast(n.TypeCast)
 	case *pg.Node_FuncCall:
-		p.functions.call(n.FuncCall)
+		return p.functions.call(n.FuncCall)
 	case *pg.Node_GroupingFunc:
 		p.arguments("grouping", n.GroupingFunc.Args, n.GroupingFunc.Location)
 	case *pg.Node_SubLink:
-		p.subquery(n.SubLink)
+		return p.subquery(n.SubLink)
 	case *pg.Node_RowExpr:
-		p.refuse(n.RowExpr.Location, "compare it, as in (a, b) = (c, d) or (a, b) IN (...), or write its values one by one",
-			"a row cannot be used as a value")
+		return p.writtenRow(n.RowExpr)
 	case *pg.Node_SqlvalueFunction:
 		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
 			"the clock and the session are not available, so that an answer stays the same")
 	case *pg.Node_ParamRef:
 		p.refuse(n.ParamRef.Location, "write the value itself", "parameters cannot be used here")
 	case *pg.Node_AArrayExpr:
-		p.refuse(n.AArrayExpr.Location, "use arrays in = ANY(ARRAY[...]) and unnest(ARRAY[...])", "an array cannot be used here")
+		return p.keepList(p.captureCosting(func() { p.array(n.AArrayExpr) }))
 	case *pg.Node_AIndirection:
-		p.refuse(-1, "use columns", "there are no arrays or fields to look into")
+		return p.element(n.AIndirection)
 	case *pg.Node_CollateClause:
 		p.collate(n.CollateClause)
 	default:
 		p.refuse(-1, "write it with operators, CASE and functions", "an expression of this form is not available over released results")
 	}
+	return ordinary
 }
 
 // constant prints a constant anew, so that nothing of the text is left in it.
@@ -157,11 +157,19 @@ var sessionWords = []string{
 	"current_user", "localtime", "localtimestamp", "session_user", "user",
 }
 
-func (p *exprPrinter) column(c *pg.ColumnRef) {
+func (p *exprPrinter) column(c *pg.ColumnRef) class {
+	found, row := p.statements.scope.resolve(c)
+	if row != nil && row.single {
+		p.write(p.tableName(row.alias, c.Location), ".", p.quotedName(row.columns[0].name, c.Location))
+		return ordinary
+	}
+	if row != nil {
+		return p.tableRow(row, c.Location)
+	}
 	for _, f := range c.Fields {
 		if f.GetAStar() != nil {
 			p.refuse(c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot be used here")
-			return
+			return ordinary
 		}
 	}
 	switch len(c.Fields) {
@@ -170,7 +178,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) {
 		if slices.Contains(sessionWords, fold(name)) {
 			p.refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session",
 				name)
-			return
+			return ordinary
 		}
 		p.write(p.quotedName(name, c.Location))
 	case 2:
@@ -178,6 +186,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) {
 	default:
 		p.refuse(c.Location, "write column or table.column", "released results have no schema")
 	}
+	return found.is
 }
 
 func (p *exprPrinter) logic(b *pg.BoolExpr) {
@@ -212,24 +221,43 @@ func (p *exprPrinter) truthTest(b *pg.BooleanTest) {
 	p.write(word, ")")
 }
 
-func (p *exprPrinter) caseExpr(c *pg.CaseExpr) {
+func (p *exprPrinter) caseExpr(c *pg.CaseExpr) class {
+	var results []part
+	for _, n := range c.Args {
+		results = append(results, p.part(n.GetCaseWhen().GetResult()))
+	}
+	if c.Defresult != nil {
+		results = append(results, p.part(c.Defresult))
+	}
+	is := p.unify(results, "CASE")
 	p.write("(CASE")
 	if c.Arg != nil {
 		p.write(" ")
 		p.withCopies(max(1, len(c.Args)), func() { p.expr(c.Arg) })
 	}
-	for _, n := range c.Args {
-		w := n.GetCaseWhen()
+	for i, n := range c.Args {
 		p.write(" WHEN ")
-		p.expr(w.GetExpr())
-		p.write(" THEN ")
-		p.expr(w.GetResult())
+		p.expr(n.GetCaseWhen().GetExpr())
+		p.write(" THEN ", results[i].text)
 	}
 	if c.Defresult != nil {
-		p.write(" ELSE ")
-		p.expr(c.Defresult)
+		p.write(" ELSE ", results[len(results)-1].text)
 	}
 	p.write(" END)")
+	return is
+}
+
+func (p *exprPrinter) coalesce(c *pg.CoalesceExpr) class {
+	if len(c.Args) > maxArgs {
+		p.arguments("coalesce", c.Args, c.Location) // which refuses it
+		return ordinary
+	}
+	all := p.parts(c.Args)
+	is := p.unify(all, "COALESCE")
+	p.write("coalesce(")
+	printList(p.output, all, func(a part) { p.write(a.text) })
+	p.write(")")
+	return is
 }
 
 // arguments prints a call of something that is known.
@@ -269,13 +297,24 @@ func (p *exprPrinter) array(a *pg.A_ArrayExpr) {
 	p.write("]")
 }
 
-func (p *exprPrinter) subquery(s *pg.SubLink) {
+func (p *exprPrinter) subquery(s *pg.SubLink) class {
 	query := s.Subselect.GetSelectStmt()
 	switch s.SubLinkType {
 	case pg.SubLinkType_EXISTS_SUBLINK:
 		p.write("EXISTS (")
+		p.statements.selectStmt(query, false)
+		p.write(")")
+		return ordinary
 	case pg.SubLinkType_EXPR_SUBLINK:
 		p.write("(")
+		columns := p.statements.selectStmt(query, false)
+		p.write(")")
+		if len(columns) == 0 {
+			return ordinary
+		}
+		return columns[0].is
+	case pg.SubLinkType_ARRAY_SUBLINK:
+		return p.arraySubquery(query, s.Location)
 	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
 		p.write("(")
 		p.side(s.Testexpr)
@@ -288,14 +327,12 @@ func (p *exprPrinter) subquery(s *pg.SubLink) {
 		} else {
 			p.write(word, "ANY (")
 		}
-		p.statements.selectStmt(query, false)
+		p.scalars(p.statements.selectStmt(query, false), "IN, ANY and ALL")
 		p.write("))")
-		return
-	default:
-		p.refuse(s.Location, "use EXISTS, IN, ANY, ALL or a single value", "a subquery of this form is not available")
+		return ordinary
 	}
-	p.statements.selectStmt(query, false)
-	p.write(")")
+	p.refuse(s.Location, "use EXISTS, IN, ANY, ALL, ARRAY or a single value", "a subquery of this form is not available")
+	return ordinary
 }
 
 // castTypes are what can be cast to, by PostgreSQL's name.
@@ -334,28 +371,44 @@ var typeNames = map[string]string{
 	"decimal": "numeric", "text": "text", "varchar": "varchar", "date": "date", "timestamp": "timestamp",
 }
 
-func (p *exprPrinter) cast(c *pg.TypeCast) {
+func (p *exprPrinter) cast(c *pg.TypeCast) class {
 	t := c.TypeName
 	names := t.GetNames()
 	if len(names) == 2 && stringOf(names[0]) == "pg_catalog" {
 		names = names[1:]
 	}
-	name, to, ok := "", "", false
-	if len(names) == 1 {
+	name := ""
+	if len(names) == 1 && !t.Setof && !t.PctType {
 		name = stringOf(names[0])
-		to, ok = castTypes[name]
 	}
-	if !ok || t.Setof || t.PctType || len(t.ArrayBounds) > 0 {
-		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp or interval",
-			"nothing can be cast to this type")
-		return
+	if len(t.ArrayBounds) == 0 && (name == "json" || name == "jsonb") {
+		return p.castToJSON(c.Arg, name)
+	}
+	to, ok := castTypes[name]
+	if !ok || len(t.ArrayBounds) > 1 {
+		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp, interval, "+
+			"json, jsonb or an array of these", "nothing can be cast to this type")
+		return ordinary
 	}
 	if len(t.Typmods) > 0 {
 		to = p.digits(name, t)
 	}
+	if len(t.ArrayBounds) == 1 {
+		return p.castToArray(c.Arg, to)
+	}
+	arg := p.part(c.Arg)
+	if arg.is == longText && to == "VARCHAR" {
+		p.write(arg.text)
+		return longText
+	}
+	if to == "VARCHAR" && (arg.is == jsonOf || arg.is == jsonbOf || arg.is == arrayOf) {
+		p.long(arg)
+		return longText
+	}
 	p.write("CAST(")
-	p.expr(c.Arg)
+	p.scalar(arg.text, arg.is)
 	p.write(" AS ", to, ")")
+	return ordinary
 }
 
 // digits prints numeric(p, s). Other types have no size: DuckDB would ignore it, and PostgreSQL

@@ -19,10 +19,11 @@ type fromPrinter struct {
 	matched    int // columns that NATURAL and USING compare, for each table on the left
 }
 
-func (p *fromPrinter) fromItem(n *pg.Node) {
+// fromItem prints something of FROM, and returns the columns that * has of it.
+func (p *fromPrinter) fromItem(n *pg.Node) []outputColumn {
 	defer p.leave()
 	if !p.enter(-1) {
-		return
+		return nil
 	}
 	if n.GetJoinExpr() == nil {
 		p.sources++
@@ -30,35 +31,45 @@ func (p *fromPrinter) fromItem(n *pg.Node) {
 	if p.sources > maxSources {
 		p.refuse(n.GetRangeVar().GetLocation(), "read fewer tables in one statement",
 			"the statement reads more than %d tables and subqueries", maxSources)
-		return
+		return nil
 	}
 	switch n := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		p.rangeVar(n.RangeVar)
+		return p.rangeVar(n.RangeVar)
 	case *pg.Node_RangeSubselect:
 		s := n.RangeSubselect
 		if s.Lateral {
 			p.write("LATERAL ")
 		}
 		p.write("(")
-		width := p.statements.selectStmt(s.Subquery.GetSelectStmt(), false)
+		columns := p.statements.selectStmt(s.Subquery.GetSelectStmt(), false)
 		p.write(")")
 		p.alias(s.Alias, "unnamed_subquery")
-		p.scope.add(s.Alias.GetAliasname(), width)
+		return p.scope.add(s.Alias.GetAliasname(), rename(columns, s.Alias.GetColnames()))
 	case *pg.Node_RangeFunction:
-		p.rangeFunction(n.RangeFunction)
+		return p.rangeFunction(n.RangeFunction)
 	case *pg.Node_JoinExpr:
-		p.join(n.JoinExpr)
+		return p.join(n.JoinExpr)
 	default:
 		p.refuse(-1, "read released results, subqueries, generate_series or unnest", "FROM has something that is not a released result")
 	}
+	return nil
+}
+
+// rename gives the first columns other names.
+func rename(columns []outputColumn, names []*pg.Node) []outputColumn {
+	out := slices.Clone(columns)
+	for i := range min(len(out), len(names)) {
+		out[i].name = stringOf(names[i])
+	}
+	return out
 }
 
 // rangeVar prints a table: a released one or a WITH query in sight, and nothing else.
-func (p *fromPrinter) rangeVar(v *pg.RangeVar) {
+func (p *fromPrinter) rangeVar(v *pg.RangeVar) []outputColumn {
 	if v.Catalogname != "" || v.Schemaname != "" {
 		p.refuse(v.Location, "write only the table's name", "released results have no schema")
-		return
+		return nil
 	}
 	if p.scope.released[fold(v.Relname)] != v.Relname && !slices.Contains(p.scope.ctes, v.Relname) {
 		known := append(slices.Sorted(maps.Values(p.scope.released)), p.scope.ctes...)
@@ -67,7 +78,7 @@ func (p *fromPrinter) rangeVar(v *pg.RangeVar) {
 			instead = "there is " + strings.Join(known[:min(len(known), 20)], ", ")
 		}
 		p.refuse(v.Location, instead, "%q is not a released result", v.Relname)
-		return
+		return nil
 	}
 	p.write(p.quotedName(v.Relname, v.Location))
 	p.alias(v.Alias, v.Relname)
@@ -75,7 +86,7 @@ func (p *fromPrinter) rangeVar(v *pg.RangeVar) {
 	if v.Alias != nil {
 		name = v.Alias.Aliasname
 	}
-	p.scope.add(name, p.scope.widths[fold(v.Relname)])
+	return p.scope.add(name, rename(p.scope.tables[fold(v.Relname)], v.Alias.GetColnames()))
 }
 
 // alias prints what a table is called, which has another name where it is given none.
@@ -99,7 +110,7 @@ func (p *fromPrinter) columnNames(names []*pg.Node) {
 
 // rangeFunction prints generate_series and unnest. In PostgreSQL the column has the name of the
 // table.
-func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
+func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) []outputColumn {
 	var call *pg.FuncCall
 	if len(f.Functions) == 1 {
 		if items := f.Functions[0].GetList().GetItems(); len(items) > 0 {
@@ -118,18 +129,18 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 	case name == "generate_series" && len(call.Args) != 2 && len(call.Args) != 3:
 		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
 			"generate_series has %d arguments", len(call.Args))
-	case name == "unnest" && (len(call.Args) != 1 || call.Args[0].GetAArrayExpr() == nil):
-		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array, written out")
+	case name == "unnest" && len(call.Args) != 1:
+		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array")
 	}
 	if p.refused != nil {
-		return
+		return nil
 	}
 	if f.Lateral {
 		p.write("LATERAL ")
 	}
 	p.write(name, "(")
 	if name == "unnest" {
-		p.exprs.array(call.Args[0].GetAArrayExpr())
+		p.exprs.list(call.Args[0], "write unnest(ARRAY[...])", "unnest takes an array")
 	} else {
 		printList(p.output, call.Args, p.exprs.expr)
 	}
@@ -143,16 +154,19 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) {
 		column = stringOf(f.Alias.Colnames[0])
 	} else if n > 1 {
 		p.refuse(call.Location, "give it one column name", "%s has one column", name)
-		return
+		return nil
 	}
 	p.write(" AS ", p.tableName(alias, -1), "(", p.quotedName(column, -1), ")")
-	p.scope.add(alias, 1)
+	p.scope.add(alias, []outputColumn{{name: column}})
+	p.scope.elements[len(p.scope.elements)-1].single = true
+	return []outputColumn{{name: column}}
 }
 
-func (p *fromPrinter) join(j *pg.JoinExpr) {
+// join prints a join, and returns the columns that * has of it.
+func (p *fromPrinter) join(j *pg.JoinExpr) []outputColumn {
 	if j.Alias != nil || j.JoinUsingAlias != nil {
 		p.refuse(-1, "give aliases to the tables, not to the join", "a join cannot have an alias")
-		return
+		return nil
 	}
 	words := map[pg.JoinType]string{
 		pg.JoinType_JOIN_INNER: "JOIN", pg.JoinType_JOIN_LEFT: "LEFT JOIN",
@@ -161,7 +175,7 @@ func (p *fromPrinter) join(j *pg.JoinExpr) {
 	word, ok := words[j.Jointype]
 	if !ok {
 		p.refuse(-1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not supported")
-		return
+		return nil
 	}
 	switch {
 	case j.IsNatural:
@@ -171,10 +185,10 @@ func (p *fromPrinter) join(j *pg.JoinExpr) {
 	}
 	p.write("(")
 	before := len(p.scope.elements)
-	p.fromItem(j.Larg)
+	left := p.fromItem(j.Larg)
 	between := len(p.scope.elements)
 	p.write(" ", word, " ")
-	p.fromItem(j.Rarg)
+	right := p.fromItem(j.Rarg)
 	p.countMatched(j, before, between)
 	if len(j.UsingClause) > 0 {
 		p.write(" USING ")
@@ -185,6 +199,58 @@ func (p *fromPrinter) join(j *pg.JoinExpr) {
 		p.exprs.expr(j.Quals)
 	}
 	p.write(")")
+	p.scope.outer(j.Jointype, before, between)
+	return p.merged(j, left, right)
+}
+
+// outer notes which tables may have no row beside one of the others.
+func (p *scope) outer(how pg.JoinType, left, right int) {
+	for i := left; i < len(p.elements); i++ {
+		if i < right && (how == pg.JoinType_JOIN_RIGHT || how == pg.JoinType_JOIN_FULL) ||
+			i >= right && (how == pg.JoinType_JOIN_LEFT || how == pg.JoinType_JOIN_FULL) {
+			p.elements[i].nullable = true
+		}
+	}
+}
+
+// merged are the columns of a join: those that USING and NATURAL compare stand first, and once.
+func (p *fromPrinter) merged(j *pg.JoinExpr, left, right []outputColumn) []outputColumn {
+	has := func(all []outputColumn, name string) bool {
+		return slices.ContainsFunc(all, func(c outputColumn) bool { return fold(c.name) == fold(name) })
+	}
+	var shared []string
+	for _, n := range j.UsingClause {
+		shared = append(shared, stringOf(n))
+	}
+	for _, c := range left {
+		if j.IsNatural && has(right, c.name) {
+			shared = append(shared, c.name)
+		}
+	}
+	if len(shared) == 0 {
+		return slices.Concat(left, right)
+	}
+	var out []outputColumn
+	for _, name := range shared {
+		for _, c := range slices.Concat(left, right) {
+			if fold(c.name) != fold(name) {
+				continue
+			}
+			if c.is != ordinary {
+				p.refuse(-1, "join with ON", "the join compares the column %q, which is %s", c.name, classNames[c.is])
+			}
+			if !has(out, name) {
+				out = append(out, c)
+			}
+		}
+	}
+	merged := len(out)
+	for _, c := range slices.Concat(left, right) {
+		if !has(out[:merged], c.name) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // A * is as many columns as there are in FROM, and WITH queries of many * over each other would
@@ -194,25 +260,30 @@ func (p *fromPrinter) join(j *pg.JoinExpr) {
 // scope is what a statement can name: released results, WITH queries, and what is in FROM.
 type scope struct {
 	*output
-	released map[string]string // by the name as DuckDB compares it
-	ctes     []string          // WITH queries in sight, innermost last
-	widths   map[string]int    // columns of released results and of WITH queries, by the name as DuckDB compares it
-	elements []element         // what is in FROM so far, here and around, innermost last
+	released map[string]string         // by the name as DuckDB compares it
+	ctes     []string                  // WITH queries in sight, innermost last
+	tables   map[string][]outputColumn // columns of released results and of WITH queries, by the name as DuckDB compares it
+	elements []element                 // what is in FROM so far, here and around, innermost last
+	outputs  []outputColumn            // of the SELECT whose clauses are printed
 }
 
 type element struct {
-	name  string // as DuckDB compares it
-	width int    // columns, at most
+	alias    string
+	name     string // the alias as DuckDB compares it
+	columns  []outputColumn
+	nullable bool // a row may be missing beside another one's
+	single   bool // a row is its one value, as with generate_series
 }
 
-func (p *scope) add(name string, width int) {
-	p.elements = append(p.elements, element{fold(name), width})
+func (p *scope) add(name string, columns []outputColumn) []outputColumn {
+	p.elements = append(p.elements, element{alias: name, name: fold(name), columns: columns})
+	return columns
 }
 
 // countColumns is how many columns elements of FROM have together.
 func countColumns(all []element) (n int) {
 	for _, s := range all {
-		n += s.width
+		n += len(s.columns)
 	}
 	return n
 }
@@ -283,7 +354,7 @@ func (p *scope) widthOf(name string) int {
 	n, found := 0, false
 	for _, s := range p.elements {
 		if s.name == fold(name) {
-			n, found = max(n, s.width), true
+			n, found = max(n, len(s.columns)), true
 		}
 	}
 	if !found {

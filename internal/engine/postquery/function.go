@@ -129,12 +129,12 @@ func hasArgumentsOnly(f *pg.FuncCall) bool {
 }
 
 // functionName returns the name of a function. The parser itself puts pg_catalog before what has a
-// grammar of its own, such as EXTRACT; an analyst may not.
+// grammar of its own, such as EXTRACT, and so do tools before any.
 func (p *functionPrinter) functionName(f *pg.FuncCall) string {
 	switch {
 	case len(f.Funcname) == 1:
 		return stringOf(f.Funcname[0])
-	case len(f.Funcname) == 2 && f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX && stringOf(f.Funcname[0]) == "pg_catalog":
+	case len(f.Funcname) == 2 && stringOf(f.Funcname[0]) == "pg_catalog":
 		return stringOf(f.Funcname[1])
 	}
 	p.refuse(f.Location, "write only the function's name", "the function name has a schema")
@@ -144,24 +144,37 @@ func (p *functionPrinter) functionName(f *pg.FuncCall) string {
 // functionHints helps with functions that are missed often.
 var functionHints = map[string]string{
 	"now": "write the date that you mean", "random": "answers must stay the same, so random() is not available; order by a column",
-	"to_char":   "use strftime(date, '%Y-%m') or round()",
-	"array_agg": "use string_agg(x, ',')", "generate_series": "put it into FROM", "unnest": "put it into FROM",
-	"format":         "use concat() or ||",
-	"regexp_matches": "use ~ or regexp_like()", "greatest": "write GREATEST(a, b)", "date_diff": "subtract the dates",
+	"to_char":         "use strftime(date, '%Y-%m') or round()",
+	"generate_series": "put it into FROM",
+	"format":          "use concat() or ||",
+	"regexp_matches":  "use ~ or regexp_like()", "greatest": "write GREATEST(a, b)", "date_diff": "subtract the dates",
 	"trim": "write TRIM(x)",
 }
 
-func (p *functionPrinter) call(f *pg.FuncCall) {
+func (p *functionPrinter) call(f *pg.FuncCall) class {
 	name := p.functionName(f)
 	known, ok := functions[name]
 	if !ok {
+		if known, ok := valueFunctions[name]; ok {
+			return p.make(known, name, f)
+		}
 		hint := functionHints[name]
 		if hint == "" {
 			hint = "use PostgreSQL's functions on numbers, texts and dates, its aggregates and its window functions"
 		}
 		p.refuse(f.Location, hint, "the function %.60q is not available over released results", name)
-		return
+		return ordinary
 	}
+	if handsOn[name] && len(f.Args) > 0 {
+		return p.handOn(known, name, f)
+	}
+	p.checkCall(known, name, f)
+	p.known(known, name, f)
+	return ordinary
+}
+
+// checkCall refuses what a function cannot be called with.
+func (p *functionPrinter) checkCall(known function, name string, f *pg.FuncCall) {
 	count := f.AggStar && name == "count" && len(f.Args) == 0
 	switch {
 	case f.FuncVariadic:
@@ -179,6 +192,10 @@ func (p *functionPrinter) call(f *pg.FuncCall) {
 	case known.role == ordered && (!f.AggWithinGroup || len(f.AggOrder) != 1 || f.Over != nil || f.AggDistinct):
 		p.refuse(f.Location, "write "+name+"(...) WITHIN GROUP (ORDER BY x)", "%s needs an order", name)
 	}
+}
+
+// known prints a call that is right.
+func (p *functionPrinter) known(known function, name string, f *pg.FuncCall) {
 	if p.refused != nil {
 		return
 	}
@@ -217,6 +234,11 @@ func (p *functionPrinter) callInForm(how form, name string, f *pg.FuncCall) {
 
 // plainCall prints a call under a name that is ours.
 func (p *functionPrinter) plainCall(name string, f *pg.FuncCall) {
+	p.callOf(name, f, func() { printList(p.output, f.Args, p.exprs.expr) })
+}
+
+// callOf prints a call of arguments that are printed elsewhere.
+func (p *functionPrinter) callOf(name string, f *pg.FuncCall, args func()) {
 	p.write(`"`, name, `"(`)
 	if f.AggDistinct {
 		p.write("DISTINCT ")
@@ -224,7 +246,7 @@ func (p *functionPrinter) plainCall(name string, f *pg.FuncCall) {
 	if f.AggStar {
 		p.write("*")
 	}
-	printList(p.output, f.Args, p.exprs.expr)
+	args()
 	if f.AggWithinGroup {
 		p.write(")")
 		p.withinGroup(f.AggOrder)

@@ -38,10 +38,14 @@ func (p *operatorPrinter) comparison(names []*pg.Node, pos int32) string {
 	return op
 }
 
-func (p *operatorPrinter) operation(e *pg.A_Expr) {
+func (p *operatorPrinter) operation(e *pg.A_Expr) class {
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP:
-		p.plainOperation(e, p.operator(e.Name, e.Location))
+		op := p.operator(e.Name, e.Location)
+		if e.Lexpr != nil && (op == "->" || op == "->>") {
+			return p.exprs.look(e, op)
+		}
+		p.plainOperation(e, op)
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		p.arrayComparison(e)
 	case pg.A_Expr_Kind_AEXPR_DISTINCT:
@@ -68,6 +72,7 @@ func (p *operatorPrinter) operation(e *pg.A_Expr) {
 	default:
 		p.refuse(e.Location, "write it with comparisons", "this operation is not available")
 	}
+	return ordinary
 }
 
 func (p *operatorPrinter) infix(e *pg.A_Expr, word string) {
@@ -160,11 +165,6 @@ func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {
 }
 
 func (p *operatorPrinter) arrayComparison(e *pg.A_Expr) {
-	a := e.Rexpr.GetAArrayExpr()
-	if a == nil {
-		p.refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array, written out")
-		return
-	}
 	word := " ANY("
 	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
 		word = " ALL("
@@ -172,6 +172,6 @@ func (p *operatorPrinter) arrayComparison(e *pg.A_Expr) {
 	p.write("(")
 	p.exprs.expr(e.Lexpr)
 	p.write(" ", p.comparison(e.Name, e.Location), word)
-	p.exprs.array(a)
+	p.exprs.list(e.Rexpr, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array")
 	p.write("))")
 }

@@ -1,6 +1,7 @@
 package postquery
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,7 +35,29 @@ func Describe(ctx context.Context, text string, tables []Table) ([]Column, error
 		out, err = describe(ctx, c, text)
 		return err
 	})
-	return out, err
+	if err = in.explain(err); err != nil {
+		if around := (*api.AroundError)(nil); errors.As(err, &around) {
+			err = &api.Refusal{Reason: around.Text, Position: -1} // of constants: nothing else was looked at
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+// explain says why one of our functions failed, of which DuckDB has only the text.
+func (in *instance) explain(err error) error {
+	if err == nil || in.made.err == nil {
+		return err
+	}
+	if err := in.made.err; isText(err) {
+		return &api.AroundError{Text: "the outer query stopped: " + err.Error()}
+	}
+	return in.made.err
+}
+
+// failure is for what goes wrong while a statement runs.
+func (in *instance) failure(ctx context.Context, err error) error {
+	return in.explain(failure(ctx, err))
 }
 
 func describe(ctx context.Context, conn any, text string) ([]Column, error) {
@@ -93,6 +116,13 @@ var smallerTypes = map[driver.Type]string{driver.TYPE_SMALLINT: "int2", driver.T
 
 func (c *Column) typed(info driver.TypeInfo) error {
 	kind, ok := resultKinds[info.InternalType()]
+	if d, is := info.Details().(*driver.StructDetails); is {
+		c.Type, ok = madeType(d)
+		c.Kind = Text
+		if ok {
+			return nil
+		}
+	}
 	if !ok {
 		return &api.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown",
 			Instead: "cast it, as in CAST(x AS text)", Position: -1}
@@ -104,6 +134,33 @@ func (c *Column) typed(info driver.TypeInfo) error {
 	}
 	return nil
 }
+
+// madeType is PostgreSQL's name of the type of what we made.
+func madeType(d *driver.StructDetails) (string, bool) {
+	switch names := map[string]string{jsonField: "json", jsonbField: "jsonb", textField: "text"}; {
+	case len(d.Entries) == 1:
+		name, ok := names[d.Entries[0].Name()]
+		return name, ok
+	case len(d.Entries) == 2 && d.Entries[0].Name() == arrayField:
+		info := d.Entries[1].Info()
+		if info.InternalType() == driver.TYPE_SQLNULL {
+			return "text[]", true
+		}
+		element := Column{}
+		if element.typed(info) != nil || element.made() {
+			return "", false
+		}
+		return cmp.Or(element.Type, elementTypes[element.Kind]) + "[]", true
+	}
+	return "", false
+}
+
+// elementTypes are what PostgreSQL calls kinds.
+var elementTypes = map[Kind]string{Integer: "int8", Decimal: "numeric", Real: "float8", Text: "text", Boolean: "bool", Date: "date",
+	Timestamp: "timestamp"}
+
+// made reports whether DuckDB has only a number of a column's values.
+func (c Column) made() bool { return c.Kind == Text && c.Type != "" }
 
 // Run runs a statement of Check over released tables. The result has no name.
 func Run(ctx context.Context, text string, tables []Table) (*Table, error) {
@@ -120,7 +177,7 @@ func Run(ctx context.Context, text string, tables []Table) (*Table, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, in.explain(err)
 	}
 	name, err := in.keep(ctx, text, tables, out.Columns)
 	if err != nil {
@@ -128,10 +185,10 @@ func Run(ctx context.Context, text string, tables []Table) (*Table, error) {
 	}
 	rows, err := in.conn.QueryContext(ctx, "SELECT * FROM "+name)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, in.failure(ctx, err)
 	}
 	defer rows.Close()
-	if err := out.read(ctx, rows); err != nil {
+	if err := out.read(ctx, in, rows); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -149,17 +206,17 @@ func (in *instance) keep(ctx context.Context, text string, tables []Table, colum
 	called, size := make([]string, len(columns)), "0"
 	for i, c := range columns { // names of an answer may be the same
 		called[i] = "c" + strconv.Itoa(i)
-		if c.Kind == Text {
+		if c.Kind == Text && !c.made() {
 			size += " + coalesce(sum(strlen(" + called[i] + "::VARCHAR)), 0)"
 		}
 	}
 	if _, err := in.conn.ExecContext(ctx, "CREATE TEMP TABLE "+name+" ("+strings.Join(called, ", ")+") AS "+text); err != nil {
-		return "", failure(ctx, err)
+		return "", in.failure(ctx, err)
 	}
 	var rows int
 	var bytes float64
 	if err := in.conn.QueryRowContext(ctx, "SELECT count(*), ("+size+")::DOUBLE FROM "+name).Scan(&rows, &bytes); err != nil {
-		return "", failure(ctx, err)
+		return "", in.failure(ctx, err)
 	}
 	switch {
 	case rows > MaxRows:
@@ -170,7 +227,8 @@ func (in *instance) keep(ctx context.Context, text string, tables []Table, colum
 	return name, nil
 }
 
-func (t *Table) read(ctx context.Context, rows *sql.Rows) error {
+func (t *Table) read(ctx context.Context, in *instance, rows *sql.Rows) error {
+	bytes := 0
 	cells := make([]any, len(t.Columns))
 	into := make([]any, len(cells))
 	for i := range cells {
@@ -178,11 +236,22 @@ func (t *Table) read(ctx context.Context, rows *sql.Rows) error {
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return failure(ctx, err)
+			return in.failure(ctx, err)
 		}
 		row := make([]any, len(cells))
 		for i, v := range cells {
 			var err error
+			if v != nil && t.Columns[i].made() {
+				s, err := in.made.text(v)
+				if err != nil {
+					return err
+				}
+				if bytes += len(s); bytes > MaxBytes {
+					return ErrBytes
+				}
+				row[i] = s
+				continue
+			}
 			if row[i], err = t.Columns[i].result(v); err != nil {
 				return err
 			}
@@ -194,7 +263,7 @@ func (t *Table) read(ctx context.Context, rows *sql.Rows) error {
 		t.Rows = append(t.Rows, row)
 	}
 	if err := rows.Err(); err != nil {
-		return failure(ctx, err)
+		return in.failure(ctx, err)
 	}
 	return nil
 }
@@ -225,6 +294,7 @@ type instance struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	turns chan struct{} // of which it has one
+	made  makings
 }
 
 // settings are made before anything else; the last of them locks all.
@@ -271,6 +341,9 @@ func open(ctx context.Context, tables []Table) (_ *instance, err error) {
 	}
 	if _, err := in.conn.ExecContext(ctx, strings.Join(settings, ";")); err != nil {
 		return nil, errStart
+	}
+	if err := in.made.register(in.conn); err != nil {
+		return nil, err
 	}
 	for i := range tables {
 		if err := in.load(ctx, &tables[i]); err != nil {
@@ -366,7 +439,7 @@ func contextError(ctx context.Context) error {
 // duckdbMessage is what DuckDB says, in one line and without its own marks. It names columns and
 // released values.
 func duckdbMessage(text string) string {
-	line, _, _ := strings.Cut(strings.ReplaceAll(text, tableMark, ""), "\n")
+	line, _, _ := strings.Cut(strings.NewReplacer(tableMark, "", Hidden, "").Replace(text), "\n")
 	if _, rest, ok := strings.Cut(line, "Error: "); ok {
 		line = rest
 	}

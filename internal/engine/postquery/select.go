@@ -14,12 +14,12 @@ type statementPrinter struct {
 	exprs *exprPrinter
 }
 
-// selectStmt prints a SELECT, a VALUES or a set operation, and returns how many columns it has at
-// most. The outermost one has a limit.
-func (p *statementPrinter) selectStmt(s *pg.SelectStmt, top bool) (width int) {
+// selectStmt prints a SELECT, a VALUES or a set operation, and returns its columns. The outermost
+// one has a limit.
+func (p *statementPrinter) selectStmt(s *pg.SelectStmt, top bool) (columns []outputColumn) {
 	defer p.leave()
 	if !p.enter(-1) {
-		return 0
+		return nil
 	}
 	switch {
 	case s == nil:
@@ -30,22 +30,30 @@ func (p *statementPrinter) selectStmt(s *pg.SelectStmt, top bool) (width int) {
 		p.refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have no rows to lock")
 	}
 	if p.refused != nil {
-		return 0
+		return nil
 	}
-	visible := len(p.scope.ctes)
+	visible, around, outputs := len(p.scope.ctes), len(p.scope.elements), p.scope.outputs
+	defer func() {
+		p.scope.ctes, p.scope.elements, p.scope.outputs = p.scope.ctes[:visible], p.scope.elements[:around], outputs
+	}()
 	p.withClause(s.WithClause)
 	switch {
 	case s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED:
-		width = p.setOperation(s)
+		columns = p.setOperation(s)
 	case len(s.ValuesLists) > 0:
-		width = p.values(s.ValuesLists)
+		columns = p.values(s.ValuesLists)
 	default:
-		width = p.simple(s)
+		columns = p.simple(s)
 	}
+	p.scope.outputs = columns
 	p.exprs.orderBy(s.SortClause, " ORDER BY ", true)
 	p.limit(s, top)
-	p.scope.ctes = p.scope.ctes[:visible]
-	return width
+	for _, c := range columns {
+		if top && c.is == rowOf {
+			p.exprs.scalar("", rowOf)
+		}
+	}
+	return columns
 }
 
 // withClause prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it
@@ -74,39 +82,47 @@ func (p *statementPrinter) withClause(w *pg.WithClause) {
 		p.write(p.quotedName(c.Ctename, c.Location))
 		p.from.columnNames(c.Aliascolnames)
 		p.write(" AS MATERIALIZED (")
-		p.scope.widths[fold(c.Ctename)] = p.selectStmt(body, false)
+		p.scope.tables[fold(c.Ctename)] = rename(p.selectStmt(body, false), c.Aliascolnames)
 		p.write(")")
 		p.scope.ctes = append(p.scope.ctes, c.Ctename)
 	})
 	p.write(" ")
 }
 
-func (p *statementPrinter) setOperation(s *pg.SelectStmt) (width int) {
+func (p *statementPrinter) setOperation(s *pg.SelectStmt) []outputColumn {
 	words := map[pg.SetOperation]string{
 		pg.SetOperation_SETOP_UNION: "UNION", pg.SetOperation_SETOP_INTERSECT: "INTERSECT", pg.SetOperation_SETOP_EXCEPT: "EXCEPT",
 	}
 	word, ok := words[s.Op]
 	if !ok {
 		p.refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not supported")
-		return 0
+		return nil
 	}
 	if s.All {
 		word += " ALL"
 	}
 	p.write("(")
-	width = p.selectStmt(s.Larg, false)
+	columns := p.selectStmt(s.Larg, false)
 	p.write(") ", word, " (")
-	p.selectStmt(s.Rarg, false)
+	right := p.selectStmt(s.Rarg, false)
 	p.write(")")
-	return width
+	if word != "UNION ALL" {
+		p.exprs.scalars(columns, word)
+	}
+	for i := range min(len(columns), len(right)) {
+		if columns[i].is != right[i].is {
+			p.refuse(-1, "cast them to the same type", "the column %q has different types on the sides of %s", columns[i].name, word)
+		}
+	}
+	return columns
 }
 
 // values prints VALUES with the names that PostgreSQL gives its columns.
-func (p *statementPrinter) values(rows []*pg.Node) (width int) {
-	width = len(rows[0].GetList().GetItems())
+func (p *statementPrinter) values(rows []*pg.Node) (columns []outputColumn) {
+	width := len(rows[0].GetList().GetItems())
 	if width == 0 || width > MaxColumns {
 		p.refuse(-1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
-		return 0
+		return nil
 	}
 	p.write("SELECT * FROM (VALUES ")
 	printList(p.output, rows, func(n *pg.Node) {
@@ -124,36 +140,46 @@ func (p *statementPrinter) values(rows []*pg.Node) (width int) {
 		if i > 0 {
 			p.write(", ")
 		}
-		p.write(`"column`, strconv.Itoa(i+1), `"`)
+		name := "column" + strconv.Itoa(i+1)
+		p.write(`"`, name, `"`)
+		columns = append(columns, outputColumn{name: name})
 	}
 	p.write(")")
-	return width
+	return columns
 }
 
-func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
+// simple prints FROM first, because what its columns are decides how the others are printed.
+func (p *statementPrinter) simple(s *pg.SelectStmt) (columns []outputColumn) {
 	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
 		p.refuse(-1, "select at least one column, and at most "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
 			len(s.TargetList))
-		return 0
+		return nil
 	}
 	around := len(p.scope.elements)
-	defer func() { p.scope.elements = p.scope.elements[:around] }()
+	var all []outputColumn // what * stands for
+	from := p.capture(func() {
+		if len(s.FromClause) > 0 {
+			p.write(" FROM ")
+			printList(p.output, s.FromClause, func(n *pg.Node) { all = append(all, p.from.fromItem(n)...) })
+		}
+	})
+	if p.scope.width(s.TargetList, around) > MaxColumns {
+		p.refuse(-1, "name the columns you need", "a SELECT has more than %d columns", MaxColumns)
+		return nil
+	}
 	p.write("SELECT ")
 	p.distinct(s.DistinctClause)
-	printList(p.output, s.TargetList, p.target)
-	if len(s.FromClause) > 0 {
-		p.write(" FROM ")
-		printList(p.output, s.FromClause, p.from.fromItem)
+	printList(p.output, s.TargetList, func(n *pg.Node) { columns = append(columns, p.target(n, all)...) })
+	if len(s.DistinctClause) > 0 {
+		p.exprs.scalars(columns, "DISTINCT")
 	}
-	if width = p.scope.width(s.TargetList, around); width > MaxColumns {
-		p.refuse(-1, "name the columns you need", "a SELECT has more than %d columns", MaxColumns)
-		return 0
-	}
+	p.write(from)
 	if s.WhereClause != nil {
 		p.write(" WHERE ")
 		p.from.countEqual(countEqualities(s.WhereClause))
 		p.exprs.expr(s.WhereClause)
 	}
+	p.scope.outputs = columns
 	p.groupBy(s)
 	if s.HavingClause != nil {
 		p.write(" HAVING ")
@@ -168,7 +194,16 @@ func (p *statementPrinter) simple(s *pg.SelectStmt) (width int) {
 			p.exprs.window(w)
 		})
 	}
-	return width
+	return columns
+}
+
+// scalars refuses columns that DuckDB has not itself where it compares them.
+func (p *exprPrinter) scalars(columns []outputColumn, what string) {
+	for _, c := range columns {
+		if c.is != ordinary {
+			p.refuse(-1, "cast it to another type, or leave it out", "%s compares the column %q, which is %s", what, c.name, classNames[c.is])
+		}
+	}
 }
 
 func (p *statementPrinter) distinct(d []*pg.Node) {
@@ -183,24 +218,32 @@ func (p *statementPrinter) distinct(d []*pg.Node) {
 	}
 }
 
-// target prints a column of a SELECT, with the name that PostgreSQL gives it.
-func (p *statementPrinter) target(n *pg.Node) {
+// target prints a column of a SELECT, with the name that PostgreSQL gives it. all is what * stands
+// for.
+func (p *statementPrinter) target(n *pg.Node, all []outputColumn) []outputColumn {
 	t := n.GetResTarget()
 	if t == nil || len(t.Indirection) > 0 {
 		p.refuse(t.GetLocation(), "write an expression", "this column cannot be selected")
-		return
+		return nil
 	}
-	if p.star(t.Val) {
-		return
+	if c := t.Val.GetColumnRef(); isStar(c) {
+		p.star(t.Val)
+		if len(c.Fields) == 2 {
+			if _, e := p.scope.resolve(c); e != nil {
+				return e.columns
+			}
+		}
+		return all
 	}
 	name := t.Name
 	if name == "" {
 		name = outputName(t.Val)
 	}
-	p.exprs.expr(t.Val)
-	if t.Name != "" || t.Val.GetColumnRef() == nil { // a column keeps its name
+	is := p.exprs.value(t.Val)
+	if t.Name != "" || is == rowOf || t.Val.GetColumnRef() == nil { // a column keeps its name
 		p.write(" AS ", p.quotedName(name, t.Location))
 	}
+	return []outputColumn{{name, is}}
 }
 
 // isStar reports whether something is * or t.*.
@@ -297,8 +340,19 @@ func (p *exprPrinter) ordinal(n *pg.Node) {
 			p.refuse(c.Location, "write the number or the name of a column", "a constant cannot be used to order or group")
 			return
 		}
-		p.write(strconv.Itoa(int(c.GetIval().Ival)))
+		number := int(c.GetIval().Ival)
+		p.write(strconv.Itoa(number))
+		if columns := p.statements.scope.outputs; number <= len(columns) {
+			p.scalars(columns[number-1:number], "ORDER BY or GROUP BY")
+		}
 		return
+	}
+	if c := n.GetColumnRef(); c != nil && len(c.Fields) == 1 {
+		for _, o := range p.statements.scope.outputs {
+			if fold(o.name) == fold(stringOf(c.Fields[0])) {
+				p.scalars([]outputColumn{o}, "ORDER BY or GROUP BY")
+			}
+		}
 	}
 	p.side(n)
 }
@@ -423,10 +477,16 @@ func guessName(n *pg.Node, depth int) (string, int) {
 		return "grouping", 2
 	case *pg.Node_RowExpr:
 		return "row", 2
+	case *pg.Node_AArrayExpr:
+		return "array", 2
+	case *pg.Node_AIndirection:
+		return guessName(n.AIndirection.Arg, depth+1)
 	case *pg.Node_SubLink:
 		switch n.SubLink.SubLinkType {
 		case pg.SubLinkType_EXISTS_SUBLINK:
 			return "exists", 2
+		case pg.SubLinkType_ARRAY_SUBLINK:
+			return "array", 2
 		case pg.SubLinkType_EXPR_SUBLINK:
 			if targets := n.SubLink.Subselect.GetSelectStmt().GetTargetList(); len(targets) > 0 {
 				if t := targets[0].GetResTarget(); t.GetName() != "" {

@@ -177,7 +177,7 @@ func (t *tracer) companionAdder(s *pg.SelectStmt, c *tracedColumn) func() string
 
 func (t *tracer) freshName() string {
 	t.names++
-	return "beside " + strconv.Itoa(t.names)
+	return Hidden + "beside " + strconv.Itoa(t.names)
 }
 
 // copiesRows reports whether each row of a SELECT is one row of what it is from.
@@ -190,8 +190,9 @@ func copiesRows(s *pg.SelectStmt) bool {
 		for _, n := range list {
 			syntax.EachNode(n, func(n *pg.Node) bool {
 				if f := n.GetFuncCall(); f != nil && f.Over == nil && len(f.Funcname) > 0 {
-					role := functions[stringOf(f.Funcname[len(f.Funcname)-1])].role
-					grouped = grouped || f.AggStar || role == aggregate || role == ordered
+					name := stringOf(f.Funcname[len(f.Funcname)-1])
+					role := functions[name].role
+					grouped = grouped || f.AggStar || role == aggregate || role == ordered || valueFunctions[name].role == aggregate
 				}
 				return n.GetSubLink() == nil
 			})

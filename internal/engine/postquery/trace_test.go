@@ -62,7 +62,7 @@ func TestTrace(t *testing.T) {
 		}
 		n := &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: stmt}}
 		text, err := pg.Deparse(&pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{{Stmt: n}}})
-		if err != nil || text != x.printed {
+		if text = strings.ReplaceAll(text, Hidden, ""); err != nil || text != x.printed {
 			t.Errorf("%s\ngot  %s (%v)\nwant %s", x.sql, text, err, x.printed)
 		}
 	}
