@@ -63,7 +63,8 @@ func (v Value) Kind() string {
 	return "number"
 }
 
-// Text is the value as a text, as ->> returns it: a string without its quotes, and nothing for null.
+// Text is the value as a text, as ->> returns it: a string without its quotes, and nothing for
+// null.
 func (v Value) Text() (text string, null bool, err error) {
 	switch v.Kind() {
 	case "null":

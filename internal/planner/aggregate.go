@@ -24,11 +24,11 @@ type aggregator struct {
 // any row, or every one, fulfils something has no noise that would hide one of them.
 var oneRowAggregates = map[string]string{
 	"bool_or": insteadCountRows, "bool_and": insteadCountRows, "every": insteadCountRows,
-	"string_agg": insteadGroupBy, "array_agg": insteadGroupBy, "json_agg": insteadGroupBy, "jsonb_agg": insteadGroupBy,
-	"any_value": insteadGroupBy,
-	allRows:     "use it in a subquery grouped by the person, as in SELECT pid, dp_rows() AS n FROM visits GROUP BY pid",
-	allSum:      "use it in a subquery grouped by the person, as in SELECT pid, dp_sum(cost) AS n FROM visits GROUP BY pid",
-	"mode":      "select the most frequent value, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
+	"string_agg": insteadGroupBy, "array_agg": insteadGroupBy, "json_agg": insteadAround, "jsonb_agg": insteadAround,
+	"json_object_agg": insteadAround, "jsonb_object_agg": insteadAround, "any_value": insteadGroupBy,
+	allRows: "use it in a subquery grouped by the person, as in SELECT pid, dp_rows() AS n FROM visits GROUP BY pid",
+	allSum:  "use it in a subquery grouped by the person, as in SELECT pid, dp_sum(cost) AS n FROM visits GROUP BY pid",
+	"mode":  "select the most frequent value, as in SELECT x ... GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
 }
 
 const (
@@ -78,6 +78,8 @@ func (agg *aggregator) inexact(f *pg.FuncCall) bool {
 // aggregateInstead says what to write in place of a function that is no aggregate here.
 func aggregateInstead(name string) string {
 	switch {
+	case makesJSON(name):
+		return insteadAround
 	case name == "corr", strings.HasPrefix(name, "covar_"), strings.HasPrefix(name, "regr_"):
 		return "ask for AVG(x), AVG(y), AVG(x * y), AVG(x * x) and AVG(y * y) at once, and compute it from them"
 	case name == "quantile", name == "approx_quantile", name == "approx_percentile", name == "percentile", name == "quantile_cont":

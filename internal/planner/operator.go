@@ -286,8 +286,22 @@ func checkCall(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	return checkNamed(s, name, f.Args, f.Location)
 }
 
+// insteadAround is for what makes JSON: an answer can be written so, and rows cannot.
+const insteadAround = "make JSON of answers, in a SELECT around a question: SELECT json_agg(t) FROM (SELECT sex, COUNT(*) AS n ... " +
+	"GROUP BY sex) AS t"
+
+// makesJSON reports whether a function makes JSON or arrays, or reads them, which a SELECT around
+// questions may.
+func makesJSON(name string) bool {
+	return strings.HasPrefix(name, "json") || strings.HasPrefix(name, "array_") || name == "to_json" || name == "to_jsonb" ||
+		name == "row_to_json" || name == "unnest" || name == "cardinality"
+}
+
 // functionInstead says what to write in place of a function that there is not.
 func functionInstead(name string) string {
+	if makesJSON(name) {
+		return insteadAround
+	}
 	switch name {
 	case "now", "current_timestamp", "clock_timestamp", "random":
 		return "write the value itself, as in '2024-01-31'; an answer must not depend on when you ask"

@@ -12,7 +12,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 var tooMany = itoa(maxElements + 1)
 
 // keepList prints DuckDB's list as an array of ours: its number, and NULL of its elements' type.
-func (p *exprPrinter) keepList(list string, cost int) class {
+func (p *valuePrinter) keepList(list string, cost int) class {
 	p.write("CASE WHEN ", list, " IS NOT NULL THEN ")
 	p.keptList(list, "CASE WHEN FALSE THEN list_extract("+list+", 1) END", "typeof("+list+")")
 	p.write(" END")
@@ -20,11 +20,11 @@ func (p *exprPrinter) keepList(list string, cost int) class {
 	return arrayOf
 }
 
-func (p *exprPrinter) keptList(list, of, typ string) {
+func (p *valuePrinter) keptList(list, of, typ string) {
 	p.write("{'", arrayField, "': ", makerPrefix, "keep(", list, ", ", typ, "), '", memberField, "': ", of, "}")
 }
 
-func (p *exprPrinter) emptyArray(of string) { p.keptList("[]", of, "''") }
+func (p *valuePrinter) emptyArray(of string) { p.keptList("[]", of, "''") }
 
 // arrayAgg prints array_agg.
 func (p *functionPrinter) arrayAgg(f *pg.FuncCall) class {
@@ -33,18 +33,18 @@ func (p *functionPrinter) arrayAgg(f *pg.FuncCall) class {
 		p.refuse(f.Location, "use json_agg", "array_agg cannot make an array of %s", classNames[arg.is])
 	}
 	list, cost := p.captureCosting(func() { p.gatherList(f, p.capture(func() { p.exprs.scalar(arg.text, arg.is) })) })
-	return p.exprs.keepList(list, cost+arg.cost)
+	return p.exprs.values.keepList(list, cost+arg.cost)
 }
 
 // arraySubquery prints ARRAY(SELECT ...).
-func (p *exprPrinter) arraySubquery(query *pg.SelectStmt, pos int32) class {
+func (p *valuePrinter) arraySubquery(query *pg.SelectStmt, pos int32) class {
 	var columns []outputColumn
-	inner := p.capture(func() { columns = p.statements.selectStmt(query, false) })
+	inner := p.capture(func() { columns = p.exprs.statements.selectStmt(query, false) })
 	if len(columns) != 1 {
 		p.refuse(pos, "select one column", "ARRAY(SELECT ...) has one column")
 		return arrayOf
 	}
-	p.scalars(columns, "ARRAY(SELECT ...)")
+	p.exprs.scalars(columns, "ARRAY(SELECT ...)")
 	list := `coalesce(list_slice(list("x"), 1, ` + tooMany + `), [])`
 	p.write("(SELECT ")
 	p.keepList(list, 1)
@@ -53,7 +53,7 @@ func (p *exprPrinter) arraySubquery(query *pg.SelectStmt, pos int32) class {
 }
 
 // castToArray prints ARRAY[...]::type[], and the empty array.
-func (p *exprPrinter) castToArray(n *pg.Node, to string) class {
+func (p *valuePrinter) castToArray(n *pg.Node, to string) class {
 	if s := n.GetAConst().GetSval(); s != nil && s.Sval == "{}" {
 		p.emptyArray("CAST(NULL AS " + to + ")")
 		return arrayOf
@@ -68,12 +68,12 @@ func (p *exprPrinter) castToArray(n *pg.Node, to string) class {
 
 // list prints an array as DuckDB's list. It is used where it stands and goes nowhere: DuckDB copies
 // lists without counting their memory.
-func (p *exprPrinter) list(n *pg.Node, instead, refusal string) {
+func (p *valuePrinter) list(n *pg.Node, instead, refusal string) {
 	if a := n.GetAArrayExpr(); a != nil {
-		p.array(a)
+		p.exprs.array(a)
 		return
 	}
-	of := p.part(n)
+	of := p.exprs.part(n)
 	if of.is != arrayOf {
 		p.refuse(-1, instead, "%s", refusal)
 		return
@@ -86,14 +86,14 @@ func (p *exprPrinter) list(n *pg.Node, instead, refusal string) {
 func number(array string) string { return "struct_extract(" + array + ", '" + arrayField + "')" }
 
 // readArray prints the functions that read an array.
-func (p *exprPrinter) readArray(name string, f *pg.FuncCall) class {
+func (p *valuePrinter) readArray(name string, f *pg.FuncCall) class {
 	if name == "unnest" {
 		p.write("unnest(")
 		p.list(f.Args[0], "write unnest(ARRAY[...])", "unnest takes an array")
 		p.write(")")
 		return ordinary
 	}
-	of := p.part(f.Args[0])
+	of := p.exprs.part(f.Args[0])
 	if of.is != arrayOf {
 		p.refuse(f.Location, "give it one", "%s takes an array", name)
 		return ordinary
@@ -105,7 +105,7 @@ func (p *exprPrinter) readArray(name string, f *pg.FuncCall) class {
 	p.write(makerPrefix, "join(", number(of.text))
 	for _, n := range f.Args[1:] {
 		p.write(", ")
-		p.expr(n)
+		p.exprs.expr(n)
 	}
 	if len(f.Args) == 2 {
 		p.write(", NULL")
@@ -115,8 +115,8 @@ func (p *exprPrinter) readArray(name string, f *pg.FuncCall) class {
 }
 
 // arrayLength prints array_length, which is NULL of an empty array. Arrays have one dimension.
-func (p *exprPrinter) arrayLength(f *pg.FuncCall) class {
-	of := p.part(f.Args[0])
+func (p *valuePrinter) arrayLength(f *pg.FuncCall) class {
+	of := p.exprs.part(f.Args[0])
 	if c := f.Args[1].GetAConst(); of.is != arrayOf || c.GetIval().GetIval() != 1 {
 		p.refuse(f.Location, "write array_length(x, 1)", "array_length takes an array of one dimension")
 	}
@@ -126,14 +126,14 @@ func (p *exprPrinter) arrayLength(f *pg.FuncCall) class {
 }
 
 // element prints x[n].
-func (p *exprPrinter) element(a *pg.A_Indirection) class {
+func (p *valuePrinter) element(a *pg.A_Indirection) class {
 	if len(a.Indirection) != 1 || a.Indirection[0].GetAIndices() == nil || a.Indirection[0].GetAIndices().IsSlice {
 		p.refuse(-1, "use columns, and x[n] of arrays", "there are no fields to look into")
 		return ordinary
 	}
 	p.write("list_extract(")
 	p.list(a.Arg, "use columns, or -> of JSON", "only arrays have elements")
-	at, cost := p.captureCosting(func() { p.expr(a.Indirection[0].GetAIndices().Uidx) })
+	at, cost := p.captureCosting(func() { p.exprs.expr(a.Indirection[0].GetAIndices().Uidx) })
 	p.write(", CASE WHEN ", at, " > 0 THEN ", at, " END)")
 	p.repeat(cost, 1)
 	return ordinary

@@ -54,6 +54,7 @@ func newPrinter() *statementPrinter {
 	functions := &functionPrinter{output: out}
 	exprs := &exprPrinter{output: out, functions: functions}
 	functions.exprs = exprs
+	exprs.values = &valuePrinter{output: out, exprs: exprs}
 	exprs.operators = &operatorPrinter{output: out, exprs: exprs, functions: functions}
 	in := &scope{output: out, released: map[string]string{}, tables: map[string][]outputColumn{}}
 	from := &fromPrinter{output: out, scope: in, exprs: exprs}

@@ -51,7 +51,8 @@ func (p *exprPrinter) scalar(text string, is class) {
 	case arrayOf:
 		p.refuse(-1, "use unnest, = ANY(...), array_to_string, array_length or [n]", "an array cannot be used here")
 	default:
-		p.refuse(-1, "take a value out of it with ->>, or cast it to text", "%s cannot be compared, sorted or computed with", classNames[is])
+		p.refuse(-1, "take a value out of it with ->>, or cast it to text", "%s cannot be compared, sorted or computed with",
+			classNames[is])
 	}
 }
 
@@ -112,9 +113,9 @@ func (p *exprPrinter) become(a part, is class, what string) {
 	case is == ordinary:
 		p.scalar(a.text, a.is)
 	case constant != nil && (is == jsonOf || is == jsonbOf):
-		p.parseJSON(a, classNames[is])
+		p.values.parseJSON(a, classNames[is])
 	case constant != nil && is == arrayOf && constant.Sval == "{}":
-		p.emptyArray("NULL")
+		p.values.emptyArray("NULL")
 	default:
 		p.refuse(-1, "cast them to the same type", "%s has values of different types, one of them %s", what, classNames[is])
 	}
@@ -158,7 +159,7 @@ func (p *scope) resolve(c *pg.ColumnRef) (outputColumn, *element) {
 }
 
 // row prints the row of a table as JSON.
-func (p *exprPrinter) tableRow(e *element, pos int32) class {
+func (p *valuePrinter) tableRow(e *element, pos int32) class {
 	if e.nullable {
 		p.refuse(pos, "make JSON of it in a subquery, or name its columns with json_build_object",
 			"a row of an outer join, which may have no partner, cannot be used as a value")

@@ -16,6 +16,7 @@ type exprPrinter struct {
 	*output
 	functions  *functionPrinter
 	operators  *operatorPrinter
+	values     *valuePrinter
 	statements *statementPrinter // for subqueries
 }
 
@@ -63,16 +64,16 @@ func (p *exprPrinter) value(n *pg.Node) class {
 	case *pg.Node_SubLink:
 		return p.subquery(n.SubLink)
 	case *pg.Node_RowExpr:
-		return p.writtenRow(n.RowExpr)
+		return p.values.writtenRow(n.RowExpr)
 	case *pg.Node_SqlvalueFunction:
 		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
 			"the clock and the session are not available, so that an answer stays the same")
 	case *pg.Node_ParamRef:
 		p.refuse(n.ParamRef.Location, "write the value itself", "parameters cannot be used here")
 	case *pg.Node_AArrayExpr:
-		return p.keepList(p.captureCosting(func() { p.array(n.AArrayExpr) }))
+		return p.values.keepList(p.captureCosting(func() { p.array(n.AArrayExpr) }))
 	case *pg.Node_AIndirection:
-		return p.element(n.AIndirection)
+		return p.values.element(n.AIndirection)
 	case *pg.Node_CollateClause:
 		p.collate(n.CollateClause)
 	default:
@@ -164,7 +165,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) class {
 		return ordinary
 	}
 	if row != nil {
-		return p.tableRow(row, c.Location)
+		return p.values.tableRow(row, c.Location)
 	}
 	for _, f := range c.Fields {
 		if f.GetAStar() != nil {
@@ -314,7 +315,7 @@ func (p *exprPrinter) subquery(s *pg.SubLink) class {
 		}
 		return columns[0].is
 	case pg.SubLinkType_ARRAY_SUBLINK:
-		return p.arraySubquery(query, s.Location)
+		return p.values.arraySubquery(query, s.Location)
 	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
 		p.write("(")
 		p.side(s.Testexpr)
@@ -357,8 +358,9 @@ func CastTo(s *pg.SelectStmt, column int) string {
 		(stringOf(f.Funcname[0]) == "round" || stringOf(f.Funcname[0]) == "trunc") {
 		return "numeric"
 	}
-	names := val.GetTypeCast().GetTypeName().GetNames()
-	if len(names) == 0 {
+	to := val.GetTypeCast().GetTypeName()
+	names := to.GetNames()
+	if len(names) == 0 || len(to.ArrayBounds) > 0 {
 		return ""
 	}
 	return typeNames[stringOf(names[len(names)-1])]
@@ -382,7 +384,7 @@ func (p *exprPrinter) cast(c *pg.TypeCast) class {
 		name = stringOf(names[0])
 	}
 	if len(t.ArrayBounds) == 0 && (name == "json" || name == "jsonb") {
-		return p.castToJSON(c.Arg, name)
+		return p.values.castToJSON(c.Arg, name)
 	}
 	to, ok := castTypes[name]
 	if !ok || len(t.ArrayBounds) > 1 {
@@ -394,7 +396,7 @@ func (p *exprPrinter) cast(c *pg.TypeCast) class {
 		to = p.digits(name, t)
 	}
 	if len(t.ArrayBounds) == 1 {
-		return p.castToArray(c.Arg, to)
+		return p.values.castToArray(c.Arg, to)
 	}
 	arg := p.part(c.Arg)
 	if arg.is == longText && to == "VARCHAR" {
@@ -402,7 +404,7 @@ func (p *exprPrinter) cast(c *pg.TypeCast) class {
 		return longText
 	}
 	if to == "VARCHAR" && (arg.is == jsonOf || arg.is == jsonbOf || arg.is == arrayOf) {
-		p.long(arg)
+		p.values.long(arg)
 		return longText
 	}
 	p.write("CAST(")

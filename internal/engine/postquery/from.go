@@ -140,7 +140,7 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) []outputColumn {
 	}
 	p.write(name, "(")
 	if name == "unnest" {
-		p.exprs.list(call.Args[0], "write unnest(ARRAY[...])", "unnest takes an array")
+		p.exprs.values.list(call.Args[0], "write unnest(ARRAY[...])", "unnest takes an array")
 	} else {
 		printList(p.output, call.Args, p.exprs.expr)
 	}

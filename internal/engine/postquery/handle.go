@@ -132,7 +132,8 @@ type maker struct {
 }
 
 func (f *maker) Config() driver.ScalarFuncConfig {
-	return driver.ScalarFuncConfig{InputTypeInfos: f.inputs, VariadicTypeInfo: f.more, ResultTypeInfo: f.output, SpecialNullHandling: f.nulls}
+	return driver.ScalarFuncConfig{InputTypeInfos: f.inputs, VariadicTypeInfo: f.more, ResultTypeInfo: f.output,
+		SpecialNullHandling: f.nulls}
 }
 
 func (f *maker) Executor() driver.ScalarFuncExecutor {
@@ -255,10 +256,7 @@ func (m *makings) functions(t makerTypes) map[string][]*maker {
 		}
 		out["get"] = append(out["get"], get(t.text), get(t.number))
 		out["get_text"] = append(out["get_text"], getText(t.text), getText(t.number))
-		out["typeof"] = append(out["typeof"], &maker{inputs: []driver.TypeInfo{kind.is}, output: t.text, run: func(args []any) (any, error) {
-			_, is, err := m.open(args[0])
-			return pgtext.Value(is.text).Kind(), err
-		}})
+		out["typeof"] = append(out["typeof"], &maker{inputs: []driver.TypeInfo{kind.is}, output: t.text, run: m.jsonType})
 		out["length"] = append(out["length"], &maker{inputs: []driver.TypeInfo{kind.is}, output: t.number, run: m.jsonLength})
 		out["convert_"+strings.TrimSuffix(kind.prefix, "_")] = []*maker{{inputs: []driver.TypeInfo{t.any}, output: kind.is,
 			run: func(args []any) (any, error) {
@@ -289,7 +287,7 @@ func (m *makings) functions(t makerTypes) map[string][]*maker {
 	}}}
 	out["short"] = []*maker{{inputs: []driver.TypeInfo{t.any}, output: t.text, run: func(args []any) (any, error) {
 		s, err := m.text(args[0])
-		if err != nil {
+		if err = errors.Join(err, m.count(len(s)/16)); err != nil {
 			return nil, err
 		}
 		return m.cut(s)
@@ -339,6 +337,11 @@ func (m *makings) getText(args []any) (any, error) {
 		return nil, err
 	}
 	return m.cut(s)
+}
+
+func (m *makings) jsonType(args []any) (any, error) {
+	_, is, err := m.open(args[0])
+	return pgtext.Value(is.text).Kind(), err
 }
 
 func (m *makings) jsonLength(args []any) (any, error) {

@@ -278,7 +278,8 @@ func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for many statements to be stopped")
 	}
-	harmless := []string{"regexp", "nested regexp", "clique", "correlated", "window"}                      // these may end by themselves
+	// These may end by themselves.
+	harmless := []string{"regexp", "nested regexp", "clique", "correlated", "window", "copied arrays"}
 	endless := []string{"series", "product", "doubling WITH", "offset", "window", "wide concat", "regexp"} // these take time and no memory
 	var cte strings.Builder
 	cte.WriteString("WITH t0 AS (SELECT 1 AS x)")
@@ -304,6 +305,11 @@ func TestBombs(t *testing.T) {
 			" WHERE q"+strconv.Itoa(i)+".m > 0 AND q"+strconv.Itoa(i-1)+".m >= ", 1)
 		nested = strings.Replace(nested, ") WHERE", ") AND", 1)
 	}
+	doubling := "WITH t0 AS (SELECT json_build_array('x') AS j)"
+	for i := 1; i < 25; i++ {
+		doubling += ", t" + strconv.Itoa(i) + " AS (SELECT json_build_array(j, j, j) AS j FROM t" + strconv.Itoa(i-1) + ")"
+	}
+	doubling += " SELECT j"
 	million := "generate_series(1, 1000000)"
 	var percentiles []string
 	for i := 10; i < 99; i++ {
@@ -328,17 +334,32 @@ func TestBombs(t *testing.T) {
 		"large answer": "SELECT lpad(g::text, 900, 'x') FROM generate_series(1, 100000) AS g",
 		"window": "SELECT sum(z) FROM (SELECT median(a) OVER (ORDER BY a % 1000 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) " +
 			"AS z FROM " + million + " a) t",
-		"regexp":        "SELECT count(*) FROM " + million + " a WHERE repeat('a', 1000) || a ~ '(a*)*(a|aa)*((a*)*b)*c$'",
-		"doubling WITH": cte.String() + " SELECT count(*) FROM t18, generate_series(1, 1000000000000) AS g",
-		"median":        "SELECT median(a) FROM generate_series(1, 1000000000) AS a",
-		"mad":           "SELECT mad(a::numeric(38, 2)) FROM generate_series(1, 1000000000) AS a",
-		"percentiles":   "SELECT " + strings.Join(percentiles, ", ") + " FROM generate_series(1, 1000000000) AS a",
-		"entropy":       "SELECT entropy(a) FROM generate_series(1, 1000000000) AS a",
-		"outer median":  "SELECT (SELECT median(a)) FROM generate_series(1, 1000000000) AS a",
-		"huge":          "SELECT factorial(1000000)",
-		"offset":        "SELECT g FROM generate_series(1, 1000000000000) AS g OFFSET 999999999999",
-		"clique":        clique,
-		"correlated":    nested,
+		"regexp":         "SELECT count(*) FROM " + million + " a WHERE repeat('a', 1000) || a ~ '(a*)*(a|aa)*((a*)*b)*c$'",
+		"doubling WITH":  cte.String() + " SELECT count(*) FROM t18, generate_series(1, 1000000000000) AS g",
+		"median":         "SELECT median(a) FROM generate_series(1, 1000000000) AS a",
+		"mad":            "SELECT mad(a::numeric(38, 2)) FROM generate_series(1, 1000000000) AS a",
+		"percentiles":    "SELECT " + strings.Join(percentiles, ", ") + " FROM generate_series(1, 1000000000) AS a",
+		"entropy":        "SELECT entropy(a) FROM generate_series(1, 1000000000) AS a",
+		"outer median":   "SELECT (SELECT median(a)) FROM generate_series(1, 1000000000) AS a",
+		"huge":           "SELECT factorial(1000000)",
+		"offset":         "SELECT g FROM generate_series(1, 1000000000000) AS g OFFSET 999999999999",
+		"clique":         clique,
+		"correlated":     nested,
+		"json of texts":  "SELECT json_agg(lpad(a::text, 1000, 'x')) FROM " + million + " a",
+		"array of texts": "SELECT array_agg(lpad(a::text, 1000, 'x')) FROM " + million + " a",
+		"json of rows":   "SELECT json_agg(a) FROM (SELECT a, a AS b, a AS c FROM " + million + " a) a",
+		"long array":     "SELECT array_agg(a) FROM generate_series(1, 1000000000) AS a",
+		"doubling json":  doubling + " FROM t24",
+		"copied json": "SELECT json_agg(json_build_array(j, j, j, j)) FROM (SELECT json_agg(lpad(a::text, 1000, 'x')) AS j FROM " +
+			"generate_series(1, 9000) a) t, " + million + " b",
+		"copied answer": "SELECT j FROM (SELECT json_agg(lpad(a::text, 1000, 'x')) AS j FROM generate_series(1, 9000) a) t, " +
+			"generate_series(1, 99000) b",
+		"long texts": "SELECT array_agg(lpad(a::text, 1000, 'x')), json_agg(lpad(a::text, 1000, 'y')) FROM generate_series(1, 90000) AS a",
+		"copied arrays": "SELECT count(*) FROM (SELECT array_agg(a) AS j FROM generate_series(1, 90000) a) t, " + million +
+			" b WHERE b = ANY(j)",
+		"many looks": "SELECT max(j -> b ->> 0) FROM (SELECT json_agg(lpad(a::text, 1000, 'x')) AS j FROM generate_series(1, 9000) a) t, " +
+			million + " b",
+		"wide numbers":  "SELECT j::jsonb FROM (SELECT json_agg('1e131000'::json) AS j FROM generate_series(1, 90000) a) t",
 		"nested regexp": "SELECT 'a' ~ ('' || '((((a{1,100}){1,100}){1,100}){1,100}){1,100}')",
 	}
 	for _, name := range daily.Sample(t, slices.Sorted(maps.Keys(bombs)), 3) {

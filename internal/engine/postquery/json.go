@@ -8,6 +8,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgtext"
 )
 
+// valuePrinter prints what makes JSON and arrays.
+type valuePrinter struct {
+	*output
+	exprs *exprPrinter
+}
+
 // valueFunctions make JSON and arrays, or read them.
 var valueFunctions = map[string]function{
 	"to_json": {min: 1, max: 1}, "to_jsonb": {min: 1, max: 1}, "row_to_json": {min: 1, max: 1}, "array_to_json": {min: 1, max: 1},
@@ -70,7 +76,7 @@ func (p *functionPrinter) make(known function, name string, f *pg.FuncCall) clas
 	ours := makerPrefix + kind
 	switch strings.TrimPrefix(name, kind+"_") {
 	case "to_json", "to_jsonb", "row_to_json", "array_to_json":
-		return p.exprs.toJSON(name, f, is)
+		return p.exprs.values.toJSON(name, f, is)
 	case "build_object":
 		if len(f.Args)%2 != 0 {
 			p.refuse(f.Location, "write "+name+"('key', value, ...)", "%s has a key without a value", name)
@@ -89,7 +95,7 @@ func (p *functionPrinter) make(known function, name string, f *pg.FuncCall) clas
 		return p.arrayAgg(f)
 	case "typeof", "array_length":
 		if name == "array_length" {
-			return p.exprs.arrayLength(f)
+			return p.exprs.values.arrayLength(f)
 		}
 		short := map[bool]string{true: "typeof", false: "length"}[strings.HasSuffix(name, "typeof")]
 		arg := p.exprs.part(f.Args[0])
@@ -102,7 +108,7 @@ func (p *functionPrinter) make(known function, name string, f *pg.FuncCall) clas
 		p.write(makerPrefix, short, "(", arg.text, ")")
 		return ordinary
 	default:
-		return p.exprs.readArray(name, f)
+		return p.exprs.values.readArray(name, f)
 	}
 	return is
 }
@@ -114,8 +120,8 @@ func (p *functionPrinter) refuseDistinct(f *pg.FuncCall, name string) {
 }
 
 // toJSON prints a value as JSON.
-func (p *exprPrinter) toJSON(name string, f *pg.FuncCall, is class) class {
-	arg := p.part(f.Args[0])
+func (p *valuePrinter) toJSON(name string, f *pg.FuncCall, is class) class {
+	arg := p.exprs.part(f.Args[0])
 	switch {
 	case name == "row_to_json" && arg.is != rowOf:
 		p.refuse(f.Location, "write row_to_json(t), where t is a table or subquery of FROM", "row_to_json takes a row")
@@ -139,14 +145,14 @@ func (p *exprPrinter) toJSON(name string, f *pg.FuncCall, is class) class {
 func isUntyped(n *pg.Node) bool { return n.GetAConst().GetSval() != nil || isNull(n) }
 
 // typed writes a value and its type.
-func (p *exprPrinter) typed(a part) {
+func (p *valuePrinter) typed(a part) {
 	p.write(a.text, ", ", typeOf(a.text, a.is))
 	p.repeat(a.cost, 1)
 }
 
 func (p *functionPrinter) typedArguments(call string, args []*pg.Node) {
 	p.write(call)
-	printList(p.output, args, func(n *pg.Node) { p.exprs.typed(p.exprs.part(n)) })
+	printList(p.output, args, func(n *pg.Node) { p.exprs.values.typed(p.exprs.part(n)) })
 	p.write(")")
 }
 
@@ -170,14 +176,14 @@ func (p *functionPrinter) listOf(ours string, f *pg.FuncCall) {
 	}
 	list, cost := p.captureCosting(func() { p.gatherList(f, arg.text) })
 	p.write(ours, "_list(")
-	p.exprs.typed(part{text: list, cost: arg.cost + cost})
+	p.exprs.values.typed(part{text: list, cost: arg.cost + cost})
 	p.write(", ", between, ")")
 }
 
 // castToJSON prints a cast to json or jsonb.
-func (p *exprPrinter) castToJSON(n *pg.Node, kind string) class {
+func (p *valuePrinter) castToJSON(n *pg.Node, kind string) class {
 	is := map[string]class{"json": jsonOf, "jsonb": jsonbOf}[kind]
-	arg := p.part(n)
+	arg := p.exprs.part(n)
 	switch {
 	case arg.is == is:
 		p.write(arg.text)
@@ -192,7 +198,7 @@ func (p *exprPrinter) castToJSON(n *pg.Node, kind string) class {
 }
 
 // parseJSON prints a text as JSON. A constant is looked at before anything is paid.
-func (p *exprPrinter) parseJSON(text part, kind string) {
+func (p *valuePrinter) parseJSON(text part, kind string) {
 	if c := text.node.GetAConst(); c.GetSval() != nil {
 		if err := pgtext.CheckJSON(c.GetSval().Sval); err != nil {
 			p.refuse(c.Location, "write JSON, as in '[]'", "%v", err)
@@ -202,11 +208,11 @@ func (p *exprPrinter) parseJSON(text part, kind string) {
 }
 
 // long prints a value as a text of any length.
-func (p *exprPrinter) long(a part) { p.write(makerPrefix, "long(", a.text, ")") }
+func (p *valuePrinter) long(a part) { p.write(makerPrefix, "long(", a.text, ")") }
 
 // look prints -> and ->>.
-func (p *exprPrinter) look(e *pg.A_Expr, op string) class {
-	of := p.part(e.Lexpr)
+func (p *valuePrinter) look(e *pg.A_Expr, op string) class {
+	of := p.exprs.part(e.Lexpr)
 	if of.is != jsonOf && of.is != jsonbOf {
 		p.refuse(e.Location, "give it json, as in to_json(t) "+op+" 'key'", "%s takes a value out of json", op)
 		return ordinary
@@ -216,19 +222,19 @@ func (p *exprPrinter) look(e *pg.A_Expr, op string) class {
 		call, is = "get_text", ordinary
 	}
 	p.write(makerPrefix, call, "(", of.text, ", ")
-	p.expr(e.Rexpr)
+	p.exprs.expr(e.Rexpr)
 	p.write(")")
 	return is
 }
 
 // writtenRow prints ROW(...) as JSON.
-func (p *exprPrinter) writtenRow(r *pg.RowExpr) class {
+func (p *valuePrinter) writtenRow(r *pg.RowExpr) class {
 	p.write(makerPrefix, "json_row(")
 	i := 0
 	printList(p.output, r.Args, func(n *pg.Node) {
 		i++
 		p.write("'f", itoa(i), "', ")
-		p.typed(p.part(n))
+		p.typed(p.exprs.part(n))
 	})
 	p.write(")")
 	if len(r.Args) == 0 || len(r.Args) > maxMembers {

@@ -43,7 +43,7 @@ func (p *operatorPrinter) operation(e *pg.A_Expr) class {
 	case pg.A_Expr_Kind_AEXPR_OP:
 		op := p.operator(e.Name, e.Location)
 		if e.Lexpr != nil && (op == "->" || op == "->>") {
-			return p.exprs.look(e, op)
+			return p.exprs.values.look(e, op)
 		}
 		p.plainOperation(e, op)
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
@@ -172,6 +172,6 @@ func (p *operatorPrinter) arrayComparison(e *pg.A_Expr) {
 	p.write("(")
 	p.exprs.expr(e.Lexpr)
 	p.write(" ", p.comparison(e.Name, e.Location), word)
-	p.exprs.list(e.Rexpr, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array")
+	p.exprs.values.list(e.Rexpr, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array")
 	p.write("))")
 }

@@ -32,9 +32,11 @@ var likePostgres = []string{
 	// values
 	"SELECT to_json(k), to_json(n), to_json(d), to_json(x), to_json(b), to_json(day), to_json(at) FROM r ORDER BY k",
 	"SELECT to_jsonb(k), to_jsonb(n), to_jsonb(d), to_jsonb(x), to_jsonb(b), to_jsonb(day), to_jsonb(at) FROM r ORDER BY k",
-	"SELECT to_json(1::int), to_json(1.5::float8), to_json(1e15::float8), to_json(1e14::float8), to_json(1e-4::float8), to_json(1e-5::float8)",
+	"SELECT to_json(1::int), to_json(1.5::float8), to_json(1e15::float8), to_json(1e14::float8), to_json(1e-4::float8), " +
+		"to_json(1e-5::float8)",
 	"SELECT to_json(0.1::float4), to_json(1e6::float4), to_json(1e5::float4), to_json(12345678::float4)",
-	"SELECT to_json('a\"b\\c/d'::text), to_json(E'\\b\\f\\n\\r\\t\\x01é🙂'::text), to_json('<&>'::text), to_json(true), to_jsonb(E'\\x7f'::text)",
+	"SELECT to_json('a\"b\\c/d'::text), to_json(E'\\b\\f\\n\\r\\t\\x01é🙂'::text), to_json('<&>'::text), to_json(true), " +
+		"to_jsonb(E'\\x7f'::text)",
 	"SELECT to_json(1.50::numeric(10, 2)), to_json(count(*)), to_json(max(d)), to_json(sum(n)) FROM r",
 	// builders
 	"SELECT json_build_object('k', k, 'n', n, 'd', d, 'x', x, 'b', b, 'day', day, 'at', at) FROM r ORDER BY k",
@@ -49,7 +51,8 @@ var likePostgres = []string{
 	"SELECT json_agg(x) FROM (SELECT k, m FROM s ORDER BY m) AS x",
 	"SELECT jsonb_agg(x) FROM (SELECT k, m FROM s ORDER BY m) AS x",
 	"SELECT json_agg(row_to_json(x)) FROM (SELECT k, m FROM s ORDER BY m) AS x",
-	"SELECT json_agg(n ORDER BY k), json_agg(k ORDER BY k DESC), jsonb_agg(d ORDER BY k), json_agg(at ORDER BY k), json_agg(day ORDER BY k) FROM r",
+	"SELECT json_agg(n ORDER BY k), json_agg(k ORDER BY k DESC), jsonb_agg(d ORDER BY k), json_agg(at ORDER BY k), " +
+		"json_agg(day ORDER BY k) FROM r",
 	"SELECT json_agg(n ORDER BY n NULLS FIRST) FILTER (WHERE k <> 'a'), json_agg(n) FILTER (WHERE k = 'zz') FROM r",
 	"SELECT json_agg(DISTINCT b), jsonb_agg(DISTINCT b) FROM r WHERE b IS NOT NULL AND n > 0",
 	"SELECT b, json_agg(k ORDER BY k) FROM r GROUP BY b ORDER BY b",
@@ -61,15 +64,20 @@ var likePostgres = []string{
 	"SELECT coalesce(jsonb_agg(x), '[ ]'::jsonb), coalesce(jsonb_agg(x), '[ 1,2]') FROM (SELECT * FROM s WHERE m > 100) AS x",
 	"SELECT json_agg(ARRAY[m, 1] ORDER BY m) FROM s",
 	// json and jsonb
-	`SELECT ' { "b" : 1, "a": [1, 2.50, 1e3, -0, -0.0, 1E-5] , "b":2}'::json, '{"b" : 1, "a": [1, 2.50, 1e3, -0, -0.0, 1E-5] , "b":2}'::jsonb`,
-	`SELECT '"\u00e9\ud83d\ude42\n\/"'::jsonb, '"\u00e9\/"'::json, '[]'::jsonb, '{}'::jsonb, 'null'::jsonb, ' true '::jsonb, '[{}, []]'::jsonb`,
+	`SELECT ' { "b" : 1, "a": [1, 2.50, 1e3, -0, -0.0, 1E-5] , "b":2}'::json, '{"b" : 1, "a": [1, 2.50, 1e3, -0, -0.0,
+		1E-5] , "b":2}'::jsonb`,
+	`SELECT '"\u00e9\ud83d\ude42\n\/"'::jsonb, '"\u00e9\/"'::json, '[]'::jsonb, '{}'::jsonb, 'null'::jsonb, ' true
+		'::jsonb, '[{}, []]'::jsonb`,
 	`SELECT '{"a": {"b": [10, 20, null]}}'::json -> 'a' -> 'b' -> 1, '{"a": {"b": [10, 20, null]}}'::json -> 'a' ->> 'b'`,
-	`SELECT '{"a": {"b": [10, 20, null]}}'::jsonb -> 'a' -> 'b' -> -2, '{"a":"x\ny"}'::jsonb ->> 'a', '[1,null]'::json ->> 1, '[1]'::json -> 5`,
+	`SELECT '{"a": {"b": [10, 20, null]}}'::jsonb -> 'a' -> 'b' -> -2, '{"a":"x\ny"}'::jsonb ->> 'a', '[1,null]'::json ->>
+		1, '[1]'::json -> 5`,
 	`SELECT '{"a": 1, "a": "2"}'::json -> 'a', '[1, "b"]'::json ->> 1, '{"a":1}'::json -> 'b', '{"a":1}'::json -> 0, '1'::json -> 'a'`,
 	"SELECT row_to_json(s) ->> 'k', (to_jsonb(s) ->> 'm')::int + 1, json_build_object('x', s) -> 'x' -> 'm' FROM s ORDER BY k",
-	"SELECT json_typeof('[1]'), json_typeof('1'::json), jsonb_typeof('{}'::jsonb), json_array_length('[1, 2]'::json), jsonb_array_length(jsonb_agg(m)) FROM s",
+	"SELECT json_typeof('[1]'), json_typeof('1'::json), jsonb_typeof('{}'::jsonb), json_array_length('[1, 2]'::json), " +
+		"jsonb_array_length(jsonb_agg(m)) FROM s",
 	"SELECT row_to_json(s)::jsonb, to_jsonb(s)::json, to_json(to_jsonb(s)), to_jsonb(row_to_json(s)) FROM s ORDER BY k",
-	"SELECT json_agg(s ORDER BY k)::text, coalesce(json_agg(s ORDER BY k), '[]')::character varying, jsonb_agg(m ORDER BY m)::text FROM s",
+	"SELECT json_agg(s ORDER BY k)::text, coalesce(json_agg(s ORDER BY k), '[]')::character varying, jsonb_agg(m ORDER BY " +
+		"m)::text FROM s",
 	"SELECT length(j), upper(j), j FROM (SELECT json_agg(k ORDER BY k)::text AS j FROM s) AS t",
 	"SELECT CASE WHEN m > 10 THEN json_build_object('m', m) END, CASE WHEN m > 10 THEN to_jsonb(m) ELSE '[]' END FROM s ORDER BY m",
 	"SELECT to_json(k) IS NULL, json_agg(k) IS NOT NULL FROM s GROUP BY k ORDER BY k",
@@ -78,17 +86,22 @@ var likePostgres = []string{
 	"SELECT to_json(json_agg(k ORDER BY k)::text) FROM s",
 	"SELECT lag(to_jsonb(s)) OVER (ORDER BY m), first_value(row_to_json(s)) OVER (ORDER BY m) FROM s ORDER BY m",
 	// arrays
-	"SELECT array_agg(k ORDER BY k), array_agg(n ORDER BY k), array_agg(d ORDER BY k), array_agg(x ORDER BY k), array_agg(b ORDER BY k) FROM r",
-	"SELECT array_agg(day ORDER BY k), array_agg(at ORDER BY k), array_agg(DISTINCT b ORDER BY b), array_agg(n) FILTER (WHERE n > 1000) FROM r",
-	`SELECT ARRAY[1, 2, NULL], ARRAY['a b', '', 'null', 'q"\', 'x,y', '{z}']::text[], ARRAY[1.5, 2]::float8[], ARRAY[true, false], ARRAY[k, 'x'] FROM s ORDER BY k`,
-	"SELECT ARRAY(SELECT m FROM s ORDER BY m DESC), ARRAY(SELECT m FROM s WHERE m > 100), array(SELECT k FROM r WHERE r.k = s.k) FROM s ORDER BY k",
+	"SELECT array_agg(k ORDER BY k), array_agg(n ORDER BY k), array_agg(d ORDER BY k), array_agg(x ORDER BY k), " +
+		"array_agg(b ORDER BY k) FROM r",
+	"SELECT array_agg(day ORDER BY k), array_agg(at ORDER BY k), array_agg(DISTINCT b ORDER BY b), array_agg(n) FILTER " +
+		"(WHERE n > 1000) FROM r",
+	`SELECT ARRAY[1, 2, NULL], ARRAY['a b', '', 'null', 'q"\', 'x,y', '{z}']::text[], ARRAY[1.5, 2]::float8[], ARRAY[true,
+		false], ARRAY[k, 'x'] FROM s ORDER BY k`,
+	"SELECT ARRAY(SELECT m FROM s ORDER BY m DESC), ARRAY(SELECT m FROM s WHERE m > 100), array(SELECT k FROM r WHERE r.k " +
+		"= s.k) FROM s ORDER BY k",
 	"SELECT '{}'::int[], ARRAY[]::text[], coalesce(array_agg(k), '{}') FROM s WHERE m > 100",
 	"SELECT unnest(ARRAY[3, 1]), unnest(array_agg(m ORDER BY m)) FROM s",
 	"SELECT u FROM (SELECT array_agg(k ORDER BY k) AS a FROM s) AS t, unnest(t.a) AS u ORDER BY u",
 	"SELECT k, u FROM (SELECT k, ARRAY[m, m + 1] AS a FROM s) AS t CROSS JOIN LATERAL unnest(a) AS u ORDER BY k, u",
 	"SELECT array_to_json(ARRAY[1, 2]), to_json(ARRAY['a', NULL]), to_jsonb(ARRAY[1, 2]), array_to_json(array_agg(k ORDER BY k)) FROM s",
 	"SELECT to_json(array_agg(x ORDER BY k)), to_json(array_agg(at ORDER BY k)), to_jsonb(array_agg(day ORDER BY k)) FROM r",
-	"SELECT array_to_string(array_agg(k ORDER BY k), ','), array_to_string(array_agg(n ORDER BY k), ', ', '?'), array_to_string(array_agg(b ORDER BY k), '') FROM r",
+	"SELECT array_to_string(array_agg(k ORDER BY k), ','), array_to_string(array_agg(n ORDER BY k), ', ', '?'), " +
+		"array_to_string(array_agg(b ORDER BY k), '') FROM r",
 	"SELECT array_length(ARRAY[1, 2], 1), array_length('{}'::int[], 1), cardinality(ARRAY[1]), cardinality('{}'::int[])",
 	"SELECT (ARRAY[1, 2])[1], (ARRAY[1, 2])[0], (ARRAY[1, 2])[3], (ARRAY[1, 2])[-1], (array_agg(k ORDER BY m DESC))[1] FROM s",
 	"SELECT 10 = ANY(array_agg(m)), 10 = ALL(array_agg(m)), 5 < ALL(array_agg(m)) FROM s",
@@ -104,7 +117,8 @@ var likePostgres = []string{
 		(SELECT r.n, r.d FROM r WHERE r.k = s.k) AS "r_1") AS "r_1" ON TRUE ORDER BY s.k`,
 	`SELECT s.k, (SELECT coalesce(jsonb_agg(jsonb_build_array("v0", "v1")), jsonb_build_array())
 		FROM (SELECT r.n AS "v0", r.b AS "v1" FROM r WHERE r.k <= s.k ORDER BY r.k) AS "t") FROM s ORDER BY 1`,
-	`SELECT row_to_json(finalStage) AS row FROM (WITH __stage0 AS (SELECT k AS "k", m AS "n" FROM s) SELECT * FROM __stage0 ORDER BY 2) AS finalStage`,
+	`SELECT row_to_json(finalStage) AS row FROM (WITH __stage0 AS (SELECT k AS "k", m AS "n" FROM s) SELECT * FROM
+		__stage0 ORDER BY 2) AS finalStage`,
 }
 
 // TestLikePostgres asks both about tables of the same values, and compares texts and types.

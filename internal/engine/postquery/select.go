@@ -201,7 +201,8 @@ func (p *statementPrinter) simple(s *pg.SelectStmt) (columns []outputColumn) {
 func (p *exprPrinter) scalars(columns []outputColumn, what string) {
 	for _, c := range columns {
 		if c.is != ordinary {
-			p.refuse(-1, "cast it to another type, or leave it out", "%s compares the column %q, which is %s", what, c.name, classNames[c.is])
+			p.refuse(-1, "cast it to another type, or leave it out", "%s compares the column %q, which is %s", what, c.name,
+				classNames[c.is])
 		}
 	}
 }

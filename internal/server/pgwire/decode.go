@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
+	"github.com/discreet-dp/discreet/internal/pgtext"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -379,7 +380,7 @@ func decodeArray(types *pgtype.Map, n int, of uint32, format int16, data []byte)
 			value[i] = datum.Text(*t)
 		}
 	}
-	return argument{api.Parameter{Kind: kindOf(of) + "[]", Text: formatArray(texts)}, value}, nil
+	return argument{api.Parameter{Kind: kindOf(of) + "[]", Text: pgtext.Array(texts)}, value}, nil
 }
 
 func decodeElements(types *pgtype.Map, n int, of uint32, format int16, data []byte) (texts []*string, err error) {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/pgtext"
 )
 
 // describer says what statements take and return, before they are run.
@@ -171,7 +173,7 @@ func parameterText(n *pg.Node) (text string, null, ok bool) {
 				texts[i] = &text
 			}
 		}
-		return formatArray(texts), false, true
+		return pgtext.Array(texts), false, true
 	}
 	return "", false, false
 }

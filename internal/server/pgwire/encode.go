@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
+	"github.com/discreet-dp/discreet/internal/pgtext"
 )
 
 const (
@@ -66,6 +67,9 @@ var typeOIDs = map[string]uint32{
 }
 
 func columnOf(c api.Column) column {
+	if oid, ok := madeOID(c.Type); ok {
+		return column{c.Name, oid}
+	}
 	if oid, ok := typeOIDs[c.Type]; ok {
 		return column{c.Name, oid}
 	}
@@ -176,7 +180,7 @@ func formatText(v any, oid uint32) (text string, null bool) {
 		}
 		return strings.Join(words, " "), false
 	}
-	return formatArray(texts), false
+	return pgtext.Array(texts), false
 }
 
 const (
@@ -184,33 +188,13 @@ const (
 	oidVectorOID  = 30
 )
 
-func formatArray(texts []*string) string {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, t := range texts {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		switch {
-		case t == nil:
-			b.WriteString("NULL")
-		case *t == "" || strings.EqualFold(*t, "null") || strings.ContainsAny(*t, "{},\"\\ \t\n\r\v\f"):
-			b.WriteByte('"')
-			b.WriteString(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(*t))
-			b.WriteByte('"')
-		default:
-			b.WriteString(*t)
-		}
-	}
-	b.WriteByte('}')
-	return b.String()
-}
-
 // formatBinary turns the text of a value into its binary form.
 func formatBinary(types *pgtype.Map, oid uint32, text string) ([]byte, error) {
 	switch oid {
 	case textOID, varcharOID, bpcharOID, nameOID, unknownOID, jsonOID:
 		return []byte(text), nil
+	case pgtype.JSONBOID:
+		return binaryJSONB(text), nil
 	}
 	none := failure(notSupported, "a column has a type that has no binary form here").withHint("ask for the text format")
 	t, ok := types.TypeForOID(oid)
