@@ -36,6 +36,15 @@ func (v Value) Element(n int64) (Value, bool, error) {
 	return found, ok, err
 }
 
+// ElementOfJSONB is Element for jsonb, where a single value is an array of itself, as PostgreSQL
+// keeps it.
+func (v Value) ElementOfJSONB(n int64) (Value, bool, error) {
+	if kind := v.Kind(); kind != "object" && kind != "array" {
+		return v, n == 0 || n == -1, nil
+	}
+	return v.Element(n)
+}
+
 // Len is how many elements an array has.
 func (v Value) Len() (n int, err error) {
 	err = v.each('[', func(string, Value) error { n++; return nil })

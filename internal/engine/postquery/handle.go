@@ -313,7 +313,7 @@ func (m *makings) cut(s string) (any, error) {
 }
 
 func (m *makings) get(args []any) (pgtext.Value, bool, error) {
-	_, is, err := m.open(args[0])
+	field, is, err := m.open(args[0])
 	if err != nil {
 		return "", false, err
 	}
@@ -324,6 +324,9 @@ func (m *makings) get(args []any) (pgtext.Value, bool, error) {
 		return pgtext.Value(is.text).Field(key)
 	}
 	n, _ := args[1].(int64)
+	if field == jsonbField {
+		return pgtext.Value(is.text).ElementOfJSONB(n)
+	}
 	return pgtext.Value(is.text).Element(n)
 }
 

@@ -189,23 +189,26 @@ const (
 )
 
 // formatBinary turns the text of a value into its binary form.
-func formatBinary(types *pgtype.Map, oid uint32, text string) ([]byte, error) {
-	switch oid {
+func formatBinary(types *pgtype.Map, typ uint32, text string) ([]byte, error) {
+	switch typ {
 	case textOID, varcharOID, bpcharOID, nameOID, unknownOID, jsonOID:
 		return []byte(text), nil
 	case pgtype.JSONBOID:
 		return binaryJSONB(text), nil
 	}
+	if element := oid.Elem(typ); element != 0 && text == "{}" {
+		return emptyArray(element), nil
+	}
 	none := failure(notSupported, "a column has a type that has no binary form here").withHint("ask for the text format")
-	t, ok := types.TypeForOID(oid)
+	t, ok := types.TypeForOID(typ)
 	if !ok {
 		return nil, none
 	}
-	value, err := t.Codec.DecodeValue(types, oid, pgtype.TextFormatCode, []byte(text))
+	value, err := t.Codec.DecodeValue(types, typ, pgtype.TextFormatCode, []byte(text))
 	if err != nil {
 		return nil, failure(outOfRange, "a value does not fit the binary form of its type").withHint("ask for the text format")
 	}
-	out, err := types.Encode(oid, pgtype.BinaryFormatCode, value, make([]byte, 0, 16))
+	out, err := types.Encode(typ, pgtype.BinaryFormatCode, value, make([]byte, 0, 16))
 	if err != nil || out == nil {
 		return nil, none
 	}

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -26,5 +27,11 @@ func madeOID(name string) (uint32, bool) {
 
 // jsonbVersion is the first byte of jsonb in the binary format (jsonb_send).
 const jsonbVersion = 1
+
+// emptyArray is an array without elements in the binary format (array_send): no dimensions, no
+// NULL, and the type of its elements.
+func emptyArray(element uint32) []byte {
+	return binary.BigEndian.AppendUint32(make([]byte, 8, 12), element)
+}
 
 func binaryJSONB(text string) []byte { return append([]byte{jsonbVersion}, text...) }

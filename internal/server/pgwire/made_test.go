@@ -38,7 +38,8 @@ func TestJSONAndArrays(t *testing.T) {
 		"SELECT json_agg(x ORDER BY sex), jsonb_agg(x ORDER BY sex) FROM (%s) AS x",
 		"SELECT row_to_json(x), to_jsonb(x), json_build_object('a', n), sex FROM (%s) AS x ORDER BY sex",
 		"SELECT array_agg(sex ORDER BY sex), array_agg(n ORDER BY sex), array_agg(paid ORDER BY sex), array_agg(many ORDER BY sex), " +
-			"array_agg(day ORDER BY sex), ARRAY[1, NULL, 3], ARRAY[1.5::float8], ARRAY[1::float4, 2], ARRAY[TIMESTAMP '2024-01-31 10:00'] FROM (%s) AS x",
+			"array_agg(day ORDER BY sex), ARRAY[1, NULL, 3], ARRAY[1.5::float8], ARRAY[1::float4, 2], " +
+			"ARRAY[TIMESTAMP '2024-01-31 10:00'] FROM (%s) AS x",
 		"SELECT '{}'::int[], array_agg(sex) FILTER (WHERE sex = 'none'), json_agg(x) FILTER (WHERE sex = 'none') FROM (%s) AS x",
 		"SELECT coalesce(json_agg(x ORDER BY sex), '[]')::character varying AS body, pg_catalog.count(x) AS page_total FROM (%s) x",
 	} {
