@@ -2,6 +2,7 @@ package pgtext
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -18,7 +19,7 @@ func Float(f float64, bits int) string {
 	case math.IsInf(f, -1):
 		return "-Infinity"
 	}
-	s := strconv.FormatFloat(f, 'e', -1, bits)
+	s := shortest(f, bits)
 	_, written, _ := strings.Cut(s, "e")
 	most := 15
 	if bits == 32 {
@@ -28,6 +29,38 @@ func Float(f float64, bits int) string {
 		return strconv.FormatFloat(f, 'f', -1, bits)
 	}
 	return s
+}
+
+// shortest writes the fewest digits that are closer to a number than to any other. Go also takes
+// those that lie halfway to the next one and read back as this one by the rule for ties; only large
+// whole numbers have such short ones.
+func shortest(f float64, bits int) string {
+	s := strconv.FormatFloat(f, 'e', -1, bits)
+	if math.Abs(f) < 1<<24 || bits == 64 && math.Abs(f) < 1<<53 {
+		return s
+	}
+	for digits := 0; isHalfway(s, f, bits) && digits < 17; digits++ {
+		s = strconv.FormatFloat(f, 'e', digits, bits)
+	}
+	return s
+}
+
+// isHalfway reports whether a text lies in the middle between a number and one beside it, or beyond.
+func isHalfway(s string, f float64, bits int) bool {
+	written, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return false
+	}
+	off := new(big.Rat).Sub(written, new(big.Rat).SetFloat64(f))
+	next := math.Nextafter(f, math.Inf(off.Sign()))
+	if bits == 32 {
+		next = float64(math.Nextafter32(float32(f), float32(math.Inf(off.Sign()))))
+	}
+	if off.Sign() == 0 || math.IsInf(next, 0) {
+		return false
+	}
+	step := new(big.Rat).Sub(new(big.Rat).SetFloat64(next), new(big.Rat).SetFloat64(f))
+	return off.Mul(off, big.NewRat(2, 1)).Abs(off).Cmp(step.Abs(step)) >= 0
 }
 
 // Limits of numeric: digits before and after the point.
