@@ -22,7 +22,8 @@
 //     the bytes of texts that it is making, so Check bounds these: a function that makes texts
 //     longer is allowed in forms of known growth, and its result ends after MaxText characters.
 //     What is copied when a statement is planned (NULLIF, CASE x, split_part) counts as often as it
-//     is copied.
+//     is copied. JSON and arrays are made in Go, up to MaxMade bytes for a statement, and DuckDB has
+//     only numbers of them.
 //  6. Refusals (Check, Describe) depend on the text and the names and types of released columns.
 //     Errors of Run depend on released values too, and on nothing else but how busy the machine is.
 //
@@ -38,6 +39,7 @@
 //     double takes halves away from zero;
 //   - texts compare by their bytes, patterns are read by package posix where they are constants and
 //     are RE2's otherwise, and a text of a double may be written differently;
-//   - there are no arrays but in ANY(ARRAY[...]) and unnest(ARRAY[...]), and no WITH RECURSIVE;
+//   - JSON and arrays are made, read and handed on, but not compared or sorted (jsonb neither); an
+//     array has one dimension; there is no WITH RECURSIVE;
 //   - a WITH query has a name of its own, not that of a released result or of another one in sight.
 package postquery
