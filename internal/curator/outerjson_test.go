@@ -43,7 +43,8 @@ func TestJSONOfAnswers(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT json_agg(age) FROM patients", "SELECT json_agg(p) FROM patients p", "SELECT row_to_json(p) FROM patients p",
 		"SELECT to_json(count(*)) FROM patients", "SELECT json_object_agg(sex, age) FROM patients",
-		"SELECT sex, json_build_object('n', count(*)) FROM patients GROUP BY sex", "SELECT (SELECT jsonb_agg(x) FROM (SELECT sex FROM patients) x)",
+		"SELECT sex, json_build_object('n', count(*)) FROM patients GROUP BY sex",
+		"SELECT (SELECT jsonb_agg(x) FROM (SELECT sex FROM patients) x)",
 		"SELECT count(*) FROM patients WHERE to_jsonb(age) IS NOT NULL", "SELECT array_to_string(array_agg(zip), ',') FROM patients",
 		"SELECT count(*) FROM (SELECT pid, json_agg(cost) AS j FROM visits GROUP BY pid) AS t",
 		"SELECT json_agg(x), 'x'::json FROM (" + bySex + ") AS x", "SELECT json_agg(x) FROM (" + bySex + ") AS x GROUP BY to_json(x)",

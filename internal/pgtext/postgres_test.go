@@ -162,7 +162,8 @@ func TestJSONLikePostgres(t *testing.T) {
 func TestTextsLikePostgres(t *testing.T) {
 	c := connect(t)
 	r := rand.New(rand.NewPCG(3, 4))
-	numbers := []float64{0, math.Copysign(0, -1), 1, 0.1, 1e14, 1e15, 123456789012345, 1234567890123456, 1e-4, 1e-5, 9.9999e-5, 1e300, 5e-324,
+	numbers := []float64{0, math.Copysign(0, -1), 1, 0.1, 1e14, 1e15,
+		123456789012345, 1234567890123456, 1e-4, 1e-5, 9.9999e-5, 1e300, 5e-324,
 		math.MaxFloat64, 0.3, 1.0 / 3, 1e5, 1e6, 999999, 1e22, 1e23}
 	for range 1000 {
 		numbers = append(numbers, math.Float64frombits(r.Uint64()), r.NormFloat64()*math.Pow(10, float64(r.IntN(40)-20)))

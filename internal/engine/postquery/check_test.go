@@ -110,6 +110,9 @@ func FuzzCheck(f *testing.F) {
 		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) FROM r", "SELECT (SELECT max(m) FROM s WHERE s.k = r.k) FROM r",
 		`SELECT U&"\0061" FROM r`,
 		"SELECT repeat('x', 3) || lpad(k, 3) || replace(k, 'a', 'b') FROM r", "SELECT k FROM r FOR UPDATE",
+		`SELECT row_to_json(r), json_build_object('k', k, 'n', n), to_jsonb(r) -> 'k' ->> 0 FROM r`,
+		"SELECT coalesce(json_agg(x ORDER BY k), '[]')::text, array_agg(k), (array_agg(k))[1] FROM (SELECT * FROM r) AS x",
+		"SELECT u, ARRAY(SELECT m FROM s) FROM (SELECT array_agg(k) AS a FROM r) AS t, unnest(t.a) AS u WHERE u = ANY(t.a)",
 		"SELECT -(-1), - -1.5, 1e5, .5, TRUE IS NOT TRUE",
 	} {
 		f.Add(seed)

@@ -160,7 +160,12 @@ func (p *functionPrinter) typedArguments(call string, args []*pg.Node) {
 // and no more of it than can be used.
 func (p *functionPrinter) gatherList(f *pg.FuncCall, text string) {
 	p.write("list_slice(")
-	p.callOf("list", f, func() { p.write(text) })
+	p.callOf("list", f, func() {
+		p.write(text)
+		if f.AggDistinct && len(f.AggOrder) == 0 { // as PostgreSQL sorts them
+			p.write(" ORDER BY ", text, " ASC NULLS LAST")
+		}
+	})
 	p.write(", 1, ", tooMany, ")")
 }
 

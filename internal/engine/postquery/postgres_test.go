@@ -63,6 +63,21 @@ var likePostgres = []string{
 	"SELECT coalesce(json_agg(x), '[]'::json), coalesce(json_agg(x), '[]') FROM (SELECT * FROM s WHERE m > 100) AS x",
 	"SELECT coalesce(jsonb_agg(x), '[ ]'::jsonb), coalesce(jsonb_agg(x), '[ 1,2]') FROM (SELECT * FROM s WHERE m > 100) AS x",
 	"SELECT json_agg(ARRAY[m, 1] ORDER BY m) FROM s",
+	"SELECT json_agg(DISTINCT m % 20), jsonb_agg(DISTINCT k ORDER BY k DESC), array_agg(DISTINCT -m) FROM s",
+	"SELECT json_agg(DISTINCT n) FROM r",
+	"SELECT json_build_object('r', rank() OVER (ORDER BY m), 's', (SELECT max(m) FROM s), 'c', CASE WHEN m > 10 THEN k " +
+		"END) FROM s ORDER BY m",
+	"SELECT b, json_build_object('n', count(*), 'k', array_agg(k ORDER BY k), 'b', b) FROM r GROUP BY b ORDER BY b",
+	"SELECT j ->> 'k' AS j FROM (SELECT to_jsonb(s) AS j FROM s) AS t ORDER BY j DESC",
+	"SELECT json_agg(s.m) AS k FROM s GROUP BY k ORDER BY max(m)",
+	"SELECT json_agg(t) FROM (SELECT k, json_agg(m) AS ms, array_agg(m) AS a FROM s GROUP BY k ORDER BY k) AS t",
+	"SELECT json_agg(a ORDER BY k) FROM (SELECT k, ARRAY[k, 'x'] AS a FROM s) AS t",
+	"SELECT json_build_object('a', json_agg(DISTINCT x.k ORDER BY x.k), 'b', jsonb_agg(y.m ORDER BY y.m)) FROM r AS x JOIN " +
+		"s AS y ON x.k = y.k",
+	"SELECT (SELECT row_to_json(x) FROM (SELECT s.k, max(r.n) AS top FROM r WHERE r.k <= s.k) AS x) FROM s ORDER BY s.k",
+	"SELECT row_to_json(x) FROM s JOIN LATERAL (SELECT s.k, count(*) AS c FROM r WHERE r.k <= s.k) AS x ON true ORDER BY s.k",
+	"SELECT jsonb_build_object('f', 0.1::float4, 'g', 1e20::float8, 'h', -0.0::float8, 'i', 1::int2, 'j', DATE '2024-02-29')",
+	"SELECT to_jsonb(t) -> 'a' -> 0 ->> 'm' FROM (SELECT jsonb_agg(s ORDER BY k) AS a FROM s) AS t",
 	// json and jsonb
 	`SELECT ' { "b" : 1, "a": [1, 2.50, 1e3, -0, -0.0, 1E-5] , "b":2}'::json, '{"b" : 1, "a": [1, 2.50, 1e3, -0, -0.0,
 		1E-5] , "b":2}'::jsonb`,

@@ -313,7 +313,7 @@ func groupingSets(n *pg.Node) int {
 func (p *statementPrinter) grouping(n *pg.Node) {
 	g := n.GetGroupingSet()
 	if g == nil {
-		p.exprs.ordinal(n)
+		p.exprs.ordinal(n, false)
 		return
 	}
 	defer p.leave()
@@ -334,8 +334,9 @@ func (p *statementPrinter) grouping(n *pg.Node) {
 	p.write(")")
 }
 
-// ordinal prints an expression where a bare whole number is the number of a column.
-func (p *exprPrinter) ordinal(n *pg.Node) {
+// ordinal prints an expression where a bare whole number is the number of a column. To ORDER BY a
+// name is first one of the answer, and to GROUP BY one of FROM.
+func (p *exprPrinter) ordinal(n *pg.Node, ordering bool) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil || c.GetIval().Ival < 1 {
 			p.refuse(c.Location, "write the number or the name of a column", "a constant cannot be used to order or group")
@@ -349,10 +350,14 @@ func (p *exprPrinter) ordinal(n *pg.Node) {
 		return
 	}
 	if c := n.GetColumnRef(); c != nil && len(c.Fields) == 1 {
+		in, row := p.statements.scope.resolve(c)
 		for _, o := range p.statements.scope.outputs {
-			if fold(o.name) == fold(stringOf(c.Fields[0])) {
-				p.scalars([]outputColumn{o}, "ORDER BY or GROUP BY")
+			if fold(o.name) != fold(stringOf(c.Fields[0])) || !ordering && (in.name != "" || row != nil) {
+				continue
 			}
+			p.scalars([]outputColumn{o}, "ORDER BY or GROUP BY")
+			p.write(p.quotedName(o.name, c.Location))
+			return
 		}
 	}
 	p.side(n)
@@ -372,7 +377,7 @@ func (p *exprPrinter) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 			return
 		}
 		if ordinals {
-			p.ordinal(s.Node)
+			p.ordinal(s.Node, true)
 		} else {
 			p.expr(s.Node)
 		}
