@@ -20,22 +20,26 @@ func TestJSONOfAnswers(t *testing.T) {
 		rows[i] = fmt.Sprintf(`{"sex":"%v","n":%v}`, row[0], row[1])
 	}
 	whole := "[" + strings.Join(rows, ", \n ") + "]"
-	for sql, want := range map[string]string{
-		"SELECT json_agg(x) FROM (" + bySex + ") AS x":                                                     whole,
-		"SELECT json_agg(row_to_json((SELECT e FROM (SELECT r.sex, r.n) AS e))) FROM (" + bySex + ") AS r": "[" + strings.Join(rows, ", ") + "]",
-		"WITH s AS (" + bySex + ") SELECT coalesce(json_agg(t), '[]') AS body FROM (SELECT * FROM s) AS t": whole,
-		"SELECT t.n, row_to_json(t) FROM (" + bySex + ") AS t LIMIT 1":                                     fmt.Sprint(inner.Rows[0][1], " ", rows[0]),
-		"WITH s AS (" + bySex + ") SELECT t.n, row_to_json(t) FROM (SELECT * FROM s) AS t LIMIT 1":         fmt.Sprint(inner.Rows[0][1], " ", rows[0]),
-		"SELECT row_to_json(f) FROM floors AS f WHERE ward = 'surgery'":                                    `{"ward":"surgery","floor":2,"price":1.50,"opened":"2001-02-03","closes":null}`,
-		"SELECT array_agg(sex) FROM (" + bySex + ") AS x":                                                  "{F,M,X}",
+	inRow, first := "["+strings.Join(rows, ", ")+"]", fmt.Sprint(inner.Rows[0][1], " ", rows[0])
+	with := "WITH s AS (" + bySex + ") SELECT "
+	for _, c := range [][2]string{
+		{"SELECT json_agg(x) FROM (" + bySex + ") AS x", whole},
+		{"SELECT json_agg(row_to_json((SELECT e FROM (SELECT r.sex, r.n) AS e))) FROM (" + bySex + ") AS r", inRow},
+		{with + "coalesce(json_agg(t), '[]') AS body FROM (SELECT * FROM s) AS t", whole},
+		{"SELECT t.n, row_to_json(t) FROM (" + bySex + ") AS t LIMIT 1", first},
+		{with + "t.n, row_to_json(t) FROM (SELECT * FROM s) AS t LIMIT 1", first},
+		{"SELECT row_to_json(f) FROM floors AS f WHERE ward = 'surgery'",
+			`{"ward":"surgery","floor":2,"price":1.50,"opened":"2001-02-03","closes":null}`},
+		{"SELECT array_agg(sex) FROM (" + bySex + ") AS x", "{F,M,X}"},
 	} {
+		sql, want := c[0], c[1]
 		a := w.MustAsk(sql)
 		if got := lines(a); got != want || !a.Receipt.Free {
 			t.Errorf("%s\ngot  %s\nwant %s", sql, got, want)
 		}
-		c := a.Columns[len(a.Columns)-1]
-		if c.Kind != "text" || c.Noisy || !slices.Contains([]string{"json", "text[]"}, c.Type) {
-			t.Errorf("%s: %+v", sql, c)
+		last := a.Columns[len(a.Columns)-1]
+		if last.Kind != "text" || last.Noisy || !slices.Contains([]string{"json", "text[]"}, last.Type) {
+			t.Errorf("%s: %+v", sql, last)
 		}
 	}
 	// Nothing of the kind is possible below the noise, and that is known before anything is paid.
