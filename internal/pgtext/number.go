@@ -45,7 +45,8 @@ func shortest(f float64, bits int) string {
 	return s
 }
 
-// isHalfway reports whether a text lies in the middle between a number and one beside it, or beyond.
+// isHalfway reports whether a text lies in the middle between a number and one beside it, or
+// beyond.
 func isHalfway(s string, f float64, bits int) bool {
 	written, ok := new(big.Rat).SetString(s)
 	if !ok {

@@ -18,9 +18,9 @@ var (
 	errMade     = stopError("makes more than %d MB of JSON and arrays; make them of fewer rows or columns", MaxMade>>20)
 	errElements = stopError("makes an array or JSON of more than %d values; make it of fewer rows", maxElements)
 	errKey      = error(&api.AroundError{Text: "the outer query makes a JSON object with a key that is NULL; leave such rows out"})
-	errKeyKind  = error(&api.AroundError{Text: "the outer query makes a JSON object with a key that is no text; cast it"})
+	errKeyKind  = error(&api.AroundError{Text: "the outer query makes a JSON object with a key that is not a text; cast it"})
 	errNoArray  = error(&api.AroundError{Text: "the outer query counts the elements of JSON that is not an array"})
-	errNoValue  = error(&api.AroundError{Text: "the outer query puts a value into JSON or an array that has no type there; cast it to text"})
+	errNoValue  = error(&api.AroundError{Text: "the outer query puts a value into JSON that has no type there; cast it to text"})
 )
 
 // isText reports whether an error is about a text of JSON.
