@@ -45,8 +45,14 @@ func (a Interval) ends() (from, to *big.Rat) {
 // RatioOfIntervals is [RatioInterval] for numbers that are no integers, such as sums over several
 // lattices.
 func RatioOfIntervals(sum, count Interval, lo, hi *big.Rat) (estimate, halfWidth float64) {
+	estimate, from, to := ratioEnds(sum, count, lo, hi)
+	return estimate, reach(estimate, from, to)
+}
+
+// ratioEnds returns an estimate, and the ends of the interval.
+func ratioEnds(sum, count Interval, lo, hi *big.Rat) (estimate float64, from, to *big.Rat) {
 	countMin, countMax := count.ends()
-	from, to := lo, hi
+	from, to = lo, hi
 	if countMin.Sign() > 0 {
 		sumMin, sumMax := sum.ends()
 		// The smallest quotient divides the smallest sum: by the largest count where it is
@@ -65,9 +71,14 @@ func RatioOfIntervals(sum, count Interval, lo, hi *big.Rat) (estimate, halfWidth
 		from, to = lo, hi
 	}
 	estimate, _ = smaller(hi, larger(lo, middle)).Float64()
+	return estimate, from, to
+}
+
+// reach is the half width of an interval around an estimate that has both ends in it.
+func reach(estimate float64, from, to *big.Rat) float64 {
 	e := new(big.Rat).SetFloat64(estimate)
 	below, above := new(big.Rat).Sub(e, from), new(big.Rat).Sub(to, e)
-	return estimate, floatUp(larger(below, above))
+	return floatUp(larger(below, above))
 }
 
 // quotient divides x by one positive number where x is positive, by the other where not.
@@ -101,6 +112,9 @@ func floatUp(r *big.Rat) float64 {
 	return f
 }
 
+// floatDown returns a float64 that is not above r.
+func floatDown(r *big.Rat) float64 { return -floatUp(new(big.Rat).Neg(r)) }
+
 // PartInterval estimates a/(a+b) of a width from the noisy values of two sums a and b that are not
 // negative: the mean of values from 0 to the width, where a adds them up and b what is missing to
 // it. It returns an estimate from 0 to the width, and a half width that holds whenever both exact
@@ -115,6 +129,11 @@ func PartInterval(a, b Noisy, width float64) (estimate, halfWidth float64) {
 
 // PartOfIntervals is [PartInterval] for numbers that are no integers.
 func PartOfIntervals(a, b Interval, whole *big.Rat) (estimate, halfWidth float64) {
+	estimate, from, to := partEnds(a, b, whole)
+	return estimate, reach(estimate, from, to)
+}
+
+func partEnds(a, b Interval, whole *big.Rat) (estimate float64, from, to *big.Rat) {
 	part := func(x, y *big.Rat, otherwise *big.Rat) *big.Rat {
 		sum := new(big.Rat).Add(x, y)
 		if sum.Sign() <= 0 {
@@ -124,12 +143,10 @@ func PartOfIntervals(a, b Interval, whole *big.Rat) (estimate, halfWidth float64
 	}
 	aMin, aMax := a.notNegative()
 	bMin, bMax := b.notNegative()
-	from, to := part(aMin, bMax, new(big.Rat)), part(aMax, bMin, whole)
+	from, to = part(aMin, bMax, new(big.Rat)), part(aMax, bMin, whole)
 	middle := new(big.Rat).Quo(whole, big.NewRat(2, 1))
 	estimate, _ = part(larger(a.Value, new(big.Rat)), larger(b.Value, new(big.Rat)), middle).Float64()
-	e := new(big.Rat).SetFloat64(estimate)
-	below, above := new(big.Rat).Sub(e, from), new(big.Rat).Sub(to, e)
-	return estimate, floatUp(larger(below, above))
+	return estimate, from, to
 }
 
 // notNegative returns the ends of the interval, without what is below 0.

@@ -172,7 +172,8 @@ func (d derivation) sum(b *pricing.Purchase, beta float64) (*answers.Released, b
 	out := &answers.Released{Quantiles: make([][][]int64, len(d.at)), Derived: d.source.sequence}
 	groups := b.Query.Groups()
 	for i, at := range d.at {
-		if answers.HalfWidthOfSum(d.source.noise[at].Mechanism, d.most, beta) > b.Noise[i].HalfWidth(beta) {
+		total := mech.NumberNoise{Mechanism: d.source.noise[at].Mechanism, Count: d.most}
+		if total.HalfWidth(beta) > b.Noise[i].HalfWidth(beta) {
 			return nil, false
 		}
 		out.Noise = append(out.Noise, d.source.noise[at])

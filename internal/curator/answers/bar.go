@@ -12,18 +12,20 @@ import (
 // bar makes the error bars of one column.
 //
 // A count or a sum by itself has the half width of its noise: exact, and the same in every row.
+// An average by itself has the interval of its quotient ([mech.RatioNoise]), as sure as is said.
+//
 // Anything else that is computed from noisy numbers gets interval arithmetic: let a column be made
-// of n different noisy numbers. Each of them is within its half width at beta/n but with
-// probability beta/n, so all are but with probability beta (Bonferroni; nothing is said about how
-// they depend on each other), and then the exact value is in the interval that the operations make
-// of theirs. That is at least as sure as is said, and wider than need be.
+// of n different parts, which are averages and other noisy numbers. Each of them is within its
+// interval at beta/n but with probability beta/n, so all are but with probability beta (Bonferroni;
+// nothing is said about how they depend on each other), and then the exact value is in the interval
+// that the operations make of theirs. That is at least as sure as is said, and wider than need be.
 type bar struct {
 	f        *finisher
 	expr     tree.Expr
-	noisy    bool
-	alone    bool  // a count or a sum, and nothing else
-	measures []int // the different noisy numbers
-	unknown  bool  // some of it has no interval
+	noisy   bool
+	alone   bool   // a count or a sum, and nothing else
+	parts   []part // the different ones that it is made of
+	unknown bool   // some of it has no interval
 }
 
 // bars are those of the columns, made once.
@@ -49,9 +51,9 @@ func (f *finisher) bar(e tree.Expr) bar {
 		}
 		b.noisy = true
 		b.unknown = b.unknown || r.Part != tree.PartValue || s.Kind == tree.QuantileStat
-		for _, m := range measuresOf(s) {
-			if !slices.Contains(b.measures, m) {
-				b.measures = append(b.measures, m)
+		for _, p := range partsOf(s) {
+			if !slices.Contains(b.parts, p) {
+				b.parts = append(b.parts, p)
 			}
 		}
 	})
@@ -70,23 +72,28 @@ func uncast(e tree.Expr) tree.Expr {
 	return e
 }
 
-// measuresOf are the noisy numbers that a stat is made of.
-func measuresOf(s tree.Stat) []int {
-	var out []int
+// part is a noisy number, or the average that it is made into with a count.
+type part struct {
+	measure int
+	average bool
+	count   int // of an average
+}
+
+// partsOf are what a stat is made of, each with an interval of its own.
+func partsOf(s tree.Stat) []part {
 	switch s.Kind {
 	case tree.MeasureStat:
-		return []int{s.Measure}
+		return []part{{measure: s.Measure}}
 	case tree.AverageStat:
-		out = []int{s.Measure}
+		return []part{{s.Measure, true, s.Count}}
 	case tree.VarianceStat:
-		out = []int{s.Measure, s.Square}
-	default:
-		return nil
+		out := []part{{measure: s.Measure}, {measure: s.Square}}
+		if s.People == nil {
+			out = append(out, part{measure: s.Count})
+		}
+		return out
 	}
-	if s.People == nil {
-		out = append(out, s.Count)
-	}
-	return out
+	return nil
 }
 
 // halfWidth is the error bar of a value, or nil where there is none.
@@ -104,10 +111,10 @@ func (b bar) halfWidth(r *row, v tree.Value) *float64 {
 		return nil
 	}
 	if a, isAverage := b.average(); isAverage {
-		_, half := r.average(a, len(b.measures))
+		half := r.average(a, len(b.parts)).half
 		return &half
 	}
-	around, ok := r.interval(b.expr, len(b.measures))
+	around, ok := r.interval(b.expr, len(b.parts))
 	if !ok {
 		return nil
 	}
@@ -246,8 +253,8 @@ func (r *row) span(stat, parts int) (span, bool) {
 		value, half := big.NewInt(n.Value), big.NewInt(n.HalfWidth)
 		return outwards(pricing.Scaled(new(big.Int).Sub(value, half), step), pricing.Scaled(new(big.Int).Add(value, half), step))
 	case tree.AverageStat:
-		mean, half := r.average(s, parts)
-		return outwards(mean-half, mean+half)
+		around := r.average(s, parts).around
+		return outwards(around.lo, around.hi)
 	case tree.VarianceStat:
 		v := r.varianceWith(s, parts)
 		return v.around, true
@@ -344,7 +351,7 @@ type deviation struct {
 }
 
 // variance estimates a variance from a noisy count, sum and sum of squares.
-func (r *row) variance(s tree.Stat) deviation { return r.varianceWith(s, len(measuresOf(s))) }
+func (r *row) variance(s tree.Stat) deviation { return r.varianceWith(s, len(partsOf(s))) }
 
 // varianceWith computes a variance around public centers:
 //

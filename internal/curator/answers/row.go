@@ -25,6 +25,7 @@ type finisher struct {
 	released *Released
 	beta     float64
 	halves   map[half]int64
+	ratios   map[ratio]*mech.RatioNoise
 	known    []bar            // see bars
 	among    map[int]*members // the answers that come after this one, by their first plan
 	// nonnegative says that counts below 0 are 0.
@@ -34,6 +35,9 @@ type finisher struct {
 // half is the half width of a measure that is one of so many parts: each of them may be outside
 // with an equal part of beta. It is that of as many noises as cells were summed.
 type half struct{ measure, parts, cells int }
+
+// ratio is what an average is made of, as one of so many parts. Without a noisy count, count is -1.
+type ratio struct{ measure, count, parts, cells int }
 
 // groups is how many rows there are before HAVING.
 func (f *finisher) groups() int {
@@ -102,8 +106,7 @@ func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 		}
 		return big.NewInt(n)
 	case tree.AverageStat:
-		mean, _ := r.average(s, len(measuresOf(s)))
-		return mean
+		return r.average(s, 1).estimate
 	case tree.VarianceStat:
 		return r.variance(s).estimate
 	case tree.QuantileStat:
@@ -129,20 +132,23 @@ func (f *finisher) halfWidth(measure, parts, group int) int64 {
 	if f.released.Halves != nil { // which hold all at once, however many parts there are
 		return f.released.Halves[measure][group]
 	}
-	h := half{measure, parts, 1}
-	n := f.buy.Noise[measure]
-	if f.released.Derived != 0 {
-		n, h.cells = f.released.Noise[measure], f.released.Cells[group]
+	n := f.noise(measure, group)
+	h := half{measure, parts, n.Count}
+	w, ok := f.halves[h]
+	if !ok {
+		w = n.HalfWidth(f.beta / float64(parts))
+		f.halves[h] = w
 	}
-	if w, ok := f.halves[h]; ok {
-		return w
-	}
-	w := HalfWidthOfSum(n.Mechanism, h.cells, f.beta/float64(parts))
-	if more := f.released.OffBy(measure); w <= math.MaxInt64-more {
-		w += more
-	}
-	f.halves[h] = w
 	return w
+}
+
+// noise is what is in the number of a group, which may be another purchase's.
+func (f *finisher) noise(measure, group int) mech.NumberNoise {
+	out := mech.NumberNoise{Mechanism: f.buy.Noise[measure].Mechanism, Count: 1, Off: f.released.OffBy(measure)}
+	if f.released.Derived != 0 {
+		out.Mechanism, out.Count = f.released.Noise[measure].Mechanism, f.released.Cells[group]
+	}
+	return out
 }
 
 // divisor is what an average or a variance divides by: a noisy count, or how many people there are,
@@ -154,25 +160,66 @@ func (r *row) divisor(s tree.Stat, parts int) mech.Noisy {
 	return r.noisy(s.Count, parts)
 }
 
+// mean is an average, where the exact one is, and how far from the estimate that can be.
+type mean struct {
+	estimate float64
+	around   span
+	half     float64
+}
+
 // average divides a noisy sum by a count. The sum was taken around a center, in steps; the mean
 // lies between the bounds of what was summed.
-func (r *row) average(s tree.Stat, parts int) (mean, half float64) {
+func (r *row) average(s tree.Stat, parts int) mean {
 	m := r.f.plan.Query.Measures[s.Measure]
-	if s.Twin {
-		lower, upper := r.noisy(s.Measure, parts), r.noisy(s.Count, parts)
-		mean, half = mech.PartInterval(lower, upper, float(m.Arg.Type().Hi))
-		num, den := float(m.Step().Num()), float(m.Step().Denom())
-		return (mean + float(s.Center)) * num / den, half * num / den
-	}
 	lo, hi := float(m.Arg.Type().Lo), float(m.Arg.Type().Hi)
-	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.divisor(s, parts), lo, hi)
+	noise, sum := r.ratio(s, parts), r.f.released.Measures[s.Measure][r.group]
+	var estimate, from, to float64
+	switch {
+	case s.Twin:
+		estimate, from, to = noise.Part(sum, r.f.released.Measures[s.Count][r.group], hi)
+	case s.People != nil:
+		estimate, from, to = noise.Ratio(sum, *s.People, lo, hi)
+	default:
+		estimate, from, to = noise.Ratio(sum, r.f.released.Measures[s.Count][r.group], lo, hi)
+	}
 	// A step is a fraction such as 1/100, and 0.725 is 14.5/20 and not 14.5 times 0.05.
 	num, den := float(m.Step().Num()), float(m.Step().Denom())
-	if own := s.Of.Type().Step; own.Cmp(m.Step()) != 0 { // the sum was rounded, and the center was not
+	at := func(x float64) float64 { return (x + float(s.Center)) * num / den }
+	if own := s.Of.Type().Step; !s.Twin && own.Cmp(m.Step()) != 0 { // the sum was rounded, and the center was not
 		center := float(s.Center) * float(own.Num()) / float(own.Denom())
-		return mean*num/den + center, half * num / den
+		at = func(x float64) float64 { return x*num/den + center }
 	}
-	return (mean + float(s.Center)) * num / den, half * num / den
+	return mean{at(estimate), span{at(from), at(to)}, max(estimate-from, to-estimate) * num / den}
+}
+
+// ratio is the noise of an average that is one of so many parts.
+func (r *row) ratio(s tree.Stat, parts int) *mech.RatioNoise {
+	f := r.f
+	key, y := ratio{s.Measure, -1, parts, 0}, mech.NumberNoise{}
+	x := f.noise(s.Measure, r.group)
+	if key.cells = x.Count; s.People == nil {
+		key.count, y = s.Count, f.noise(s.Count, r.group)
+	}
+	if halves := f.released.Halves; halves != nil { // which hold all at once, however many parts there are
+		within := int64(0)
+		if s.People == nil {
+			within = halves[s.Count][r.group]
+		}
+		return mech.NewRatioNoiseWithin(halves[s.Measure][r.group], within)
+	}
+	if known, ok := f.ratios[key]; ok {
+		return known
+	}
+	t := f.plan.Query.Measures[s.Measure].Arg.Type()
+	most := max(math.Abs(float(t.Lo)), math.Abs(float(t.Hi)))
+	if s.Twin {
+		most = 1 // see mech.RatioNoise.Part
+	}
+	if f.ratios == nil {
+		f.ratios = map[ratio]*mech.RatioNoise{}
+	}
+	f.ratios[key] = mech.NewRatioNoise(f.beta/float64(parts), x, y, most)
+	return f.ratios[key]
 }
 
 // leaf gives the values of a row to an expression.
@@ -205,7 +252,7 @@ func (r *row) part(x *tree.Released) tree.Value {
 		return half
 	}
 	v, ok := r.values[x.Stat].(float64)
-	around, known := r.span(x.Stat, len(measuresOf(s)))
+	around, known := r.span(x.Stat, len(partsOf(s)))
 	if !ok || !known {
 		return nil
 	}
@@ -221,18 +268,6 @@ func (r *row) part(x *tree.Released) tree.Value {
 func float(n *big.Int) float64 {
 	f, _ := new(big.Float).SetInt(n).Float64()
 	return f
-}
-
-// HalfWidthOfSum is that of the sum of n noises of one mechanism.
-func HalfWidthOfSum(m mech.Mechanism, n int, beta float64) int64 {
-	if n == 1 {
-		return m.HalfWidth(beta)
-	}
-	w, err := mech.HalfWidthOfSum(beta, mech.Term{Mechanism: m, Count: n, Weight: 1})
-	if err != nil {
-		return math.MaxInt64
-	}
-	return w
 }
 
 // Describe says which columns the answer to a statement has. It needs nothing that was released.

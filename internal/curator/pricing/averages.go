@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -76,20 +77,24 @@ func averages(p *Priced, b *Purchase) []api.AverageInquiry {
 	return out
 }
 
-// errorOfOne is about how far off an average of one value is. The sum is of distances from the
-// middle of the bounds, so the noise of the count adds the more, the farther the average is from
-// there: it is taken to be in the middle of either half. Of twins neither adds more than its own
-// noise.
+// errorOfOne is about how far off an average of one value is, where its error is that divided by
+// how many values there are. It follows from the same law as error bars do ([mech.RatioNoise]), for
+// an average that lies in the middle of either half of its bounds: of x - a y, where the sum x is of
+// distances from the middle of the bounds, a is a quarter of the width; and of twins, a quarter of
+// one and three quarters of the other.
 func errorOfOne(b *Purchase, s tree.Stat, beta float64) float64 {
 	m := b.Query.Measures[s.Measure]
 	step, _ := m.Step().Float64()
-	if s.Twin || s.People != nil {
-		return float64(b.Noise[s.Measure].HalfWidth(beta)) * step
+	x, y := mech.NumberNoise{Mechanism: b.Noise[s.Measure].Mechanism}, mech.NumberNoise{}
+	if s.People == nil {
+		y.Mechanism = b.Noise[s.Count].Mechanism
+	}
+	if s.Twin {
+		return mech.RatioHalfWidth(beta, x, y, 1.0/3) * 3 / 4 * step
 	}
 	lo, _ := new(big.Float).SetInt(m.Arg.Type().Lo).Float64()
 	hi, _ := new(big.Float).SetInt(m.Arg.Type().Hi).Float64()
-	beta /= 2 // both are within their intervals
-	return (float64(b.Noise[s.Measure].HalfWidth(beta)) + (hi-lo)/4*float64(b.Noise[s.Count].HalfWidth(beta))) * step
+	return mech.RatioHalfWidth(beta, x, y, (hi-lo)/4) * step
 }
 
 // widthOf is how far apart the values of a sum can be.

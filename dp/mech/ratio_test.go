@@ -1,0 +1,116 @@
+package mech
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/lab/stat"
+)
+
+var ratioRuns = flag.Int("ratio-runs", 1000, "how often each average is drawn whose error bars are measured")
+
+// averageCase is an average of n values from 0 to 100, each of another person.
+type averageCase struct {
+	name string
+	n    int64
+	mean int64
+	x, y Mechanism
+	twin bool
+}
+
+func (c averageCase) String() string { return fmt.Sprintf("%s, n = %d, mean %d", c.name, c.n, c.mean) }
+
+// averageCases are averages as the curator pays for them at a price: half of it for a sum of
+// distances from 50, half for the count; or all of it for the distances from both ends.
+func averageCases(t *testing.T, epsilons []float64) []averageCase {
+	var out []averageCase
+	for _, epsilon := range epsilons {
+		rho, err := dp.CeilFloat(dp.RhoOfPure(epsilon) / 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		share := fmt.Sprint(epsilon / 2)
+		for _, n := range []int64{30, 100, 1000, 10000} {
+			for _, mean := range []int64{50, 75} {
+				name := fmt.Sprintf("epsilon %v, ", epsilon)
+				out = append(out,
+					averageCase{name + "laplace", n, mean, laplace(50, share), laplace(1, share), false},
+					averageCase{name + "gaussian", n, mean, gaussian(2500, rho.String()), gaussian(1, rho.String()), false},
+					averageCase{name + "laplace and gaussian", n, mean, laplace(50, share), gaussian(1, rho.String()), false},
+					averageCase{name + "twins", n, mean, laplace(100, fmt.Sprint(epsilon)), laplace(100, fmt.Sprint(epsilon)), true})
+			}
+		}
+	}
+	return out
+}
+
+// measured is how often an error bar holds, and how wide it is on average.
+type measured struct {
+	inside int
+	width  float64
+}
+
+func (m *measured) add(truth, estimate, half float64) {
+	if math.Abs(truth-estimate) <= half {
+		m.inside++
+	}
+	m.width += half
+}
+
+// measure draws an average again and again, and puts error bars around it: those of a rectangle
+// around both numbers, and those of the law of x - a y.
+func (c averageCase) measure(r *Releaser, beta float64, runs int) (before, after measured) {
+	x, y := NumberNoise{Mechanism: c.x}, NumberNoise{Mechanism: c.y}
+	most := 50.0
+	if c.twin {
+		most = 1
+	}
+	a := NewRatioNoise(beta, x, y, most)
+	hx, hy := c.x.HalfWidth(beta/2), c.y.HalfWidth(beta/2)
+	for range runs {
+		if c.twin {
+			up, down := r.Release(Seal(c.mean*c.n), c.x)[0], r.Release(Seal((100-c.mean)*c.n), c.y)[0]
+			e, half := PartInterval(Noisy{up, hx}, Noisy{down, hy}, 100)
+			before.add(float64(c.mean), e, half)
+			e, from, to := a.Part(up, down, 100)
+			after.add(float64(c.mean), e, math.Max(to-e, e-from))
+			continue
+		}
+		sum, count := r.Release(Seal((c.mean-50)*c.n), c.x)[0], r.Release(Seal(c.n), c.y)[0]
+		e, half := RatioInterval(Noisy{sum, hx}, Noisy{count, hy}, -50, 50)
+		before.add(float64(c.mean-50), e, half)
+		e, from, to := a.Ratio(sum, count, -50, 50)
+		after.add(float64(c.mean-50), e, math.Max(to-e, e-from))
+	}
+	before.width /= float64(runs)
+	after.width /= float64(runs)
+	return before, after
+}
+
+// TestAverageCoverage measures the error bars of averages. Those of the law of x - a y hold as often
+// as they say, and are never wider than those of a rectangle. With -v it prints the table of
+// docs/benchmarks.md:
+//
+//	go test ./dp/mech -run TestAverageCoverage -ratio-runs 20000 -v
+func TestAverageCoverage(t *testing.T) {
+	const beta = 0.05
+	var table strings.Builder
+	r := seeded(7)
+	for _, c := range averageCases(t, []float64{0.1, 1, 10}) {
+		before, after := c.measure(r, beta, *ratioRuns)
+		if stat.UpperBound(after.inside, *ratioRuns, 1e-7) < 1-beta {
+			t.Errorf("%v: only %d of %d error bars hold", c, after.inside, *ratioRuns)
+		}
+		if after.width > before.width*(1+1e-12) {
+			t.Errorf("%v: error bars of %v are wider than %v, those of a rectangle", c, after.width, before.width)
+		}
+		share := func(m measured) float64 { return 100 * float64(m.inside) / float64(*ratioRuns) }
+		fmt.Fprintf(&table, "%-42v %6.2f %% ±%-8.4g %6.2f %% ±%-8.4g %3.0f %% narrower\n", c, share(before), before.width,
+			share(after), after.width, 100*(1-after.width/before.width))
+	}
+	t.Log("\n" + table.String())
+}
