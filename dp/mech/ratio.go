@@ -114,12 +114,14 @@ func (n NumberNoise) core() (l law, off float64, ok bool) {
 	if n.Count > 1 {
 		return nil, 0, false
 	}
-	off = float64(n.Off)
 	switch m := n.Mechanism.(type) {
 	case *AveragedNoise:
-		return m.law(), off + float64(m.off) + 1, true
+		return m.law(), float64(n.Off) + float64(m.off) + 1, true
 	case *MarginalNoise:
-		return newGaussianLaw(new(big.Rat).SetFloat64(m.deviation * m.deviation * (1 + 0x1p-50))), off + m.far + 1, true
+		return newGaussianLaw(new(big.Rat).SetFloat64(m.deviation * m.deviation * (1 + 0x1p-50))), float64(n.Off) + m.far + 1, true
+	}
+	if n.Off > 0 { // which is said of an average, too, whose half widths need no more
+		off = float64(n.Off) + 1
 	}
 	return n.Mechanism.law(), off, true
 }

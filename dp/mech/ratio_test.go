@@ -114,3 +114,93 @@ func TestAverageCoverage(t *testing.T) {
 	}
 	t.Log("\n" + table.String())
 }
+
+// exactLaw are the probabilities of noise on -half..half, from its definition.
+type exactLaw []float64
+
+func exactLawOf(m Mechanism) exactLaw {
+	at := laplaceLogs
+	if m.Name() == "gaussian" {
+		at = gaussianLogs
+	}
+	out := exactLaw(at(m.Parameter()))
+	for i := range out {
+		out[i] = math.Exp(out[i])
+	}
+	return out
+}
+
+// beyond are the probabilities that |S - a N| is above each k, for S of l and N of another law.
+func (l exactLaw) beyond(n exactLaw, a float64, ks []float64) []float64 {
+	below := make([]float64, len(l)+1) // P(S < i - half)
+	for i, p := range l {
+		below[i+1] = below[i] + p
+	}
+	half, out := len(l)/2, make([]float64, len(ks))
+	clamp := func(x float64) int { return int(math.Max(0, math.Min(float64(len(l)), x+float64(half)))) }
+	for i, p := range n {
+		c := a * float64(i-len(n)/2)
+		for j, k := range ks {
+			// S from ceil(c - k) to floor(c + k); rounding counts what is at an end as inside.
+			from, to := math.Ceil(c-k-1e-9*(1+k)), math.Floor(c+k+1e-9*(1+k))
+			if inside := below[clamp(to+1)] - below[clamp(from)]; from <= to {
+				out[j] += p * (1 - inside)
+			} else {
+				out[j] += p
+			}
+		}
+	}
+	return out
+}
+
+// TestRatioNoiseExact compares k(a) with the law of S - a N, added up from definitions: outside is at
+// most beta, and with less of it more would be.
+func TestRatioNoiseExact(t *testing.T) {
+	noises := []Mechanism{laplace(1, "12"), laplace(1, "3"), laplace(1, "0.4"), laplace(30, "0.5"), gaussian(1, "8"), gaussian(1, "0.3"),
+		gaussian(900, "0.4")}
+	for _, x := range noises {
+		for _, y := range noises {
+			for _, beta := range []float64{0.5, 0.05, 0.001} {
+				for _, most := range []float64{0, 1, 7.5, 60} {
+					testRatioNoise(t, x, y, beta, most)
+				}
+			}
+		}
+	}
+}
+
+func testRatioNoise(t *testing.T, x, y Mechanism, beta, most float64) {
+	t.Helper()
+	r := NewRatioNoise(beta, NumberNoise{Mechanism: x}, NumberNoise{Mechanism: y}, most)
+	if r.cells[len(r.cells)-1].to != most {
+		t.Fatalf("the last cell ends at %v, not %v", r.cells[len(r.cells)-1].to, most)
+	}
+	lawX, lawY := exactLawOf(x), exactLawOf(y)
+	before := 0.0
+	for i, c := range r.cells {
+		if (i+1)%9 == 0 || i == len(r.cells)-1 {
+			simple := float64(r.x) + c.to*float64(r.y)
+			looser := math.Max(0, math.Min(c.half, simple)*0.98-0.6-(c.to-before)*4*math.Sqrt(Variance(y)))
+			for _, a := range []float64{before*(1-1e-9) + c.to*1e-9, (before + c.to) / 2, c.to} {
+				p := lawX.beyond(lawY, a, []float64{c.half, simple, looser})
+				if p[0] > beta || p[1] > beta {
+					t.Errorf("%v %v and %v %v, beta %v: |S - %v N| is above %v with probability %v, above %v with %v", x.Name(), x.Parameter(),
+						y.Name(), y.Parameter(), beta, a, c.half, p[0], simple, p[1])
+				}
+				if a == c.to && looser > 0 && p[2] <= beta {
+					t.Errorf("%v %v and %v %v, beta %v: |S - %v N| is above %v with probability %v already, and %v is given", x.Name(),
+						x.Parameter(), y.Name(), y.Parameter(), beta, a, looser, p[2], c.half)
+				}
+			}
+		}
+		before = c.to
+	}
+	// A single a is as one of the range, without what others cost.
+	if a := most / 3; true {
+		k := RatioHalfWidth(beta, NumberNoise{Mechanism: x}, NumberNoise{Mechanism: y}, a)
+		if p := lawX.beyond(lawY, a, []float64{k}); p[0] > beta {
+			t.Errorf("%v %v and %v %v, beta %v: |S - %v N| is above %v with probability %v", x.Name(), x.Parameter(), y.Name(), y.Parameter(),
+				beta, a, k, p[0])
+		}
+	}
+}
