@@ -20,8 +20,8 @@ import (
 // nothing is said about how they depend on each other), and then the exact value is in the interval
 // that the operations make of theirs. That is at least as sure as is said, and wider than need be.
 type bar struct {
-	f        *finisher
-	expr     tree.Expr
+	f       *finisher
+	expr    tree.Expr
 	noisy   bool
 	alone   bool   // a count or a sum, and nothing else
 	parts   []part // the different ones that it is made of

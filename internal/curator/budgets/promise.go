@@ -68,7 +68,7 @@ func (s *DatasetAccounts) sentences(ctx context.Context, window uint64, all []re
 // changed says why a promise is larger than its limit by itself, where that is so.
 func changed(all ...reading) []string {
 	for _, a := range all {
-		if a.Total != a.alone {
+		if a.Total.Epsilon > a.alone.Epsilon || a.Total.Delta > a.alone.Delta {
 			return []string{fmt.Sprintf("The limit of %s is not the one that was fixed before the first answer. By itself it would "+
 				"promise epsilon %s at delta %s; but somebody who changes a limit may do so because of the answers, and the promise "+
 				"allows for that.",

@@ -187,3 +187,50 @@ func TestWindowsDroppedAndPutBack(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestPromiseOfWhatCanStillBeSpent: what an account promises is how it may end. Once more than its
+// rho was spent it ends within its epsilon, and where neither of the two admits anything, as it is.
+func TestPromiseOfWhatCanStillBeSpent(t *testing.T) {
+	after := func(charged, policy string) (total, guarantee api.Guarantee, left api.Remaining, text []string) {
+		t.Helper()
+		s := newShelf(t, "{epsilon: 1, delta: 1e-6}")
+		s.charge("one", laplace(charged))
+		s.policy(policy)
+		left, err := s.Remaining(ctx, "ana")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.account().Total, s.account().Guarantee, left, s.promise(2)
+	}
+	// Of 0.99 the rho is 25 times that of the limit, and as large as that of a limit of
+	// 4.94.
+	for policy, want := range map[string]string{
+		"{epsilon: 1, delta: 1e-6}": "1", "{epsilon: 1.2, delta: 1e-6}": "1.2", "{epsilon: 2, delta: 1e-6}": "2",
+		"{epsilon: 4, delta: 1e-6}": "4", "{epsilon: 1, delta: 1e-6, noise: gaussian}": "0.99",
+		"{epsilon: 1.2, delta: 1e-6, noise: gaussian}": "0.99", "{epsilon: 4, delta: 1e-6, noise: gaussian}": "0.99",
+		"{epsilon: 0.5, delta: 1e-6}": "0.99",
+	} {
+		total, spent, left, text := after("0.99", policy)
+		if total.Epsilon != parse(want) || total.Delta != parse("1e-6") || spent.Epsilon != parse("0.99") {
+			t.Errorf("%s: promises %+v, of which %+v is spent; want epsilon %s", policy, total, spent, want)
+		}
+		if got := left.Epsilon; want == "0.99" && got != 0 || want != "0.99" && got != parse(want).Sub(parse("0.99")) {
+			t.Errorf("%s: %v is left", policy, got)
+		}
+		if lowered := strings.Contains(policy, "0.5"); len(text) != 2 && !lowered || len(text) != 3 && lowered {
+			t.Errorf("%s: %q", policy, text)
+		}
+	}
+	// Where rho admits more, it is rho that counts, however little was spent.
+	for policy, least := range map[string]float64{
+		"{epsilon: 5, delta: 1e-6, noise: gaussian}": 5, "{epsilon: 5, delta: 1e-6}": 5,
+	} {
+		total, _, _, text := after("0.99", policy)
+		if total.Epsilon.Float() < least || total.Delta <= parse("1.9e-6") || len(text) != 3 {
+			t.Errorf("%s: promises %+v: %q", policy, total, text)
+		}
+	}
+	if total, _, _, _ := after("0.01", "{epsilon: 1.2, delta: 1e-6}"); total.Epsilon <= parse("1.2") || total.Delta <= parse("1.9e-6") {
+		t.Errorf("both sides are open, and %+v is promised", total)
+	}
+}

@@ -148,7 +148,11 @@ func (s *DatasetAccounts) RemainingIn(ctx context.Context, analyst string, windo
 		if err != nil {
 			return api.Remaining{}, err
 		}
-		least.Epsilon = min(least.Epsilon, a.alone.Epsilon.Sub(a.Guarantee.Epsilon))
+		grows := a.alone.Epsilon.Sub(a.Guarantee.Epsilon)
+		if byEpsilon, byRho := openSides(b); !byEpsilon && !byRho {
+			grows = 0
+		}
+		least.Epsilon = min(least.Epsilon, grows)
 		least.Rho = min(least.Rho, a.Left.Rho)
 		least.KeysDelta = min(least.KeysDelta, a.Left.Delta)
 		if b.Limit.Epsilon == dp.Unbounded || b.Spent.Epsilon == dp.Unbounded {
@@ -198,31 +202,62 @@ func (s *DatasetAccounts) read(p kindAccount, b ledger.Balance) (reading, error)
 		}
 		*g.to = api.Guarantee{Epsilon: epsilon, Delta: delta}
 	}
-	whole, err := s.raisedTo(b)
-	a.Total = api.Guarantee{Epsilon: whole.Epsilon, Delta: delta.Add(whole.Delta.Sub(budget.RhoDelta()))}
-	if b.Limit.Epsilon != dp.Unbounded {
-		// Either sum keeps the limit, so the promise is the larger of what the two are worth
-		// (account.EitherFilter), and what was spent is worth the smaller. The sum of epsilon
-		// bounds the loss of every answer, so that it matters to nobody when its limit was
-		// chosen.
-		a.Guarantee.Epsilon = min(a.Guarantee.Epsilon, b.Spent.Epsilon)
+	// What was spent is worth the smaller of the two sums.
+	a.Guarantee.Epsilon = min(a.Guarantee.Epsilon, b.Spent.Epsilon)
+	if b.Limit.Epsilon != dp.Unbounded { // either sum keeps the limit: account.EitherFilter
 		a.alone.Epsilon = max(a.alone.Epsilon, b.Limit.Epsilon)
-		a.Total.Epsilon = max(a.Total.Epsilon, b.Limit.Epsilon)
 	}
+	var err error
+	a.Total, err = s.promised(b, delta)
 	return a, err
 }
 
-// raisedTo is what the limit of a balance promises with the conversion alone. The limit of the
-// first charge was fixed before the first answer, and one that is larger by now was not; nor was
-// one of which nothing is known but that something was spent before.
-func (s *DatasetAccounts) raisedTo(b ledger.Balance) (account.Reading, error) {
-	first, delta := b.First.Rho, s.dataset.Budget.RhoDelta()
-	most := max(b.Limit.Rho, b.Spent.Rho)
-	if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon <= b.Limit.Epsilon {
-		// What was spent is within epsilon, whatever it is in rho. What ends beyond epsilon ends
-		// within this rho.
-		most = b.Limit.Rho
+// promised is what an account promises at a delta, by how it may end as long as its limit stays.
+//
+// Either the sum of epsilon ends within some e, so that no answer is more than exp(e) times as
+// likely, and it matters to nobody when a limit was chosen; or the sum of rho ends within some level
+// of [account.ClaimOfRaisedLimit]. Both are claims about how an account ends, and not about the
+// limits that it had, so they hold together: let what is stated at the end of a transcript t be at
+// most e for all t of an event S, and N those of them whose epsilons add up to at most e. Then
+// P(t) <= exp(e) P'(t) for every t of N, and all others are within levels that convert to at most e,
+// so that P(S) <= exp(e) P'(S) + the deltas of these levels, by the proof there.
+//
+// An account ends within its epsilon, or as it is, once more than its rho was spent; within its rho,
+// or as it is, once more than its epsilon was; and as it is where both or more than its delta were:
+// then nothing is admitted any more, and the better of the two claims about what was spent holds.
+func (s *DatasetAccounts) promised(b ledger.Balance, delta dp.Amount) (api.Guarantee, error) {
+	byEpsilon, byRho := openSides(b)
+	if byEpsilon && !byRho {
+		return api.Guarantee{Epsilon: b.Limit.Epsilon, Delta: delta}, nil
 	}
+	most := b.Limit.Rho
+	if !byRho {
+		most = b.Spent.Rho
+	}
+	whole, err := s.raisedTo(b, most)
+	out := api.Guarantee{Epsilon: whole.Epsilon, Delta: delta.Add(whole.Delta.Sub(s.dataset.Budget.RhoDelta()))}
+	switch {
+	case byEpsilon:
+		out.Epsilon = max(out.Epsilon, b.Limit.Epsilon)
+	case !byRho && b.Spent.Epsilon != dp.Unbounded && (err != nil || b.Spent.Epsilon <= out.Epsilon):
+		return api.Guarantee{Epsilon: b.Spent.Epsilon, Delta: delta}, nil
+	}
+	return out, err
+}
+
+// openSides reports by which of its sums an account may still admit something.
+func openSides(b ledger.Balance) (epsilon, rho bool) {
+	if b.Spent.Delta > b.Limit.Delta {
+		return false, false
+	}
+	return b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon <= b.Limit.Epsilon, b.Spent.Rho <= b.Limit.Rho
+}
+
+// raisedTo is what a sum of rho promises with the conversion alone. The limit of the first charge was
+// fixed before the first answer, and one that is larger by now was not; nor was one of which nothing
+// is known but that something was spent before.
+func (s *DatasetAccounts) raisedTo(b ledger.Balance, most dp.Amount) (account.Reading, error) {
+	first, delta := b.First.Rho, s.dataset.Budget.RhoDelta()
 	switch {
 	case first == dp.Unbounded: // the budget was pure then
 		return account.ClaimOfUnknownFirstLimit(most, delta)
