@@ -38,9 +38,9 @@ type RunningTotalsConfig struct {
 //
 //	add-remove: D^2 = M^2 (g G(0) + 2 sum over l from 1 to g-1 of (g-l) G(l)).
 //
-// Substitute: u goes and w comes, and |K(w-u)|^2 = |Kw|^2 + |Ku|^2 - 2 <Kw, Ku>. Where nobody adds
-// less than 0 nor K has such an entry the product is at least 0, so D^2 is twice that; and where
-// somebody may, four times, by the triangle inequality.
+// Substitute: u goes and w comes, and |K(w-u)|^2 = |Kw|^2 + |Ku|^2 - 2 <Kw, Ku>. K has no negative
+// entry. So where nobody adds less than 0, or nobody more, the product is at least 0, and D^2 is
+// twice that; and where somebody may, four times, by the triangle inequality.
 //
 // # What is estimated
 //
@@ -172,7 +172,7 @@ func (m *RunningTotals) sensitivity() *big.Int {
 	sum.Mul(sum, m.mostPerPerson()).Mul(sum, m.mostPerPerson())
 	switch {
 	case m.of.Neighbours == dp.AddRemove:
-	case m.of.Low.Sign() == 0:
+	case m.of.Low.Sign() == 0 || m.of.High.Sign() == 0:
 		sum.Lsh(sum, 1)
 	default:
 		sum.Lsh(sum, 2)

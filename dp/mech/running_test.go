@@ -81,7 +81,8 @@ func TestRunningIsTheSequence(t *testing.T) {
 func TestRunningSensitivity(t *testing.T) {
 	for _, of := range []RunningTotalsConfig{days(5), {Len: 5, Low: new(big.Int), High: big.NewInt(3), Groups: 3},
 		{Len: 5, Low: big.NewInt(-2), High: big.NewInt(1), Groups: 2}, {Len: 4, Low: new(big.Int), High: big.NewInt(2), Groups: 2,
-			Neighbours: dp.Substitute}, {Len: 4, Low: big.NewInt(-1), High: big.NewInt(1), Groups: 9, Neighbours: dp.Substitute}} {
+			Neighbours: dp.Substitute}, {Len: 4, Low: big.NewInt(-1), High: big.NewInt(1), Groups: 9, Neighbours: dp.Substitute},
+		{Len: 4, Low: big.NewInt(-2), High: new(big.Int), Groups: 1, Neighbours: dp.Substitute}} {
 		m := running(of, "1")
 		var own [][]int64 // what one person may add
 		var list func(x []int64, groups int64)
@@ -123,6 +124,12 @@ func TestRunningSensitivity(t *testing.T) {
 		ratio, _ := new(big.Rat).SetFrac(worst, claim).Float64()
 		if ratio > 1 || ratio < 0.45 || of.Neighbours == dp.AddRemove && of.Groups == 1 && ratio != 1 {
 			t.Errorf("%+v: one person moves it by %v of the claim", of, ratio)
+		}
+		// Whoever adds nothing but what is below 0 moves it as far as whoever adds as much above.
+		mirror := of
+		mirror.Low, mirror.High = new(big.Int).Neg(of.High), new(big.Int).Neg(of.Low)
+		if got := running(mirror, "1").noise.Sensitivity().L2Squared(); got.Cmp(claim) != 0 {
+			t.Errorf("%+v: %v is claimed, and of its mirror image %v", of, claim, got)
 		}
 	}
 }
