@@ -594,9 +594,11 @@ func TestPromise(t *testing.T) {
 }
 
 // TestPromiseOfTheSpent: an owner who lowers a limit below what was spent is told what was spent;
-// with a delta, what the limit was before the first answer, since who lowers it has seen answers.
+// with Gaussian noise, what the limit was before the first answer, since who lowers it has seen
+// answers.
 func TestPromiseOfTheSpent(t *testing.T) {
-	for _, budget := range []string{curatortest.Pure, curatortest.Concentrated} {
+	gaussian := strings.TrimSuffix(curatortest.Concentrated, "}") + ", noise: gaussian}"
+	for _, budget := range []string{curatortest.Pure, curatortest.Concentrated, gaussian} {
 		w := curatortest.NewTeam(t, budget, curatortest.TwoAnalysts)
 		_, err := w.AskAs("ana", curatortest.ByAge(1), curatortest.Amount("0.15"))
 		w.Check(err)
@@ -604,18 +606,21 @@ func TestPromiseOfTheSpent(t *testing.T) {
 		a := everything(w)[0]
 		got, err := w.Promise(ctx)
 		w.Check(err)
-		want := a.Guarantee.Epsilon
-		if budget == curatortest.Concentrated {
-			if rounded(a.Total.Epsilon) != "1" || a.Total.Delta != curatortest.Amount("1e-6") || len(got) != 3 ||
-				!strings.Contains(got[2], "would promise epsilon 0.05 at delta 1e-06") {
-				t.Errorf("%+v: %q", a, got)
-			}
-			want = dp.One
-		} else if a.Total.Epsilon != curatortest.Amount("0.15") || len(got) != 2 {
-			t.Errorf("%+v: %q", a, got)
+		total, sentences := curatortest.Amount("0.15"), 3
+		switch budget {
+		case curatortest.Pure:
+			sentences = 2
+		case gaussian:
+			total = dp.One
 		}
-		if a.Guarantee.Epsilon < curatortest.Amount("0.1499") || !strings.Contains(got[0], "epsilon "+rounded(want)) {
-			t.Errorf("%+v has the promise %s", a, got[0])
+		if len(got) != sentences || sentences == 3 && !strings.Contains(got[2], "would promise epsilon 0.05 at delta 1e-06") {
+			t.Errorf("%s: %+v: %q", budget, a, got)
+		}
+		if rounded(a.Total.Epsilon) != rounded(total) || budget != curatortest.Pure && a.Total.Delta != curatortest.Amount("1e-6") {
+			t.Errorf("%s: %+v", budget, a)
+		}
+		if a.Guarantee.Epsilon < curatortest.Amount("0.1499") || !strings.Contains(got[0], "epsilon "+rounded(total)) {
+			t.Errorf("%s: %+v has the promise %s", budget, a, got[0])
 		}
 	}
 }

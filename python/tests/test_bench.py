@@ -92,6 +92,23 @@ def test_releases() -> None:
     assert isinstance(one.values, int) and one.price.rho == 0.02 and one.error == 20
 
 
+def test_roots_are_roots() -> None:
+    """math.sqrt(2) is a float above the root of 2, and math.sqrt(3) one below that of 3: both are what is meant."""
+    for square in [*range(1, 3000), 10**9 + 7, 2**40 - 1, 2**50 + 3]:
+        assert noise._whole_square(math.sqrt(square)) in (square, square + 1) and noise._whole_square(math.sqrt(square)) >= square
+        assert square > 2**40 or noise._whole_square(math.sqrt(square)) == square
+        assert noise._whole_square(3 * math.sqrt(square)) >= 9 * square
+    for square in (2**60 + 1, 10**20 + 1, 2**100 + 1):  # which no float tells from others
+        assert square <= noise._whole_square(math.sqrt(square)) <= square * (1 + 2**-46)
+    np = pytest.importorskip("numpy")
+    assert noise._whole_square(np.sqrt(np.float64(2))) == 2 and noise._whole_square(np.sqrt(np.float64(3))) == 3
+    # Everything else is rounded up.
+    for sensitivity, square in ((1, 1), (2.0, 4), (1.5, 3), (1.4143, 3), (1.001, 2), (0.3, 1), ("1.5", 3), (Fraction(7, 5), 2), (10**12, 10**24)):
+        assert noise._whole_square(sensitivity) == square
+    exact = noise.Gaussian(rho=0.02, sensitivity=math.sqrt(2)).release(7)
+    assert exact.error == noise.Gaussian(rho=0.01).release(7).error
+
+
 def test_a_million_at_once() -> None:
     noise.laplace(1)
     begun = time.perf_counter()

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import _bench
 from ._errors import InvalidError
-from ._values import Number, Price, exactly, fraction
+from ._values import Number, Price, exactly, fraction, plain
 
 __all__ = ["Gaussian", "Laplace", "Released", "gaussian", "geometric", "laplace"]
 
@@ -38,6 +38,24 @@ def _squared(what: str, value: Number) -> Fraction:
     if exact <= 0:
         raise InvalidError(f"{what} must be above 0, not {value}", kind="invalid", spent=False)
     return exact**2
+
+
+def _whole_square(sensitivity: Number) -> int:
+    """The square of a sensitivity as a whole number, never below the true one.
+
+    What moves by whole numbers moves by the root of a whole number, so that of any bound of the
+    square the whole part would do; what is between two whole numbers is rounded up all the same. A
+    float may stand for a number that has no end, such as ``math.sqrt(2)`` for the root of 2: the true
+    square is then within some roundings of the one that it has. If that is a whole number or just
+    above one, it is that; and of a range that has several, it is the largest. A float that is a whole
+    number is taken for it, up to where it can be the root of a larger one.
+    """
+    square = _squared("the sensitivity", sensitivity)
+    value = plain(sensitivity)
+    if not isinstance(value, float) or (value.is_integer() and value < 2**26):
+        return math.ceil(square)
+    off = square / 2**48
+    return max(math.ceil(square - off), math.floor(square + off))
 
 
 def laplace(scale: Number, size: int | tuple[int, ...] | None = None) -> Any:
@@ -98,7 +116,7 @@ class Gaussian:
     """Gaussian noise for a rho of zero-concentrated differential privacy.
 
     ``sensitivity`` is how far one person moves all numbers together (the root of the sum of the
-    squares); its square is rounded up to a whole number.
+    squares). Its square is rounded up to a whole number; ``math.sqrt(2)`` is the root of 2.
     """
 
     rho: Number
@@ -106,4 +124,4 @@ class Gaussian:
 
     def release(self, values: Any, *, confidence: float = 0.95) -> Released:
         """Adds noise to whole numbers. The price is for all of them together."""
-        return _release("gaussian", math.ceil(_squared("the sensitivity", self.sensitivity)), self.rho, values, confidence)
+        return _release("gaussian", _whole_square(self.sensitivity), self.rho, values, confidence)
