@@ -79,7 +79,7 @@ func TestExpected(t *testing.T) {
 				}
 			}
 			expected := got[0].ErrorOfOne / curatortest.AsFloat(a.Rows[0][0])
-			if half := *a.Errors[0][1]; half < expected/2 || half > 2*expected {
+			if half := *a.Errors[0][1]; half < 0.75*expected || half > 1.35*expected {
 				t.Errorf("%s: %v was expected, and it is off by %v", sql, expected, half)
 			}
 		}
