@@ -29,8 +29,8 @@ type NumberNoise struct {
 // # k(a)
 //
 // It is at most k1 + |a| k2, with half widths of S and of N that each fail with probability beta/2:
-// what that lets through is the interval of [RatioOfIntervals]. It is also at most what follows, and
-// the two are used together.
+// what that lets through is the interval of [RatioOfIntervals]. It is also at most what follows,
+// and the two are used together.
 //
 // S and N are symmetric with probabilities that fall to both sides, or within some steps of such
 // noises: those steps, and |a| times those of N, are added in the end. The sign of a does not
@@ -42,9 +42,9 @@ type NumberNoise struct {
 //     symmetric and falls to both sides, so that this probability grows with |c| (Anderson 1955),
 //     and it moves S by 1/2 at most.
 //
-// The smaller is taken, or the one of a smaller |N| where that is larger, and P(|S - a N| > k) is at
-// most the mean of these over the values of |N|. That mean is P(|N| > z) times the steps by which
-// they rise, so that upper bounds of the tails of N give an upper bound of it.
+// The smaller is taken, or the one of a smaller |N| where that is larger, and P(|S - a N| > k) is
+// at most the mean of these over the values of |N|. That mean is P(|N| > z) times the steps by
+// which they rise, so that upper bounds of the tails of N give an upper bound of it.
 type RatioNoise struct {
 	cells []ratioCell // by a, up; none where only the half widths are known
 	x, y  int64       // half widths of the two numbers, which hold together
@@ -140,8 +140,8 @@ func (r *RatioNoise) Ratio(x, y int64, low, high float64) (estimate, from, to fl
 
 // Part returns an interval that has width X/(X+Y) in it, given the noisy values of two sums that
 // are not negative and have the same noise, and an estimate; see [PartInterval] and
-// [RatioNoise.Ratio]. With f = X/(X+Y), the noises of (1-f) x - f y are (1-f) S - f N; divided by the
-// larger of f and 1-f it is x - a y or y - a x with an a of at most 1.
+// [RatioNoise.Ratio]. With f = X/(X+Y), the noises of (1-f) x - f y are (1-f) S - f N; divided by
+// the larger of f and 1-f it is x - a y or y - a x with an a of at most 1.
 func (r *RatioNoise) Part(x, y int64, width float64) (estimate, from, to float64) {
 	whole := new(big.Rat).SetFloat64(width)
 	estimate, a, b := partEnds(Noisy{x, r.x}.around(), Noisy{y, r.y}.around(), whole)
@@ -163,8 +163,8 @@ func (r *RatioNoise) Part(x, y int64, width float64) (estimate, from, to float64
 
 // narrowed cuts an interval to another one that holds as well: both let through what is within a
 // bound of k(a), so that together they let through what is within the smaller one. Where nothing is
-// left, one of the errors is larger than it is with probability 1 - beta, and the answer is all that
-// is public.
+// left, one of the errors is larger than it is with probability 1 - beta, and the answer is all
+// that is public.
 func (r *RatioNoise) narrowed(estimate, from, to, low, high float64, other func() (float64, float64, bool)) (e, a, b float64) {
 	if len(r.cells) == 0 {
 		return estimate, from, to

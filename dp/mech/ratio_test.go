@@ -91,8 +91,8 @@ func (c averageCase) measure(r *Releaser, beta float64, runs int) (before, after
 	return before, after
 }
 
-// TestAverageCoverage measures the error bars of averages. Those of the law of x - a y hold as often
-// as they say, and are never wider than those of a rectangle. With -v it prints the table of
+// TestAverageCoverage measures the error bars of averages. Those of the law of x - a y hold as
+// often as they say, and are never wider than those of a rectangle. With -v it prints the table of
 // docs/benchmarks.md:
 //
 //	go test ./dp/mech -run TestAverageCoverage -ratio-runs 20000 -v
@@ -153,8 +153,8 @@ func (l exactLaw) beyond(n exactLaw, a float64, ks []float64) []float64 {
 	return out
 }
 
-// TestRatioNoiseExact compares k(a) with the law of S - a N, added up from definitions: outside is at
-// most beta, and with less of it more would be.
+// TestRatioNoiseExact compares k(a) with the law of S - a N, added up from definitions: outside is
+// at most beta, and with less of it more would be.
 func TestRatioNoiseExact(t *testing.T) {
 	noises := []Mechanism{laplace(1, "12"), laplace(1, "3"), laplace(1, "0.4"), laplace(30, "0.5"), gaussian(1, "8"), gaussian(1, "0.3"),
 		gaussian(900, "0.4")}
@@ -171,6 +171,7 @@ func TestRatioNoiseExact(t *testing.T) {
 
 func testRatioNoise(t *testing.T, x, y Mechanism, beta, most float64) {
 	t.Helper()
+	name := fmt.Sprintf("%s %v and %s %v, beta %v", x.Name(), x.Parameter(), y.Name(), y.Parameter(), beta)
 	r := NewRatioNoise(beta, NumberNoise{Mechanism: x}, NumberNoise{Mechanism: y}, most)
 	if r.cells[len(r.cells)-1].to != most {
 		t.Fatalf("the last cell ends at %v, not %v", r.cells[len(r.cells)-1].to, most)
@@ -184,23 +185,19 @@ func testRatioNoise(t *testing.T, x, y Mechanism, beta, most float64) {
 			for _, a := range []float64{before*(1-1e-9) + c.to*1e-9, (before + c.to) / 2, c.to} {
 				p := lawX.beyond(lawY, a, []float64{c.half, simple, looser})
 				if p[0] > beta || p[1] > beta {
-					t.Errorf("%v %v and %v %v, beta %v: |S - %v N| is above %v with probability %v, above %v with %v", x.Name(), x.Parameter(),
-						y.Name(), y.Parameter(), beta, a, c.half, p[0], simple, p[1])
+					t.Errorf("%s: |S - %v N| is above %v with probability %v, above %v with %v", name, a, c.half, p[0], simple, p[1])
 				}
 				if a == c.to && looser > 0 && p[2] <= beta {
-					t.Errorf("%v %v and %v %v, beta %v: |S - %v N| is above %v with probability %v already, and %v is given", x.Name(),
-						x.Parameter(), y.Name(), y.Parameter(), beta, a, looser, p[2], c.half)
+					t.Errorf("%s: |S - %v N| is above %v with probability %v already, and %v is given", name, a, looser, p[2], c.half)
 				}
 			}
 		}
 		before = c.to
 	}
 	// A single a is as one of the range, without what others cost.
-	if a := most / 3; true {
-		k := RatioHalfWidth(beta, NumberNoise{Mechanism: x}, NumberNoise{Mechanism: y}, a)
-		if p := lawX.beyond(lawY, a, []float64{k}); p[0] > beta {
-			t.Errorf("%v %v and %v %v, beta %v: |S - %v N| is above %v with probability %v", x.Name(), x.Parameter(), y.Name(), y.Parameter(),
-				beta, a, k, p[0])
-		}
+	a := most / 3
+	k := RatioHalfWidth(beta, NumberNoise{Mechanism: x}, NumberNoise{Mechanism: y}, a)
+	if p := lawX.beyond(lawY, a, []float64{k}); p[0] > beta {
+		t.Errorf("%s: |S - %v N| is above %v with probability %v", name, a, k, p[0])
 	}
 }

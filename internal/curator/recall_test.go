@@ -260,7 +260,8 @@ func TestBetterAnswer(t *testing.T) {
 			a := madeOf(w, text, "0.1", good)
 			if curatortest.Numbers(a) != curatortest.Numbers(good) || *a.Errors[0][1] != *good.Errors[0][1] ||
 				*a.Errors[0][2] != *good.Errors[0][2] {
-				t.Errorf("%s: %v with %v; the better one is %v with %v", text, a.Rows, []any{*a.Errors[0][1], *a.Errors[0][2]}, good.Rows, []any{*good.Errors[0][1], *good.Errors[0][2]})
+				t.Errorf("%s: %v with %v and %v; the better one is %v with %v and %v", text, a.Rows, *a.Errors[0][1], *a.Errors[0][2],
+					good.Rows, *good.Errors[0][1], *good.Errors[0][2])
 			}
 			w.MustBeFree(w.Record(), "ben", strings.Replace(text, "SELECT", "SELECT ALL", 1)+" ORDER BY 1", w.MustAsk(text)) // 0.1 again
 			if again, err := w.AskAs("ana", text, curatortest.Amount("0.2")); err != nil ||

@@ -215,16 +215,17 @@ func (s *DatasetAccounts) read(p kindAccount, b ledger.Balance) (reading, error)
 // promised is what an account promises at a delta, by how it may end as long as its limit stays.
 //
 // Either the sum of epsilon ends within some e, so that no answer is more than exp(e) times as
-// likely, and it matters to nobody when a limit was chosen; or the sum of rho ends within some level
-// of [account.ClaimOfRaisedLimit]. Both are claims about how an account ends, and not about the
-// limits that it had, so they hold together: let what is stated at the end of a transcript t be at
-// most e for all t of an event S, and N those of them whose epsilons add up to at most e. Then
-// P(t) <= exp(e) P'(t) for every t of N, and all others are within levels that convert to at most e,
-// so that P(S) <= exp(e) P'(S) + the deltas of these levels, by the proof there.
+// likely, and it matters to nobody when a limit was chosen; or the sum of rho ends within some
+// level of [account.ClaimOfRaisedLimit]. Both are claims about how an account ends, and not about
+// the limits that it had, so they hold together: let what is stated at the end of a transcript t be
+// at most e for all t of an event S, and N those of them whose epsilons add up to at most e. Then
+// P(t) <= exp(e) P'(t) for every t of N, and all others are within levels that convert to at most
+// e, so that P(S) <= exp(e) P'(S) + the deltas of these levels, by the proof there.
 //
-// An account ends within its epsilon, or as it is, once more than its rho was spent; within its rho,
-// or as it is, once more than its epsilon was; and as it is where both or more than its delta were:
-// then nothing is admitted any more, and the better of the two claims about what was spent holds.
+// An account ends within its epsilon, or as it is, once more than its rho was spent; within its
+// rho, or as it is, once more than its epsilon was; and as it is where both or more than its delta
+// were: then nothing is admitted any more, and the better of the two claims about what was spent
+// holds.
 func (s *DatasetAccounts) promised(b ledger.Balance, delta dp.Amount) (api.Guarantee, error) {
 	byEpsilon, byRho := openSides(b)
 	if byEpsilon && !byRho {
@@ -253,9 +254,9 @@ func openSides(b ledger.Balance) (epsilon, rho bool) {
 	return b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon <= b.Limit.Epsilon, b.Spent.Rho <= b.Limit.Rho
 }
 
-// raisedTo is what a sum of rho promises with the conversion alone. The limit of the first charge was
-// fixed before the first answer, and one that is larger by now was not; nor was one of which nothing
-// is known but that something was spent before.
+// raisedTo is what a sum of rho promises with the conversion alone. The limit of the first charge
+// was fixed before the first answer, and one that is larger by now was not; nor was one of which
+// nothing is known but that something was spent before.
 func (s *DatasetAccounts) raisedTo(b ledger.Balance, most dp.Amount) (account.Reading, error) {
 	first, delta := b.First.Rho, s.dataset.Budget.RhoDelta()
 	switch {

@@ -79,9 +79,9 @@ func averages(p *Priced, b *Purchase) []api.AverageInquiry {
 
 // errorOfOne is about how far off an average of one value is, where its error is that divided by
 // how many values there are. It follows from the same law as error bars do ([mech.RatioNoise]), for
-// an average that lies in the middle of either half of its bounds: of x - a y, where the sum x is of
-// distances from the middle of the bounds, a is a quarter of the width; and of twins, a quarter of
-// one and three quarters of the other.
+// an average that lies in the middle of either half of its bounds: of x - a y, where the sum x is
+// of distances from the middle of the bounds, a is a quarter of the width; and of twins, a quarter
+// of one and three quarters of the other.
 func errorOfOne(b *Purchase, s tree.Stat, beta float64) float64 {
 	m := b.Query.Measures[s.Measure]
 	step, _ := m.Step().Float64()
