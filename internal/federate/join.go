@@ -10,10 +10,10 @@
 // the summed squares of half widths would be too small. So servers say the law of their noise, and
 // the half width is that of the law of the sum ([mech.HalfWidthOfSum]), which is never too small.
 //
-// An average is the total of the sums over the total of the counts, with the interval that each
-// server has for its own ([mech.RatioAround]): both are within their half widths with half of what
-// may fail each, and then so is the quotient. Sums are taken around one center for all: that of the
-// servers, or the middle of all their bounds where they have different ones.
+// An average is the total of the sums over the total of the counts. Both are within their half
+// widths with half of what may fail each, and then so is the quotient ([mech.RatioOfIntervals]); of
+// one server alone it has the interval that it has there. Sums are taken around one center for all:
+// that of the servers, or the middle of all their bounds where they have different ones.
 //
 // What is not in the error bars is what no server knows: how many people are at two of them.
 package federate

@@ -136,8 +136,10 @@ func TestHostile(t *testing.T) {
 		} else {
 			p.Count = &count
 		}
-		if _, half, err := average([]api.Part{p, p}, 0.05, halfWidths{}); err == nil && (half == nil || math.IsInf(*half, 0)) {
-			t.Fatalf("the half width is %v", half)
+		for _, parts := range [][]api.Part{{p}, {p, p}} {
+			if _, half, err := average(parts, 0.05, halfWidths{}); err == nil && (half == nil || !(*half >= 0) || math.IsInf(*half, 0)) {
+				t.Fatalf("of %d the half width is %v", len(parts), half)
+			}
 		}
 		x := newTotal()
 		if x.add(sum, oneRat()) == nil {

@@ -183,6 +183,11 @@ func average(parts []api.Part, beta float64, h halfWidths) (estimate float64, ha
 		all = append(all, m)
 		twins = twins && p.Below != nil && m.low.Cmp(all[0].low) == 0 && m.high.Cmp(all[0].high) == 0
 	}
+	if len(all) == 1 {
+		if estimate, half, known, err := all[0].single(beta); known || err != nil {
+			return estimate, half, err
+		}
+	}
 	if twins {
 		return meanOfTwins(all, beta, h)
 	}

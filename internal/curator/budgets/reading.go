@@ -238,7 +238,7 @@ func (s *DatasetAccounts) promised(b ledger.Balance, delta dp.Amount) (api.Guara
 	whole, err := s.raisedTo(b, most)
 	out := api.Guarantee{Epsilon: whole.Epsilon, Delta: delta.Add(whole.Delta.Sub(s.dataset.Budget.RhoDelta()))}
 	switch {
-	case byEpsilon:
+	case byRho && b.Limit.Epsilon != dp.Unbounded: // of which the rho was derived, and rounded
 		out.Epsilon = max(out.Epsilon, b.Limit.Epsilon)
 	case !byRho && b.Spent.Epsilon != dp.Unbounded && (err != nil || b.Spent.Epsilon <= out.Epsilon):
 		return api.Guarantee{Epsilon: b.Spent.Epsilon, Delta: delta}, nil
