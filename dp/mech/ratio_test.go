@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -199,5 +200,44 @@ func testRatioNoise(t *testing.T, x, y Mechanism, beta, most float64) {
 	k := RatioHalfWidth(beta, NumberNoise{Mechanism: x}, NumberNoise{Mechanism: y}, a)
 	if p := lawX.beyond(lawY, a, []float64{k}); p[0] > beta {
 		t.Errorf("%s: |S - %v N| is above %v with probability %v", name, a, k, p[0])
+	}
+}
+
+// TestRatioNoiseOff: what a number may be off by beside its noise is added, times a for the divisor;
+// and what is near a normal reaches at least as far as the normal does.
+func TestRatioNoiseOff(t *testing.T) {
+	const beta, a = 0.05, 3.0
+	m := gaussian(100, "0.5")
+	plain := NumberNoise{Mechanism: m}
+	k := RatioHalfWidth(beta, plain, plain, a)
+	averaged := NumberNoise{Mechanism: must(NewAveragedNoise(m, 2))}
+	for _, c := range []struct {
+		x, y NumberNoise
+		more float64
+	}{
+		{NumberNoise{Mechanism: m, Off: 4}, plain, 5}, {plain, NumberNoise{Mechanism: m, Off: 4}, 15}, {averaged, plain, 3}, {plain, averaged, 9},
+	} {
+		if got := RatioHalfWidth(beta, c.x, c.y, a); got != k+c.more {
+			t.Errorf("%v and %v: %v, want %v and %v", c.x, c.y, got, k, c.more)
+		}
+		r := NewRatioNoise(beta, c.x, c.y, a)
+		if last := r.cells[len(r.cells)-1]; last.half < k+c.more || last.half > (k+c.more)*1.02 {
+			t.Errorf("%v and %v: %v, want %v and %v", c.x, c.y, last.half, k, c.more)
+		}
+	}
+	variance := m.Parameter()
+	near := NumberNoise{Mechanism: must(NewMarginalNoise("residuals", l2squared(1), m.Cost(), variance, big.NewRat(5, 2)))}
+	v, _ := variance.Float64()
+	normal := 1.959964 * math.Sqrt(v*(1+a*a))
+	if got := RatioHalfWidth(beta, near, near, a); got < normal+2.5*(1+a) || got > normal*1.01+5*(1+a) {
+		t.Errorf("%v, and that of normals is %v", got, normal)
+	}
+	// Of a sum of several noises the half widths are known; and an exact number loses nothing.
+	several := NumberNoise{Mechanism: m, Count: 3}
+	if got, want := RatioHalfWidth(beta, several, plain, a), float64(several.HalfWidth(beta/2))+a*float64(plain.HalfWidth(beta/2)); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := RatioHalfWidth(beta, plain, NumberNoise{}, a); got != float64(m.HalfWidth(beta)) {
+		t.Errorf("%v, want %v", got, m.HalfWidth(beta))
 	}
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/dp/mech"
 )
 
-// single is the average at one server with the error bar that it has there: that of the law of both
-// noises ([mech.RatioNoise]). It is not known where a number has the noise of several, as the totals
-// of several servers have. What the noises depend on is that server's to know; they are taken to be
-// independent, as everywhere.
+// single is the average at one server with the error bar that it has there: that of the law of
+// both noises ([mech.RatioNoise]), each drawn by itself. It is not known where a number has the
+// noises of several.
 func (m meanPart) single(beta float64) (estimate float64, half *float64, known bool, err error) {
 	step, err := readFraction(m.Sum.Step)
 	if err != nil || step.Sign() <= 0 {
