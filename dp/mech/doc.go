@@ -91,7 +91,7 @@
 //
 // HalfWidth(beta) is a k with P(|noise| > k) <= beta for the discrete distribution itself, not for
 // its continuous limit. [HalfWidthOfSum] is the same for weighted sums of independent noises and
-// [RatioInterval] for a quotient. These functions compute in floating point with all errors counted
-// on one side: a stated half width is never too small. They read scales and noisy values only, so
-// they are free.
+// [RatioNoise] for a quotient; [RatioInterval] is wider, and takes noises that depend on each
+// other. These functions compute in floating point with all errors counted on one side: a stated
+// half width is never too small. They read scales and noisy values only, so they are free.
 package mech

@@ -203,8 +203,8 @@ func testRatioNoise(t *testing.T, x, y Mechanism, beta, most float64) {
 	}
 }
 
-// TestRatioNoiseOff: what a number may be off by beside its noise is added, times a for the divisor;
-// and what is near a normal reaches at least as far as the normal does.
+// TestRatioNoiseOff: what a number may be off by beside its noise is added, times a for the
+// divisor; and what is near a normal reaches at least as far as the normal does.
 func TestRatioNoiseOff(t *testing.T) {
 	const beta, a = 0.05, 3.0
 	m := gaussian(100, "0.5")
@@ -215,7 +215,8 @@ func TestRatioNoiseOff(t *testing.T) {
 		x, y NumberNoise
 		more float64
 	}{
-		{NumberNoise{Mechanism: m, Off: 4}, plain, 5}, {plain, NumberNoise{Mechanism: m, Off: 4}, 15}, {averaged, plain, 3}, {plain, averaged, 9},
+		{NumberNoise{Mechanism: m, Off: 4}, plain, 5}, {plain, NumberNoise{Mechanism: m, Off: 4}, 15},
+		{averaged, plain, 3}, {plain, averaged, 9},
 	} {
 		if got := RatioHalfWidth(beta, c.x, c.y, a); got != k+c.more {
 			t.Errorf("%v and %v: %v, want %v and %v", c.x, c.y, got, k, c.more)
@@ -234,7 +235,8 @@ func TestRatioNoiseOff(t *testing.T) {
 	}
 	// Of a sum of several noises the half widths are known; and an exact number loses nothing.
 	several := NumberNoise{Mechanism: m, Count: 3}
-	if got, want := RatioHalfWidth(beta, several, plain, a), float64(several.HalfWidth(beta/2))+a*float64(plain.HalfWidth(beta/2)); got != want {
+	want := float64(several.HalfWidth(beta/2)) + a*float64(plain.HalfWidth(beta/2))
+	if got := RatioHalfWidth(beta, several, plain, a); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := RatioHalfWidth(beta, plain, NumberNoise{}, a); got != float64(m.HalfWidth(beta)) {
