@@ -126,6 +126,15 @@ func (b callBinder) call(c *pg.FuncCall) (*expr, error) {
 		return b.windowCall(strings.Join(names, "."), c)
 	case system && aggregates[name] != nil:
 		return b.aggregateCall(name, c)
+	case system && isAggregate(name):
+		args, err := b.exprs.exprs(c.Args)
+		if err == nil {
+			err = refusedAggregate(name, args)
+		}
+		if err == nil {
+			err = b.exprs.functions.noFunction(name, args)
+		}
+		return nil, err
 	case c.AggStar || c.AggDistinct || len(c.AggOrder) > 0 || c.AggFilter != nil:
 		return nil, Fail("42809", "%s is not an aggregate function", clip(name))
 	case c.FuncVariadic:
@@ -213,24 +222,32 @@ func (b functionBinder) choose(names []string, args []*expr) (*form, error) {
 	if best != nil {
 		return best, nil
 	}
-	err := b.noFunction(strings.Join(names, "."), args)
-	if len(list) > 0 {
-		return nil, hint(err, "No function matches the given name and argument types. You might need to add explicit type casts.")
+	if b.reachable(names) {
+		if f, err := b.listedCall(names[len(names)-1], args); f != nil || err != nil {
+			return f, err
+		}
 	}
-	return nil, hint(err, "Queries about the catalogue can call only the functions that clients use to read it.")
+	return nil, hint(b.noFunction(strings.Join(names, "."), args),
+		"No function matches the given name and argument types. You might need to add explicit type casts.")
 }
 
-// callable are the forms of a function of this name and schema.
-func (b functionBinder) callable(names []string) []*form {
+// reachable reports whether a name says a function of PostgreSQL's: one of pg_catalog, or with its
+// schema one of information_schema.
+func (b functionBinder) reachable(names []string) bool {
 	name, schema := names[len(names)-1], ""
 	if len(names) > 1 {
 		schema = names[len(names)-2]
 	}
 	information := strings.HasPrefix(name, "_pg_")
-	if schema == "pg_catalog" || schema == "" && !information || schema == "information_schema" && information {
-		return b.library[name]
+	return !information && (schema == "pg_catalog" || schema == "") || schema == "information_schema" && information
+}
+
+// callable are the forms of a function of this name and schema.
+func (b functionBinder) callable(names []string) []*form {
+	if !b.reachable(names) {
+		return nil
 	}
-	return nil
+	return b.library[names[len(names)-1]]
 }
 
 // noFunction says that a function does not take these types.

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/inventory"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
@@ -254,6 +255,9 @@ func (b callBinder) aggregateCall(name string, f *pg.FuncCall) (*expr, error) {
 		a.typ = a.result(a.args)
 	}
 	if a.typ == 0 {
+		if err := refusedAggregate(name, a.args); err != nil {
+			return nil, locate(err, f.Location)
+		}
 		return nil, locate(b.exprs.functions.noFunction(name, a.args), f.Location)
 	}
 	var cols []datum.Column
@@ -353,6 +357,8 @@ func (a *aggregate) compute(e *env, members []state) (datum.Value, error) {
 // windowNames are the window functions that clients call.
 var windowNames = []string{"row_number", "rank", "dense_rank"}
 
+func isWindow(name string) bool { return slices.Contains(windowNames, name) }
+
 type window struct {
 	name      string
 	partition []*expr
@@ -362,7 +368,10 @@ type window struct {
 
 func (b callBinder) windowCall(name string, f *pg.FuncCall) (*expr, error) {
 	switch over := f.Over; {
-	case !slices.Contains(windowNames, strings.TrimPrefix(name, "pg_catalog.")) || len(f.Args) > 0 || f.AggStar:
+	case !isWindow(strings.TrimPrefix(name, "pg_catalog.")) || len(f.Args) > 0 || f.AggStar:
+		if known := inventory.Named(strings.TrimPrefix(name, "pg_catalog.")); known != nil {
+			return nil, refused("function "+known[0].Signature()+" OVER", inventory.Computes)
+		}
 		return nil, hint(Fail("42883", "window function %s does not exist", clip(name)), "Use row_number, rank or dense_rank.")
 	case !b.scope.allowed.windows:
 		return nil, Fail("42P20", "window functions are not allowed in %s", b.scope.allowed.clause)

@@ -97,8 +97,12 @@ func (b operatorBinder) nullIf(l, r *expr) (*expr, error) {
 	}), nil
 }
 
-// noOperator says that an operator does not take these types.
+// noOperator says that an operator does not take these types, or where PostgreSQL's does, why it is
+// not answered.
 func (b operatorBinder) noOperator(op string, l, r *expr) error {
+	if o := listedOperator(op, l, r); o != nil {
+		return refused(signature(o), o.Why())
+	}
 	name := func(x *expr) string {
 		if x == nil {
 			return ""
