@@ -119,6 +119,8 @@ func plain(values []datum.Value) []any {
 			out[i] = int64(v)
 		case datum.Float:
 			out[i] = float64(v)
+		case datum.Numeric:
+			out[i] = v.String()
 		case datum.Text:
 			out[i] = string(v)
 		case datum.List:

@@ -60,7 +60,8 @@ var fixedFunctions = []struct {
 	{"shobj_description(oid,name) text", nil},
 	{"pg_client_encoding|getdatabaseencoding() name", datum.Text("UTF8")},
 	{"pg_is_in_recovery|pg_is_wal_replay_paused() bool", datum.False},
-	{"pg_cancel_backend|pg_terminate_backend(int4) bool", datum.False},
+	{"pg_cancel_backend(int4) bool", datum.False},
+	{"pg_terminate_backend(int4,int8=) bool", datum.False},
 	{"pg_blocking_pids(int4) int4[]", datum.List{}},
 	{"pg_advisory_unlock_all() void", datum.Text("")},
 	{"inet_server_addr|inet_client_addr() inet", nil},
@@ -134,11 +135,15 @@ var definitionFunctions = []function{
 	{"pg_ts_parser_is_visible|pg_ts_dict_is_visible|pg_ts_template_is_visible|pg_ts_config_is_visible(oid) bool", always},
 	{"pg_collation_is_visible|pg_statistics_obj_is_visible(oid) bool", always},
 	{"pg_size_pretty(numeric) text", func(_ *database, call *interpret.Call) (datum.Value, error) {
-		f, _ := call.Args[0].(datum.Float)
-		return call.NewText(strconv.FormatFloat(float64(f), 'f', -1, 64) + " bytes")
+		n, _ := call.Args[0].(datum.Numeric)
+		whole, ok := n.Int64()
+		if small := ok && whole > -10240 && whole < 10240; small || !n.Finite() {
+			return call.NewText(n.String() + " bytes")
+		}
+		return datum.Text(prettySize(whole)), nil
 	}},
 	{"pg_size_pretty(int8) text", func(_ *database, call *interpret.Call) (datum.Value, error) {
-		return call.NewText(oid.Format(uint32(max(0, min(call.Int(0), 1<<31)))) + " bytes")
+		return datum.Text(prettySize(call.Int(0))), nil
 	}},
 }
 
@@ -295,6 +300,9 @@ var privilegeFunctions = []function{
 func hasPrivilege(t uint32, granted string) func(*database, *interpret.Call) (datum.Value, error) {
 	return func(db *database, call *interpret.Call) (datum.Value, error) {
 		n := len(call.Args)
+		if role, ok := call.Args[0].(datum.Text); ok && n == 3 && db.roles.oid(string(role)) == 0 && role != "public" {
+			return nil, interpret.Fail("42704", "role %q does not exist", clip(string(role)))
+		}
 		switch object := call.Args[n-2].(type) {
 		case datum.Text:
 			if t != 0 {
@@ -351,4 +359,27 @@ func explodeACL(db *database, call *interpret.Call) (datum.Value, error) {
 		}
 	}
 	return out, nil
+}
+
+// prettySize writes a number of bytes in the unit that leaves fewer than 10240.
+func prettySize(n int64) string {
+	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
+	limit, i := int64(10*1024), 0
+	for ; i < len(units)-1 && (n >= limit || n <= -limit); i++ {
+		// Half a unit more, which rounds; the first division keeps one bit for it.
+		if limit = 20*1024 - 1; i == 0 {
+			n >>= 9
+		} else {
+			n >>= 10
+		}
+	}
+	if i > 0 {
+		if n >= 0 {
+			n++
+		} else {
+			n--
+		}
+		n /= 2
+	}
+	return strconv.FormatInt(n, 10) + " " + units[i]
 }

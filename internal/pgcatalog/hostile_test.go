@@ -232,6 +232,9 @@ func fits(v any, t uint32) bool {
 	case kind == oid.KindInt && !oid.IsReg(t):
 		_, ok := v.(int64)
 		return ok
+	case t == oid.Numeric || t == oid.Float4:
+		_, ok := v.(string)
+		return ok
 	case kind == oid.KindFloat:
 		_, ok := v.(float64)
 		return ok

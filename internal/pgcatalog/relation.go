@@ -155,6 +155,9 @@ func zero(t uint32) datum.Value {
 	case oid.KindInt:
 		return datum.Int(0)
 	case oid.KindFloat:
+		if t == oid.Numeric {
+			return datum.Numeric{}
+		}
 		return datum.Float(0)
 	case oid.KindList:
 		return datum.List{}

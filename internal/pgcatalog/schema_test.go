@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -157,7 +158,13 @@ func text(v any) string {
 	case bool:
 		return strconv.FormatBool(v)[:1]
 	case float64:
-		return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "e+0", "e+", 1)
+		if math.IsInf(v, 0) {
+			return strings.Replace(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"), "Inf", "Infinity", 1)
+		}
+		if a := math.Abs(v); a >= 1e15 || a != 0 && a < 1e-4 {
+			return strconv.FormatFloat(v, 'e', -1, 64)
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	case []any:
 		var parts []string
 		for _, x := range v {

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// Value is a value of an SQL type: a Bool, Int, Float, Text, Time, List or *Record. NULL is nil.
+// Value is a value of an SQL type: a Bool, Int, Float, Numeric, Text, Time, List or *Record. NULL is
+// nil.
 type Value interface{ value() }
 
-// The kinds of values. An Int is a whole number or an OID, a Float a double or a numeric, a Text
-// what has no kind of its own, such as an interval, a List an array.
+// The kinds of values. An Int is a whole number or an OID, a Float a double, a Text
+// what has no kind of its own, such as an interval, a List an array. A Numeric is a decimal number.
 type (
 	Bool  bool
 	Int   int64
@@ -70,6 +71,8 @@ func Size(v Value) int {
 	switch v := v.(type) {
 	case Text:
 		return 16 + len(v)
+	case Numeric:
+		return 48 + v.number().BitLen()/8
 	case List:
 		n := 24
 		for _, x := range v {
@@ -107,10 +110,21 @@ func Compare(a, b Value) int {
 		}
 		return -1
 	case Int:
-		if b, ok := b.(Int); ok {
+		switch b := b.(type) {
+		case Int:
 			return cmp.Compare(a, b)
+		case Numeric:
+			return NewNumeric(int64(a)).Compare(b)
 		}
 		return compareFloat(Float(a), b)
+	case Numeric:
+		switch b := b.(type) {
+		case Int:
+			return a.Compare(NewNumeric(int64(b)))
+		case Numeric:
+			return a.Compare(b)
+		}
+		return compareFloat(Float(a.Float()), b)
 	case Float:
 		return compareFloat(a, b)
 	case Text:
@@ -137,6 +151,8 @@ func compareFloat(a Float, b Value) int {
 	switch b := b.(type) {
 	case Int:
 		return -cmp.Compare(-a, -Float(b))
+	case Numeric:
+		return -cmp.Compare(-a, -Float(b.Float()))
 	case Float:
 		return -cmp.Compare(-a, -b)
 	}
@@ -186,6 +202,13 @@ func Key(b []byte, v Value) []byte {
 		}
 		b = append(b, 'f')
 		b = strconv.AppendFloat(b, float64(v), 'g', -1, 64)
+		return append(b, ';')
+	case Numeric:
+		n := v.Trimmed()
+		if i, ok := n.Int64(); ok && n.scale == 0 {
+			return Key(b, Int(i))
+		}
+		b = append(append(b, 'f'), n.String()...)
 		return append(b, ';')
 	case Text:
 		b = append(b, 's')

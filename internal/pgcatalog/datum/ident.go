@@ -66,6 +66,9 @@ func Split(s string) ([]string, bool) {
 		}
 		if !strings.HasSuffix(s[:i], `"`) {
 			text = strings.ToLower(strings.TrimSpace(text))
+			if text == "" || strings.ContainsAny(text, " \t\n\r\f") {
+				return nil, false
+			}
 		}
 		if parts = append(parts, text); i == len(s) {
 			return parts, len(parts) <= 3

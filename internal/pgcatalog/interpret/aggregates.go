@@ -15,15 +15,25 @@ type aggregateFunction struct {
 }
 
 var aggregates = map[string]*aggregateFunction{
-	"count":      {oneText, func([]*expr) uint32 { return oid.Int8 }, countRows},
-	"min":        {oneText, extremeType, extreme(-1)},
-	"max":        {oneText, extremeType, extreme(1)},
-	"sum":        {oneText, sumType, sum},
-	"avg":        {oneText, averageType, average},
-	"bool_or":    {oneBool, boolType, agreement(true)},
-	"bool_and":   {oneBool, boolType, agreement(false)},
-	"every":      {oneBool, boolType, agreement(false)},
-	"array_agg":  {oneText, func(args []*expr) uint32 { return oid.ArrayOf(args[0].typ) }, collect},
+	"count":     {oneText, func([]*expr) uint32 { return oid.Int8 }, countRows},
+	"min":       {oneText, extremeType, extreme(-1)},
+	"max":       {oneText, extremeType, extreme(1)},
+	"sum":       {oneText, sumType, sum},
+	"avg":       {oneText, averageType, average},
+	"bool_or":   {oneBool, boolType, agreement(true)},
+	"bool_and":  {oneBool, boolType, agreement(false)},
+	"every":     {oneBool, boolType, agreement(false)},
+	"array_agg": {oneText, func(args []*expr) uint32 { return oid.ArrayOf(args[0].typ) }, collect},
+	"json_agg":  {oneText, func([]*expr) uint32 { return oid.JSON }, collectDocument},
+	"jsonb_agg": {oneText, func([]*expr) uint32 { return oid.JSONB }, collectDocument},
+
+	"json_object_agg":  {[]uint32{oid.Text, oid.Text}, func([]*expr) uint32 { return oid.JSON }, collectMembers},
+	"jsonb_object_agg": {[]uint32{oid.Text, oid.Text}, func([]*expr) uint32 { return oid.JSONB }, collectMembers},
+
+	"bit_and": {oneText, bitsType, allBits("&")},
+	"bit_or":  {oneText, bitsType, allBits("|")},
+	"bit_xor": {oneText, bitsType, allBits("#")},
+
 	"string_agg": {[]uint32{oid.Text, oid.Text}, stringsType, joinTexts},
 }
 
@@ -120,6 +130,13 @@ func sum(_ *run, a *aggregate, rows []datum.Tuple) (datum.Value, error) {
 		}
 		return total, nil
 	}
+	if a.typ == oid.Numeric {
+		total := datum.Numeric{}
+		for _, v := range values {
+			total = total.Plus(numeric(v))
+		}
+		return total, nil
+	}
 	total := datum.Float(0)
 	for _, v := range values {
 		total += datum.Float(float(v))
@@ -131,6 +148,9 @@ func average(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, error) {
 	total, err := sum(r, a, rows)
 	if total == nil || err != nil {
 		return nil, err
+	}
+	if n := datum.NewNumeric(int64(len(known(rows)))); a.typ == oid.Numeric {
+		return numeric(total).Over(n), nil
 	}
 	return total.(datum.Float) / datum.Float(len(known(rows))), nil
 }
@@ -173,4 +193,79 @@ func joinTexts(r *run, _ *aggregate, rows []datum.Tuple) (datum.Value, error) {
 		return nil, nil
 	}
 	return r.text(b.String())
+}
+
+// collectDocument makes an array of JSON. What has parts begins a line.
+func collectDocument(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	t := a.args[0].typ
+	kind := oid.KindOf(t)
+	separator := ", "
+	if kind == oid.KindList || kind == oid.KindRecord {
+		separator = ", \n "
+	}
+	w := jsonWriter{run: r}
+	for i, row := range rows {
+		w.WriteString(map[bool]string{true: "[", false: separator}[i == 0])
+		if err := w.write(row[0], t, 0); err != nil {
+			return nil, err
+		}
+	}
+	w.WriteByte(']')
+	return r.documentOf(w.String(), a.typ)
+}
+
+// collectMembers makes an object of JSON of names and values.
+func collectMembers(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	w := jsonWriter{run: r}
+	for i, row := range rows {
+		w.WriteString(map[bool]string{true: "{ ", false: ", "}[i == 0])
+		if row[0] == nil {
+			return nil, Fail("22023", "field name must not be null")
+		}
+		name, err := r.castToText(row[0], a.args[0].typ, oid.Text)
+		if err != nil {
+			return nil, err
+		}
+		w.quote(string(name.(datum.Text)))
+		w.WriteString(" : ")
+		if err := w.write(row[1], a.args[1].typ, 0); err != nil {
+			return nil, err
+		}
+	}
+	w.WriteString(" }")
+	return r.documentOf(w.String(), a.typ)
+}
+
+func (r *run) documentOf(s string, t uint32) (datum.Value, error) {
+	if t == oid.JSONB {
+		return r.normalDocument(s, t)
+	}
+	return r.text(s)
+}
+
+func bitsType(args []*expr) uint32 {
+	if oid.IsInt(args[0].typ) {
+		return args[0].typ
+	}
+	return 0
+}
+
+// allBits puts all values together with an operator on bits.
+func allBits(op string) func(*run, *aggregate, []datum.Tuple) (datum.Value, error) {
+	return func(_ *run, a *aggregate, rows []datum.Tuple) (total datum.Value, err error) {
+		for _, v := range known(rows) {
+			if total == nil {
+				total = v
+			} else if total, err = computeInt(op, total.(datum.Int), v.(datum.Int), a.typ); err != nil {
+				return nil, err
+			}
+		}
+		return total, nil
+	}
 }

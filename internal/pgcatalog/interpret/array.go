@@ -129,6 +129,11 @@ func (b exprBinder) slice(x *expr, ix *pg.A_Indices) (*expr, error) {
 }
 
 func (b exprBinder) row(r *pg.RowExpr) (*expr, error) {
+	for _, a := range r.Args {
+		if fields := a.GetColumnRef().GetFields(); len(fields) > 0 && fields[len(fields)-1].GetAStar() != nil {
+			return nil, unsupported("ROW of all columns")
+		}
+	}
 	args, err := b.exprs(r.Args)
 	if err != nil {
 		return nil, err

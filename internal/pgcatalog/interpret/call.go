@@ -13,6 +13,7 @@ import (
 
 // Call is a call of a function while it runs.
 type Call struct {
+	Name  string // of the function
 	Args  []datum.Value
 	Types []uint32
 	run   *run
@@ -86,7 +87,7 @@ func (c *binding) eval(e *env) (datum.Value, error) {
 		}
 		vals[i] = v
 	}
-	return c.do(&Call{run: e.run, Args: vals, Types: c.types})
+	return c.do(&Call{Name: c.name, run: e.run, Args: vals, Types: c.types})
 }
 
 // evalSet calls a function that returns a set.
@@ -170,9 +171,10 @@ func (b callBinder) call(c *pg.FuncCall) (*expr, error) {
 
 // tableFunction is a function in FROM: a set of values, or of records where it has columns.
 type tableFunction struct {
-	typ  uint32
-	cols []datum.Column
-	eval func(*env) ([]datum.Value, error)
+	typ    uint32
+	cols   []datum.Column
+	column string // where the single column has a name of its own
+	eval   func(*env) ([]datum.Value, error)
 }
 
 // fromCall binds a function in FROM, and says what it is called. One that returns a single value is
@@ -192,7 +194,7 @@ func (b callBinder) fromCall(n *pg.Node) (*tableFunction, string, error) {
 			if err != nil {
 				return nil, "", locate(err, c.Location)
 			}
-			return &tableFunction{bound.typ, bound.cols, bound.evalSet}, name, nil
+			return &tableFunction{bound.typ, bound.cols, bound.column, bound.evalSet}, name, nil
 		}
 	}
 	x, err := b.exprs.expr(n)
@@ -211,21 +213,22 @@ func (b callBinder) fromCall(n *pg.Node) (*tableFunction, string, error) {
 
 // choose finds the form of a function that fits the arguments best.
 func (b functionBinder) choose(names []string, args []*expr) (*form, error) {
-	list := b.callable(names)
 	var best *form
 	bestScore := -1
-	for _, f := range list {
+	for _, f := range b.callable(names) {
 		if score := f.fit(args); score > bestScore {
 			best, bestScore = f, score
 		}
 	}
+	if b.reachable(names) {
+		// A form that fits better counts, even where it is not answered: its result is another.
+		f, score := fitting(names[len(names)-1], args)
+		if score > bestScore {
+			return b.listedCall(f)
+		}
+	}
 	if best != nil {
 		return best, nil
-	}
-	if b.reachable(names) {
-		if f, err := b.listedCall(names[len(names)-1], args); f != nil || err != nil {
-			return f, err
-		}
 	}
 	return nil, hint(b.noFunction(strings.Join(names, "."), args),
 		"No function matches the given name and argument types. You might need to add explicit type casts.")
@@ -301,6 +304,8 @@ func (b functionBinder) arguments(f *form, args []*expr) ([]*expr, []uint32, err
 	for i, x := range args {
 		want := f.args[min(i, len(f.args)-1)]
 		switch {
+		case want == 0 && slices.Contains(f.args, oid.AnyArray):
+			want = elementType(x, args)
 		case want == 0 && x.untyped():
 			want = oid.Text
 		case want == oid.AnyArray && x.untyped():
@@ -324,6 +329,7 @@ func (b functionBinder) arguments(f *form, args []*expr) ([]*expr, []uint32, err
 //	lax concat_ws(text,...any) text
 //	substring|substr(text,int4,int4=) text
 //	unnest(anyarray) setof anyelement
+//	jsonb_array_elements(jsonb) setof jsonb as value
 //	pg_options_to_table(text[]) (option_name text, option_value text)
 //
 // Names and types with | between them are alternatives, an argument with = may be left out, and one
@@ -341,7 +347,8 @@ type Library map[string][]*form
 func NewLibrary(own []Function) Library {
 	l := Library{}
 	for _, f := range slices.Concat(own, textFunctions, partFunctions, patternFunctions, numberFunctions, listFunctions,
-		jsonFunctions, timeFunctions) {
+		jsonFunctions, timeFunctions, mathFunctions, letterFunctions, arrayFunctions, momentFunctions, documentFunctions,
+		decimalFunctions) {
 		for _, x := range forms(f) {
 			l[x.name] = append(l[x.name], x)
 		}
@@ -357,6 +364,7 @@ type form struct {
 	set      bool
 	result   uint32
 	cols     []datum.Column // of a set of records
+	column   string         // of a set of values whose column has a name of its own
 	do       func(*Call) (datum.Value, error)
 }
 
@@ -414,6 +422,7 @@ func (f *form) returns(text string) {
 		return
 	}
 	text, f.set = strings.CutPrefix(text, "setof ")
+	text, f.column, _ = strings.Cut(text, " as ")
 	f.result = signatureType(text)
 }
 

@@ -113,6 +113,8 @@ func fits(v datum.Value, t uint32) bool {
 	case v == nil:
 	case kind == oid.KindInt && !oid.IsReg(t):
 		_, ok = v.(datum.Int)
+	case t == oid.Numeric || t == oid.Float4:
+		_, ok = v.(datum.Text)
 	case kind == oid.KindFloat:
 		_, ok = v.(datum.Float)
 	case kind == oid.KindBool:

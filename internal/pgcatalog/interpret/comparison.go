@@ -69,6 +69,12 @@ func (b operatorBinder) comparison(op string, l, r *expr) (*expr, error) {
 				return compareRows(op, p.Values, q.Values), nil
 			}
 		}
+		if p, ok := x.(datum.List); ok && l.typ == oid.OidVector && len(p) != len(y.(datum.List)) {
+			return datum.Bool(verdict(op, len(p)-len(y.(datum.List)))), nil // the shorter one is first
+		}
+		if l.typ == oid.Interval {
+			return datum.Bool(verdict(op, compareSpans(x, y))), nil
+		}
 		return datum.Bool(verdict(op, datum.Compare(x, y))), nil
 	})
 	if op == "=" && hashable(l.typ) && hashable(r.typ) {
@@ -83,7 +89,7 @@ func hashable(t uint32) bool {
 	case oid.KindTime, oid.KindList, oid.KindRecord:
 		return false
 	}
-	return true
+	return t != oid.Interval
 }
 
 // verdict is what a comparison says of the order of its sides.

@@ -199,11 +199,11 @@ func (b exprBinder) constant(k *pg.A_Const) (*expr, error) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return constant(oid.Int8, datum.Int(n)), nil
 		}
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
+		f, ok := datum.ParseNumeric(text)
+		if !ok {
 			return nil, locate(Fail("22003", "the number %s is out of range", clip(text)), k.Location)
 		}
-		return constant(oid.Numeric, datum.Float(f)), nil
+		return constant(oid.Numeric, f), nil
 	case *pg.A_Const_Boolval:
 		return constant(oid.Bool, datum.Bool(v.Boolval.GetBoolval())), nil
 	case *pg.A_Const_Sval:

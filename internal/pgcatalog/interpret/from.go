@@ -1,6 +1,7 @@
 package interpret
 
 import (
+	"cmp"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -135,28 +136,41 @@ func (b fromBinder) rangeSubselect(v *pg.RangeSubselect) (*node, error) {
 	return n, nil
 }
 
+// rangeFunction binds functions in FROM. The rows of several stand side by side, with NULLs where one
+// has fewer.
 func (b fromBinder) rangeFunction(v *pg.RangeFunction) (*node, error) {
-	if len(v.Functions) != 1 || len(v.Coldeflist) > 0 {
-		return nil, unsupported("ROWS FROM, or a list of column definitions,")
+	if len(v.Coldeflist) > 0 {
+		return nil, unsupported("a list of column definitions")
 	}
-	items := v.Functions[0].GetList().GetItems()
-	if len(items) == 0 {
-		return nil, unsupported("this function in FROM")
-	}
-	var call *tableFunction
+	var calls []*tableFunction
+	var cols []datum.Column
 	var name string
 	var err error
-	deps := b.scope.referred(func() { call, name, err = b.exprs.calls().fromCall(items[0]) })
+	deps := b.scope.referred(func() {
+		for _, item := range functionsIn(v) {
+			var call *tableFunction
+			var own string
+			if call, own, err = b.exprs.calls().fromCall(item); err != nil {
+				return
+			}
+			if calls = append(calls, call); len(calls) == 1 {
+				name = own
+			}
+			if call.cols == nil {
+				cols = append(cols, datum.Column{Name: cmp.Or(call.column, own), OID: call.typ})
+			}
+			cols = append(cols, call.cols...)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	cols := call.cols
-	if call.cols == nil {
-		// A function of one value names its column by its alias.
-		cols = []datum.Column{{Name: name, OID: call.typ}}
-		if v.Alias != nil {
-			cols[0].Name = v.Alias.Aliasname
-		}
+	if len(calls) == 0 {
+		return nil, unsupported("this function in FROM")
+	}
+	single := len(calls) == 1 && calls[0].cols == nil
+	if single && v.Alias != nil && calls[0].column == "" { // a function of one value names its column by its alias
+		cols[0].Name = v.Alias.Aliasname
 	}
 	if v.Ordinality {
 		cols = append(append([]datum.Column(nil), cols...), datum.Column{Name: "ordinality", OID: oid.Int8})
@@ -165,38 +179,74 @@ func (b fromBinder) rangeFunction(v *pg.RangeFunction) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if call.cols == nil {
+	if single {
 		// The alias of such a relation is its value, and not a record.
 		n.spaces[0].whole = nil
 	}
 	n.deps = deps
-	n.tuples = func(e *env) ([]datum.Tuple, error) {
-		vals, err := call.eval(e)
+	n.tuples = func(e *env) ([]datum.Tuple, error) { return sideBySide(e, calls, v.Ordinality) }
+	return n, nil
+}
+
+// functionsIn are the functions of an item of FROM: those of ROWS FROM, or one. unnest of several
+// arrays is one for each.
+func functionsIn(v *pg.RangeFunction) (out []*pg.Node) {
+	for _, f := range v.Functions {
+		items := f.GetList().GetItems()
+		if len(items) == 0 {
+			continue
+		}
+		call := items[0].GetFuncCall()
+		names := nameParts(call.GetFuncname())
+		if call == nil || len(call.Args) < 2 || names[len(names)-1] != "unnest" {
+			out = append(out, items[0])
+			continue
+		}
+		for _, arg := range call.Args {
+			out = append(out, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{Funcname: call.Funcname, Args: []*pg.Node{arg},
+				Location: call.Location}}})
+		}
+	}
+	return out
+}
+
+// sideBySide are the rows of functions, and the number of each row where it is asked for.
+func sideBySide(e *env, calls []*tableFunction, numbered bool) ([]datum.Tuple, error) {
+	var all [][]datum.Value
+	most := 0
+	for _, call := range calls {
+		values, err := call.eval(e)
 		if err != nil {
 			return nil, err
 		}
-		out := make([]datum.Tuple, 0, len(vals))
-		for i, x := range vals {
-			var t datum.Tuple
+		all, most = append(all, values), max(most, len(values))
+	}
+	out := make([]datum.Tuple, 0, most)
+	for i := range most {
+		var t datum.Tuple
+		for k, call := range calls {
+			var x datum.Value
+			if i < len(all[k]) {
+				x = all[k][i]
+			}
 			switch {
 			case call.cols == nil:
 				t = append(t, x)
 			case x == nil:
-				t = make(datum.Tuple, len(call.cols))
+				t = append(t, make(datum.Tuple, len(call.cols))...)
 			default:
 				t = append(t, x.(*datum.Record).Values...)
 			}
-			if v.Ordinality {
-				t = append(t, datum.Int(i+1))
-			}
-			if err := e.run.take(24 + 16*len(t)); err != nil {
-				return nil, err
-			}
-			out = append(out, t)
 		}
-		return out, e.run.step(len(out))
+		if numbered {
+			t = append(t, datum.Int(i+1))
+		}
+		if err := e.run.take(24 + 16*len(t)); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
 	}
-	return n, nil
+	return out, e.run.step(len(out) * len(calls))
 }
 
 func (b fromBinder) join(j *pg.JoinExpr) (*node, error) {

@@ -286,7 +286,7 @@ func (b callBinder) aggregateParts(a *aggregate, f *pg.FuncCall) error {
 	for _, n := range f.Args {
 		x, err := b.exprs.expr(n)
 		if err == nil && x.untyped() {
-			x, err = b.exprs.types.coerce(x, a.untyped[0])
+			x, err = b.exprs.types.coerce(x, a.untyped[min(len(a.args), len(a.untyped)-1)])
 		}
 		if err != nil {
 			return err

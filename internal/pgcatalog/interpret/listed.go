@@ -57,23 +57,19 @@ func unnamed(arg string) bool {
 }
 
 // fitting finds the form that PostgreSQL would call.
-func fitting(name string, args []*expr) (best listedForm) {
-	bestScore := -1
+func fitting(name string, args []*expr) (best listedForm, bestScore int) {
+	bestScore = -1
 	for _, f := range listed(name) {
 		if score := f.fit(args); score > bestScore {
 			best, bestScore = f, score
 		}
 	}
-	return best
+	return best, bestScore
 }
 
 // listedCall finds what is called where the library has nothing that fits: the operator that the
 // function does. What PostgreSQL has and this package has not is refused with the reason.
-func (b functionBinder) listedCall(name string, args []*expr) (*form, error) {
-	f := fitting(name, args)
-	if f.form == nil {
-		return nil, nil
-	}
+func (b functionBinder) listedCall(f listedForm) (*form, error) {
 	if op := f.of.Operator(); op != nil {
 		if called := b.operatorForm(f, op); called != nil {
 			return called, nil
@@ -147,7 +143,8 @@ func signature(o *inventory.Operator) string {
 // Answers reports whether a form of a function of PostgreSQL's is answered, with a value of its
 // type.
 func (l Library) Answers(db Database, f *inventory.Function) bool {
-	if slices.ContainsFunc(append(f.Args, f.Result), unnamed) {
+	types := append([]string{f.Result}, f.Args...)
+	if slices.ContainsFunc(types, unnamed) || slices.ContainsFunc(types, func(t string) bool { return inventory.Strange(inventory.Type(t)) }) {
 		return false
 	}
 	r := &run{db: db}
@@ -172,6 +169,9 @@ func (l Library) Answers(db Database, f *inventory.Function) bool {
 	case 'p':
 		return false
 	}
+	if t := oid.Named(f.Name); t != 0 && len(l[f.Name]) == 0 && len(args) == 1 && !f.Set {
+		return t == result && castable(args[0].typ, t) // a type's name is called to cast
+	}
 	bound, err := functionBinder{l, b}.bindCall([]string{schemaOf(f.Name), f.Name}, args)
 	return err == nil && bound.typ == result && bound.set == f.Set
 }
@@ -186,6 +186,9 @@ func schemaOf(name string) string {
 
 // AnswersOperator reports whether an operator of PostgreSQL's is answered, with a value of its type.
 func AnswersOperator(db Database, o *inventory.Operator) bool {
+	if inventory.Strange(o.Left) || inventory.Strange(o.Right) || inventory.Strange(o.Result) {
+		return false
+	}
 	side := func(name string) *expr {
 		if name == "" {
 			return nil
@@ -205,6 +208,15 @@ func standIn(name string) uint32 {
 		return oid.ArrayOf(oid.Int4)
 	}
 	return signatureType(name)
+}
+
+// strange reports whether a type has no values here but NULL.
+func strange(t uint32) bool {
+	if e := oid.Elem(t); e != 0 {
+		t = e
+	}
+	d := oid.Find(t)
+	return d != nil && inventory.Strange(d.Name)
 }
 
 // isAggregate reports whether PostgreSQL has an aggregate function of this name, and no other.

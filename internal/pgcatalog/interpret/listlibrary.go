@@ -146,21 +146,15 @@ func series(c *Call) (datum.Value, error) {
 }
 
 var numberFunctions = []Function{
-	{"abs(int4) int4", absolute(oid.Int4)},
-	{"abs(int8) int8", absolute(oid.Int8)},
-	{"abs(numeric) numeric", mapFloat(math.Abs)}, {"abs(float8) float8", mapFloat(math.Abs)},
-	{"floor(numeric) numeric", mapFloat(math.Floor)}, {"floor(float8) float8", mapFloat(math.Floor)},
-	{"ceil|ceiling(numeric) numeric", mapFloat(math.Ceil)}, {"ceil|ceiling(float8) float8", mapFloat(math.Ceil)},
-	{"round(numeric) numeric", mapFloat(math.Round)}, {"round(float8) float8", mapFloat(math.Round)},
-	{"trunc(numeric) numeric", mapFloat(math.Trunc)}, {"trunc(float8) float8", mapFloat(math.Trunc)},
-	{"round(numeric,int4) numeric", func(c *Call) (datum.Value, error) {
-		n := c.Int(1)
-		if n < -15 || n > 15 {
-			return c.Args[0], nil
-		}
-		p := math.Pow(10, float64(n))
-		return datum.Float(math.Round(float(c.Args[0])*p) / p), nil
-	}},
+	{"abs|int2abs(int2) int2", absolute(oid.Int2)},
+	{"abs|int4abs(int4) int4", absolute(oid.Int4)},
+	{"abs|int8abs(int8) int8", absolute(oid.Int8)},
+	{"abs|float4abs(float4) float4", mapFloat(math.Abs)}, {"float8abs(float8) float8", mapFloat(math.Abs)},
+	{"abs(float8) float8", mapFloat(math.Abs)},
+	{"floor(float8) float8", mapFloat(math.Floor)},
+	{"ceil|ceiling(float8) float8", mapFloat(math.Ceil)},
+	{"round(float8) float8", mapFloat(math.RoundToEven)},
+	{"trunc(float8) float8", mapFloat(math.Trunc)},
 }
 
 func mapFloat(f func(float64) float64) func(*Call) (datum.Value, error) {
@@ -188,30 +182,4 @@ var timeFunctions = []Function{
 	}},
 	{"extract(text,timestamptz|timestamp|date) numeric", timePart},
 	{"date_part(text,timestamptz|timestamp|date) float8", timePart},
-	{"extract(text,interval) numeric", spanPart},
-	{"date_part(text,interval) float8", spanPart},
-}
-
-func timePart(c *Call) (datum.Value, error) {
-	t, _ := c.Args[1].(datum.Time)
-	unit := strings.ToLower(c.Text(0))
-	switch unit {
-	case "epoch":
-		return datum.Float(t.UnixMicro()) / 1e6, nil
-	case "year":
-		return datum.Float(t.Year()), nil
-	case "month":
-		return datum.Float(t.Month()), nil
-	case "day":
-		return datum.Float(t.Day()), nil
-	case "hour":
-		return datum.Float(t.Hour()), nil
-	case "minute":
-		return datum.Float(t.Minute()), nil
-	case "second":
-		return datum.Float(t.Second()), nil
-	case "timezone":
-		return datum.Float(0), nil
-	}
-	return nil, Fail("22023", "unit %q not recognized", clip(unit))
 }

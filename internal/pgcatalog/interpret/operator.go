@@ -2,8 +2,8 @@ package interpret
 
 import (
 	"math"
-	"strconv"
 	"strings"
+	"sync"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -133,6 +133,9 @@ func (b operatorBinder) binary(op string, l, r *expr) (*expr, error) {
 	if l == nil {
 		return b.prefix(op, r)
 	}
+	if x, err := b.documents(op, l, r); x != nil || err != nil {
+		return x, err
+	}
 	switch op {
 	case "=", "<>", "!=", "<", "<=", ">", ">=":
 		if op == "!=" {
@@ -143,8 +146,12 @@ func (b operatorBinder) binary(op string, l, r *expr) (*expr, error) {
 		return b.matching(op, l, r)
 	case "||":
 		return b.concat(l, r)
-	case "+", "-", "*", "/", "%", "&", "|", ">>":
+	case "+", "-", "*", "/", "%", "&", "|", ">>", "<<", "#":
 		return b.arithmetic(op, l, r)
+	case "^":
+		return b.named("power", op, l, r)
+	case "^@":
+		return b.named("starts_with", op, l, r)
 	case "@>", "<@", "&&":
 		return b.contains(op, l, r)
 	}
@@ -163,6 +170,16 @@ func (b operatorBinder) prefix(op string, r *expr) (*expr, error) {
 	switch {
 	case op == "+" && numeric:
 		return r, nil
+	case op == "|/":
+		return b.named("sqrt", op, nil, r)
+	case op == "||/":
+		return b.named("cbrt", op, nil, r)
+	case op == "@" && numeric:
+		return b.named("abs", op, nil, r)
+	case op == "~" && oid.IsInt(r.typ):
+		return strict(r.typ, r, r, func(_ *run, x, _ datum.Value) (datum.Value, error) { return ^x.(datum.Int), nil }), nil
+	case op == "-" && r.typ == oid.Interval:
+		return strict(r.typ, r, r, func(_ *run, x, _ datum.Value) (datum.Value, error) { return spanOf(x).times(-1).value(), nil }), nil
 	case op == "-" && numeric:
 		return &expr{typ: r.typ, eval: func(e *env) (datum.Value, error) {
 			v, err := r.eval(e)
@@ -172,6 +189,8 @@ func (b operatorBinder) prefix(op string, r *expr) (*expr, error) {
 					return nil, Fail("22003", "bigint out of range")
 				}
 				return checkRange(-v, r.typ)
+			case datum.Numeric:
+				return v.Negated(), err
 			case datum.Float:
 				return -v, err
 			}
@@ -179,6 +198,22 @@ func (b operatorBinder) prefix(op string, r *expr) (*expr, error) {
 		}}, nil
 	}
 	return nil, b.noOperator(op, nil, r)
+}
+
+// onValues are the functions that need no database.
+var onValues = sync.OnceValue(func() Library { return NewLibrary(nil) })
+
+// named binds an operator that a function of the library does.
+func (b operatorBinder) named(function, op string, l, r *expr) (*expr, error) {
+	args := []*expr{l, r}
+	if l == nil {
+		args = args[1:]
+	}
+	c, err := functionBinder{onValues(), b.types}.bindCall([]string{function}, args)
+	if err != nil {
+		return nil, b.noOperator(op, l, r)
+	}
+	return &expr{typ: c.typ, eval: c.eval}, nil
 }
 
 // arithmetic binds + - * / % and the operators on bits.
@@ -196,6 +231,9 @@ func (b operatorBinder) arithmetic(op string, l, r *expr) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x, err := b.timeArithmetic(op, l, r); x != nil || err != nil {
+		return x, err
+	}
 	if op == "-" && isMoment(l.typ) && l.typ == r.typ {
 		return strict(oid.Interval, l, r, func(r *run, x, y datum.Value) (datum.Value, error) {
 			return difference(y.(datum.Time), x.(datum.Time)), r.step(1)
@@ -212,7 +250,14 @@ func (b operatorBinder) arithmetic(op string, l, r *expr) (*expr, error) {
 		if oid.IsInt(t) {
 			return computeInt(op, x.(datum.Int), y.(datum.Int), t)
 		}
-		return computeFloat(op, float(x), float(y), t)
+		if t == oid.Numeric {
+			return r.computeNumeric(op, numeric(x), numeric(y))
+		}
+		v, err := computeFloat(op, float(x), float(y))
+		if err != nil {
+			return nil, err
+		}
+		return numberOf(v, t)
 	}), nil
 }
 
@@ -232,12 +277,17 @@ func arithmeticType(op string, l, r uint32) uint32 {
 	case l == 0 || r == 0:
 		return 0
 	case oid.IsInt(l) && oid.IsInt(r):
-		if op == ">>" || rank(l) >= rank(r) {
+		switch {
+		case (op == ">>" || op == "<<") && r == oid.Int8:
+			return 0
+		case op == ">>" || op == "<<" || rank(l) >= rank(r):
 			return l
 		}
 		return r
-	case op == "&" || op == "|" || op == ">>":
+	case op == "&" || op == "|" || op == ">>" || op == "<<" || op == "#":
 		return 0
+	case l == oid.Float4 && r == oid.Float4:
+		return oid.Float4
 	case l == oid.Numeric && (oid.IsInt(r) || r == oid.Numeric), r == oid.Numeric && oid.IsInt(l):
 		return oid.Numeric
 	}
@@ -278,6 +328,10 @@ func computeInt(op string, p, q datum.Int, t uint32) (datum.Value, error) {
 		n = p & q
 	case "|":
 		n = p | q
+	case "#":
+		n = p ^ q
+	case "<<":
+		return shifted(p, q, t), nil
 	case ">>":
 		if n = p >> (q & 31); t == oid.Int8 {
 			n = p >> (q & 63)
@@ -286,7 +340,7 @@ func computeInt(op string, p, q datum.Int, t uint32) (datum.Value, error) {
 	return checkRange(n, t)
 }
 
-func computeFloat(op string, p, q float64, t uint32) (datum.Value, error) {
+func computeFloat(op string, p, q float64) (datum.Value, error) {
 	var f float64
 	switch op {
 	case "+":
@@ -306,10 +360,6 @@ func computeFloat(op string, p, q float64, t uint32) (datum.Value, error) {
 	if math.IsInf(f, 0) && !math.IsInf(p, 0) && !math.IsInf(q, 0) {
 		return nil, Fail("22003", "value out of range: overflow")
 	}
-	if t == oid.Numeric {
-		// A numeric is kept as a double here, and shows the digits that a double is sure of.
-		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', 15, 64), 64)
-	}
 	return datum.Float(f), nil
 }
 
@@ -319,6 +369,8 @@ func float(v datum.Value) float64 {
 		return float64(v)
 	case datum.Float:
 		return float64(v)
+	case datum.Numeric:
+		return v.Float()
 	}
 	return 0
 }

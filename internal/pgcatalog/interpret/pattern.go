@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
@@ -224,6 +223,42 @@ func bracket(b *strings.Builder, text string) (int, error) {
 var patternFunctions = []Function{
 	{"substring(text,text) text", matchText},
 	{"regexp_replace(text,text,text,text=) text", replacePattern},
+	{"regexp_like(text,text,text=) bool", func(c *Call) (datum.Value, error) {
+		m, err := c.matches(2, 1)
+		return datum.Bool(len(m) > 0), err
+	}},
+	{"regexp_count(text,text) int4", func(c *Call) (datum.Value, error) {
+		m, err := c.matches(2, -1)
+		return datum.Int(len(m)), err
+	}},
+	{"regexp_substr(text,text) text", func(c *Call) (datum.Value, error) {
+		m, err := c.matches(2, 1)
+		if len(m) == 0 || err != nil {
+			return nil, err
+		}
+		return c.NewText(c.Text(0)[m[0][0]:m[0][1]])
+	}},
+	{"regexp_match(text,text,text=) text[]", func(c *Call) (datum.Value, error) {
+		m, err := c.matches(2, 1)
+		if len(m) == 0 || err != nil {
+			return nil, err
+		}
+		return c.groups(m[0])
+	}},
+	{"regexp_matches(text,text,text=) setof text[]", func(c *Call) (datum.Value, error) {
+		m, err := c.matches(2, 1)
+		out := datum.List{}
+		for _, one := range m {
+			groups, err := c.groups(one)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, groups)
+		}
+		return out, err
+	}},
+	{"regexp_split_to_array(text,text,text=) text[]", splitPattern},
+	{"regexp_split_to_table(text,text,text=) setof text", splitPattern},
 	{"like_escape(text,text) text", escapeLike},
 }
 
@@ -244,20 +279,97 @@ func matchText(c *Call) (datum.Value, error) {
 	return c.NewText(s[m[0]:m[1]])
 }
 
+// flagged is the pattern that the second argument is, with the flags of another: i for any letter
+// case, and g for all places.
+func (c *Call) flagged(flags int) (re *pattern, everywhere bool, err error) {
+	kind := "~"
+	if len(c.Args) > flags {
+		for _, f := range c.Text(flags) {
+			switch f {
+			case 'i':
+				kind = "~*"
+			case 'c':
+				kind = "~"
+			case 'g':
+				everywhere = true
+			case 's', 't':
+			case 'b', 'e', 'm', 'n', 'p', 'q', 'w', 'x':
+				return nil, false, unsupported("this option of a regular expression")
+			default:
+				return nil, false, Fail("22023", "invalid regular expression option: %q", string(f))
+			}
+		}
+	}
+	re, err = c.run.pattern(kind, c.Text(1))
+	return re, everywhere, err
+}
+
+// matches are the places where the second argument matches the first: so many at most, or all where
+// the flags say so.
+func (c *Call) matches(flags, limit int) ([][]int, error) {
+	re, everywhere, err := c.flagged(flags)
+	if err != nil {
+		return nil, err
+	}
+	s, cost := c.Text(0), 0
+	switch {
+	case everywhere && !strings.HasSuffix(c.Name, "matches"):
+		return nil, Fail("22023", "%s() does not support the \"global\" option", c.Name)
+	case everywhere || limit < 0:
+		limit, cost = -1, re.costAll(s)
+	default:
+		cost = re.cost(s)
+	}
+	if err := c.run.step(cost); err != nil {
+		return nil, err
+	}
+	found := re.FindAllStringSubmatchIndex(s, limit)
+	return found, c.run.take(64 * len(found))
+}
+
+// groups are the texts of the groups of a match, or of all of it where there are none.
+func (c *Call) groups(m []int) (datum.Value, error) {
+	if len(m) > 2 {
+		m = m[2:]
+	}
+	out := datum.List{}
+	for i := 0; i < len(m); i += 2 {
+		if m[i] < 0 {
+			out = append(out, nil)
+			continue
+		}
+		out = append(out, datum.Text(c.Text(0)[m[i]:m[i+1]]))
+	}
+	return c.run.list(out)
+}
+
+// splitPattern are the texts between the matches. An empty one at an end or next to another splits
+// nothing.
+func splitPattern(c *Call) (datum.Value, error) {
+	m, err := c.matches(2, -1)
+	if err != nil {
+		return nil, err
+	}
+	s, last := c.Text(0), 0
+	out := datum.List{}
+	for _, one := range m {
+		if one[1] == one[0] && (one[0] == 0 || one[0] == len(s) || one[0] == last) {
+			continue
+		}
+		out = append(out, datum.Text(s[last:one[0]]))
+		last = one[1]
+	}
+	return c.run.list(append(out, datum.Text(s[last:])))
+}
+
 func replacePattern(c *Call) (datum.Value, error) {
-	s, by, flags, kind := c.Text(0), c.Text(2), "", "~"
-	if len(c.Args) > 3 {
-		flags = c.Text(3)
-	}
-	if strings.Contains(flags, "i") {
-		kind = "~*"
-	}
-	re, err := c.run.pattern(kind, c.Text(1))
+	s, by := c.Text(0), c.Text(2)
+	re, everywhere, err := c.flagged(3)
 	if err != nil {
 		return nil, err
 	}
 	limit, cost := 1, re.cost(s)
-	if strings.Contains(flags, "g") {
+	if everywhere {
 		limit, cost = -1, re.costAll(s)
 	}
 	if err := c.run.step(cost); err != nil {
@@ -299,16 +411,24 @@ func expand(b *strings.Builder, by, s string, m []int) {
 
 // escapeLike makes a pattern of LIKE whose escape is the backslash.
 func escapeLike(c *Call) (datum.Value, error) {
-	pattern, esc := c.Text(0), c.Text(1)
-	if len(pattern) > maxPattern || utf8.RuneCountInString(esc) > 1 {
-		return nil, Fail("22019", "invalid escape string")
+	pattern, esc := c.Text(0), []rune(c.Text(1))
+	if len(pattern) > maxPattern || len(esc) > 1 {
+		return nil, Fail("22025", "invalid escape string")
 	}
-	if esc == `\` {
-		return datum.Text(pattern), nil
+	var b strings.Builder
+	after := false
+	for _, r := range pattern {
+		switch {
+		case len(esc) > 0 && r == esc[0] && !after:
+			b.WriteByte('\\')
+			after = true
+			continue
+		case r == '\\' && !after:
+			b.WriteString(`\\`)
+		default:
+			b.WriteRune(r)
+		}
+		after = false
 	}
-	pattern = strings.ReplaceAll(pattern, `\`, `\\`)
-	if esc == "" {
-		return datum.Text(pattern), nil
-	}
-	return datum.Text(strings.NewReplacer(esc+esc, esc, esc, `\`).Replace(pattern)), nil
+	return datum.Text(b.String()), nil
 }

@@ -272,6 +272,11 @@ func (f *scope) systemColumn(sp *space, name string) *expr {
 }
 
 func (b exprBinder) columnRef(c *pg.ColumnRef) (*expr, error) {
+	if n := len(c.Fields); n > 1 && c.Fields[n-1].GetAStar() != nil {
+		if x := b.wholeRow(nameParts(c.Fields[:n-1])); x != nil {
+			return x, nil
+		}
+	}
 	for _, f := range c.Fields {
 		if f.GetString_() == nil {
 			return nil, locate(Fail("42601", "* is not allowed here"), c.Location)
@@ -285,6 +290,18 @@ func (b exprBinder) columnRef(c *pg.ColumnRef) (*expr, error) {
 		return nil, locate(Fail("42601", "improper qualified name"), c.Location)
 	}
 	return b.scope.resolve(parts, c.Location)
+}
+
+// wholeRow is the row of a relation, as in count(t.*), or nil where there is none of the name.
+func (b exprBinder) wholeRow(parts []string) *expr {
+	hidden := false
+	for f := b.scope; f != nil; f = f.outer {
+		if sp := f.space(parts); sp != nil && sp.whole != nil && !hidden {
+			return sp.whole().raise(f.depth(b.scope))
+		}
+		hidden = f.hidden
+	}
+	return nil
 }
 
 func nameParts(list []*pg.Node) []string {

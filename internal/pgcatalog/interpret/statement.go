@@ -97,7 +97,11 @@ func (r *run) shown(v datum.Value, t uint32) (datum.Value, error) {
 		if !oid.IsReg(t) {
 			return v, nil
 		}
-	case datum.Time, *datum.Record:
+	case datum.Float:
+		if t != oid.Float4 {
+			return v, nil
+		}
+	case datum.Time, datum.Numeric, *datum.Record:
 	case datum.List:
 		if oid.IsVector(t) {
 			break

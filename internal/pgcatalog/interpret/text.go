@@ -20,6 +20,9 @@ func ParseValue(db Database, s string, t uint32) (datum.Value, error) {
 // parse reads a literal as PostgreSQL's input functions do.
 func (r *run) parse(s string, t uint32) (datum.Value, error) {
 	t = oid.Base(t)
+	if strange(t) {
+		return nil, hint(Fail("0A000", "there are no values of type %s here", r.nameType(t)), "Only NULL can be one.")
+	}
 	bad := func() error {
 		return Fail("22P02", "invalid input syntax for type %s: %s", r.nameType(t), strconv.Quote(clip(s)))
 	}
@@ -43,6 +46,13 @@ func (r *run) parse(s string, t uint32) (datum.Value, error) {
 		}
 		return checkRange(datum.Int(n), t)
 	case oid.KindFloat:
+		if t == oid.Numeric {
+			n, ok := datum.ParseNumeric(s)
+			if !ok {
+				return nil, bad()
+			}
+			return n, r.take(len(s))
+		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 		if err != nil || strings.ContainsAny(s, "xXpP_") {
 			return nil, bad()
@@ -59,6 +69,14 @@ func (r *run) parse(s string, t uint32) (datum.Value, error) {
 		return nil, unsupported("a composite literal")
 	}
 	switch {
+	case t == oid.JSON || t == oid.JSONB:
+		return r.normalDocument(s, t)
+	case t == oid.Interval:
+		span, ok := readSpan(s)
+		if !ok {
+			return nil, Fail("22007", "invalid input syntax for type interval: %s", strconv.Quote(clip(s)))
+		}
+		return span.value(), nil
 	case t == oid.Char && s != "" && s[0] >= 0x80:
 		s = fmt.Sprintf(`\%03o`, s[0]) // half of a character
 	case t == oid.Char && len(s) > 1:
@@ -227,7 +245,13 @@ func (r *run) format(v datum.Value, t uint32) (string, error) {
 		}
 		return strconv.FormatInt(int64(v), 10), nil
 	case datum.Float:
-		return formatFloat(float64(v)), nil
+		bits := 64
+		if t == oid.Float4 {
+			bits = 32
+		}
+		return formatFloat(float64(v), bits), nil
+	case datum.Numeric:
+		return v.String(), r.take(datum.Size(v))
 	case datum.Text:
 		return string(v), nil
 	case datum.Time:
@@ -293,7 +317,7 @@ func (r *run) formatList(v datum.List, t uint32) (string, error) {
 }
 
 // formatFloat writes a double in as few digits as tell it from others.
-func formatFloat(f float64) string {
+func formatFloat(f float64, bits int) string {
 	switch {
 	case math.IsInf(f, 1):
 		return "Infinity"
@@ -301,10 +325,13 @@ func formatFloat(f float64) string {
 		return "-Infinity"
 	case math.IsNaN(f):
 		return "NaN"
-	case f == math.Trunc(f) && math.Abs(f) < 1e15:
-		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
-	return strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e+0", "e+", 1)
+	s := strconv.FormatFloat(f, 'e', -1, bits)
+	_, exponent, _ := strings.Cut(s, "e")
+	if n, _ := strconv.Atoi(exponent); n >= -4 && (n < 15 && bits == 64 || n < 6) {
+		return strconv.FormatFloat(f, 'f', -1, bits)
+	}
+	return s
 }
 
 func formatTime(v time.Time, t uint32) string {
@@ -319,88 +346,3 @@ func formatTime(v time.Time, t uint32) string {
 
 // isMoment reports whether a type is a point in time that others can be taken from.
 func isMoment(t uint32) bool { return t == oid.Timestamptz || t == oid.Timestamp }
-
-// difference is how long it is from one time to another, as PostgreSQL writes it: in days and what
-// is left of one.
-func difference(from, to datum.Time) datum.Value {
-	d := to.Sub(from.Time).Truncate(time.Microsecond)
-	days, rest := d/(24*time.Hour), d%(24*time.Hour)
-	var parts []string
-	switch {
-	case days == 1 || days == -1:
-		parts = append(parts, fmt.Sprintf("%d day", days))
-	case days != 0:
-		parts = append(parts, fmt.Sprintf("%d days", days))
-	}
-	if rest != 0 || days == 0 {
-		sign := ""
-		if rest < 0 {
-			sign, rest = "-", -rest
-		}
-		text := fmt.Sprintf("%s%02d:%02d:%02d", sign, rest/time.Hour, rest/time.Minute%60, rest/time.Second%60)
-		if part := rest % time.Second; part != 0 {
-			text += strings.TrimRight(fmt.Sprintf(".%06d", part/time.Microsecond), "0")
-		}
-		parts = append(parts, text)
-	}
-	return datum.Text(strings.Join(parts, " "))
-}
-
-// spanSeconds are the seconds of a unit of an interval.
-var spanSeconds = map[string]float64{"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "mon": 30 * 86400,
-	"month": 30 * 86400, "year": 365.25 * 86400}
-
-// seconds are those of an interval, such as 2 days 01:30:00.
-func seconds(text string) (float64, bool) {
-	words := strings.Fields(strings.ToLower(text))
-	total := 0.0
-	for i := 0; i < len(words); i++ {
-		if clock, ok := clockSeconds(words[i]); ok {
-			total += clock
-			continue
-		}
-		n, err := strconv.ParseFloat(words[i], 64)
-		if err != nil || i+1 == len(words) {
-			return 0, false
-		}
-		i++
-		unit, ok := spanSeconds[strings.TrimSuffix(words[i], "s")]
-		if !ok {
-			return 0, false
-		}
-		total += n * unit
-	}
-	return total, len(words) > 0
-}
-
-// clockSeconds are those of hours, minutes and seconds with colons between them.
-func clockSeconds(text string) (total float64, ok bool) {
-	body, negative := strings.CutPrefix(text, "-")
-	parts := strings.Split(body, ":")
-	if len(parts) < 2 || len(parts) > 3 {
-		return 0, false
-	}
-	for i, unit := range []float64{3600, 60, 1}[:len(parts)] {
-		n, err := strconv.ParseFloat(parts[i], 64)
-		if err != nil || n < 0 {
-			return 0, false
-		}
-		total += n * unit
-	}
-	if negative {
-		total = -total
-	}
-	return total, true
-}
-
-// spanPart is a part of an interval: all of its seconds.
-func spanPart(c *Call) (datum.Value, error) {
-	total, ok := seconds(c.Text(1))
-	switch {
-	case !ok:
-		return nil, Fail("22007", "invalid input syntax for type interval: %s", strconv.Quote(clip(c.Text(1))))
-	case !strings.EqualFold(c.Text(0), "epoch"):
-		return nil, unsupported("a part of an interval other than its epoch")
-	}
-	return datum.Float(total), nil
-}

@@ -15,7 +15,6 @@ var textFunctions = []Function{
 	{"lower(text) text", mapText(strings.ToLower)},
 	{"upper(text) text", mapText(strings.ToUpper)},
 	{"quote_ident(text) text", mapText(datum.Quote)},
-	{"quote_literal(text) text", mapText(quoteLiteral)},
 	{"length|char_length|character_length(text) int4", func(c *Call) (datum.Value, error) {
 		return datum.Int(utf8.RuneCountInString(c.Text(0))), nil
 	}},
@@ -264,8 +263,9 @@ func (w *jsonWriter) write(v datum.Value, t uint32, depth int) error {
 	if err != nil {
 		return err
 	}
-	f, isFloat := v.(datum.Float)
-	if finite := isFloat && !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0); finite || oid.IsInt(t) || t == oid.JSON {
+	f := float(v)
+	isNumber := oid.KindOf(t) == oid.KindFloat
+	if finite := isNumber && !math.IsNaN(f) && !math.IsInf(f, 0); finite || oid.IsInt(t) || t == oid.JSON || t == oid.JSONB {
 		w.WriteString(s)
 	} else {
 		w.quote(s)

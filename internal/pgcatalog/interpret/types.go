@@ -217,6 +217,14 @@ func (b exprBinder) typeCast(c *pg.TypeCast) (*expr, error) {
 	if err != nil {
 		return nil, locate(err, c.Location)
 	}
+	if t == oid.Numeric && mod > 0 {
+		scale := 0
+		if len(c.TypeName.Typmods) > 1 {
+			k, _ := c.TypeName.Typmods[1].GetAConst().GetVal().(*pg.A_Const_Ival)
+			scale = int(k.Ival.GetIval())
+		}
+		return narrowed(x, int(mod), scale), nil
+	}
 	if mod > 0 && (t == oid.Varchar || t == oid.Bpchar) {
 		inner := x.eval
 		return &expr{typ: t, eval: func(e *env) (datum.Value, error) {
@@ -267,13 +275,25 @@ func (b *typeBinder) cast(x *expr, t uint32) (*expr, error) {
 
 // castable says whether CAST goes from a type to another.
 func castable(from, to uint32) bool {
+	if strange(from) {
+		return oid.IsString(to)
+	}
 	f, t := oid.KindOf(from), oid.KindOf(to)
 	number := func(k oid.Kind) bool { return k == oid.KindInt || k == oid.KindFloat }
+	document := from == oid.JSON || from == oid.JSONB
 	switch {
 	case from == oid.Char && number(t), to == oid.Char && f != oid.KindText:
 		return false
-	case f == oid.KindText || oid.IsString(to):
+	case oid.IsString(to) || from == to:
 		return true
+	case from == oid.JSONB && (number(t) || to == oid.Bool):
+		return !oid.IsReg(to) && to != oid.Oid && to != oid.Xid && to != oid.Cid
+	case document && (to == oid.JSON || to == oid.JSONB):
+		return true
+	case oid.IsString(from) || from == oid.NodeTree:
+		return true
+	case f == oid.KindText:
+		return false
 	case f == oid.KindList && t == oid.KindList:
 		return castable(oid.Elem(from), oid.Elem(to))
 	case from == oid.Int4 && to == oid.Bool, from == oid.Bool && to == oid.Int4, number(f) && number(t):
@@ -288,8 +308,14 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 	}
 	kind := oid.KindOf(to)
 	s, isText := v.(datum.Text)
+	if from == oid.JSONB && kind != oid.KindText {
+		return r.castDocument(string(s), to)
+	}
+	if n, ok := v.(datum.Int); ok && from == oid.Int8 && (to == oid.Oid || oid.IsReg(to)) && n < 0 {
+		return nil, Fail("22003", "OID out of range")
+	}
 	switch {
-	case isText && kind == oid.KindText && to != oid.Name && to != oid.Char:
+	case isText && kind == oid.KindText && oid.IsString(to) && to != oid.Name && to != oid.Char:
 		return s, nil
 	case isText:
 		return r.parse(string(s), to)
@@ -302,16 +328,30 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 		case oid.KindInt:
 			return checkRange(x, to)
 		case oid.KindFloat:
-			return datum.Float(x), nil
+			return numberOf(x, to)
 		case oid.KindBool:
 			return datum.Bool(x != 0), nil
 		}
 	case datum.Float:
 		switch kind {
 		case oid.KindInt:
-			return r.round(float64(x), from, to)
+			return r.round(float64(x), to)
 		case oid.KindFloat:
-			return x, nil
+			return numberOf(x, to)
+		}
+	case datum.Numeric:
+		switch kind {
+		case oid.KindInt:
+			n, ok := x.Int64()
+			switch {
+			case !x.Finite():
+				return nil, Fail("0A000", "cannot convert %s to %s", x, r.nameType(to))
+			case !ok:
+				return nil, Fail("22003", "%s out of range", r.nameType(to))
+			}
+			return checkRange(datum.Int(n), to)
+		case oid.KindFloat:
+			return numberOf(x, to)
 		}
 	case datum.Bool:
 		switch {
@@ -355,12 +395,9 @@ func (r *run) castToText(v datum.Value, from, to uint32) (datum.Value, error) {
 	return r.text(s)
 }
 
-// round makes a whole number of a double, to even, or of a numeric, away from zero.
-func (r *run) round(x float64, from, to uint32) (datum.Value, error) {
+// round makes a whole number of a double, to even.
+func (r *run) round(x float64, to uint32) (datum.Value, error) {
 	y := math.RoundToEven(x)
-	if from == oid.Numeric {
-		y = math.Round(x)
-	}
 	if !(y >= -9.2e18 && y <= 9.2e18) {
 		return nil, Fail("22003", "%s out of range", r.nameType(to))
 	}
@@ -418,6 +455,8 @@ func (r *run) parameter(n int, t uint32) (datum.Value, error) {
 		return r.cast(v, oid.Int8, t)
 	case datum.Float:
 		return r.cast(v, oid.Float8, t)
+	case datum.Numeric:
+		return r.cast(v, oid.Numeric, t)
 	case datum.Bool:
 		return r.cast(v, oid.Bool, t)
 	}

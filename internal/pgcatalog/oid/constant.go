@@ -16,6 +16,7 @@ const (
 	Cid           = 29
 	OidVector     = 30
 	JSON          = 114
+	JSONB         = 3802
 	NodeTree      = 194
 	Float4        = 700
 	Float8        = 701
