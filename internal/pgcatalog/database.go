@@ -20,11 +20,12 @@ type database struct {
 	schema   *schema
 	settings settings
 	roles    roles
+	locks    locks
 }
 
 func newDatabase(names []string, tables *schema, s Session) *database {
 	db := &database{names: names, session: s, start: time.Now().UTC().Truncate(time.Microsecond), schema: tables,
-		settings: settings{own: s.Setting, names: s.Names}, roles: roles{user: s.User, owner: ownerName(s.User)}}
+		locks: locks{}, settings: settings{own: s.Setting, names: s.Names}, roles: roles{user: s.User, owner: ownerName(s.User)}}
 	for _, r := range tables.relations {
 		r.db = db
 	}

@@ -47,7 +47,6 @@ var documentFunctions = []Function{
 	{"lax json_build_array(...any) json", buildArray},
 	{"lax jsonb_build_array() jsonb", func(*Call) (datum.Value, error) { return datum.Text("[]"), nil }},
 	{"lax jsonb_build_array(...any) jsonb", func(c *Call) (datum.Value, error) { return c.normalized(buildArray(c)) }},
-	{"row_to_json(any,bool) json", toJSON},
 }
 
 // onDocument makes a function of one on the document that is its first argument.

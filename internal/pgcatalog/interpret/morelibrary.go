@@ -40,7 +40,6 @@ var letterFunctions = []Function{
 	{"overlay(text,text,int4,int4=) text", overlay},
 	{"quote_literal(text|any) text", quoted(false)},
 	{"lax quote_nullable(text|any) text", quoted(true)},
-	{"parse_ident(text,bool) text[]", splitIdent},
 	{"lax num_nulls(...any) int4", countNulls(true)},
 	{"lax num_nonnulls(...any) int4", countNulls(false)},
 	{"nameconcatoid(name,oid) name", func(c *Call) (datum.Value, error) {

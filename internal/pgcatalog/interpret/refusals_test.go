@@ -17,7 +17,7 @@ func TestRefusals(t *testing.T) {
 		{"42P01", "SELECT * FROM elsewhere.staff"},
 		{"42703", "SELECT nothing FROM staff"},
 		{"42702", "SELECT name FROM staff, many"},
-		{"42883", "SELECT random()"},
+		{"0A000", "SELECT random()"},
 		{"42883", "SELECT public.lower('A')"},
 		{"0A000", "SELECT * FROM hidden"},
 		{"0A000", "SELECT * FROM other.public.staff"},

@@ -3,6 +3,7 @@ package interpret
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,7 @@ var textFunctions = []Function{
 	{"rtrim(text,text=) text", trimText(strings.TrimRight)},
 	{"replace(text,text,text) text", replaceText},
 	{"repeat(text,int4) text", repeatText},
-	{"parse_ident(text) text[]", splitIdent},
+	{"parse_ident(text,bool=) text[]", splitIdent},
 	{"lax concat(...any) text", func(c *Call) (datum.Value, error) { return c.join("", 0) }},
 	{"lax concat_ws(text,...any) text", func(c *Call) (datum.Value, error) {
 		if c.Args[0] == nil {
@@ -75,8 +76,18 @@ func repeatText(c *Call) (datum.Value, error) {
 	return c.NewText(strings.Repeat(s, int(n)))
 }
 
+// identifier is a name with or without a schema, at the beginning of a text.
+var identifier = regexp.MustCompile(`^\s*(?:"(?:[^"]|"")+"|[\pL_][\pL\d_$]*)(?:\.(?:"(?:[^"]|"")+"|[\pL_][\pL\d_$]*))*`)
+
 func splitIdent(c *Call) (datum.Value, error) {
-	parts, ok := datum.Split(c.Text(0))
+	s := c.Text(0)
+	if err := c.run.step(1 + len(s)); err != nil {
+		return nil, err
+	}
+	if len(c.Args) > 1 && c.Args[1] == datum.False { // what follows the name does not matter
+		s = identifier.FindString(s)
+	}
+	parts, ok := datum.Split(s)
 	if !ok {
 		return nil, Fail("22023", "string is not a valid identifier")
 	}
@@ -193,7 +204,7 @@ func (c *Call) formatArgument(n int, as byte) (string, error) {
 }
 
 var jsonFunctions = []Function{
-	{"row_to_json|to_json(any) json", toJSON},
+	{"row_to_json(record) json", toJSON}, {"to_json(any) json", toJSON},
 	{"lax json_build_object(...any) json", buildObject},
 }
 

@@ -78,7 +78,7 @@ var rules = []struct {
 		`generate_series_.*|.*cmp|.*_pattern_.*|.*hash(extended)?|.*_hash.*|pg_encoding_max_length|information_schema.*|_pg_.*|` +
 		`any(element|array|compatible|range|enum|multirange|nonarray).*|pg_get_replica.*|float8_.*|row_security_active|` +
 		`pg_nextpower|array_(subscript|sub).*|raw_array.*|jsonb_subscript.*|like_escape|hypothetical.*|fdw.*|trigger.*|` +
-		`pg_stat.*|pg_show_.*|pg_get_ruledef.*|plpgsql.*|tsm_.*|[a-z0-9]*_to_[a-z0-9]*|.*_in|.*_out|.*_recv|.*_send)$`)},
+		`pg_stat.*|pg_show_.*|pg_get_ruledef.*|plpgsql.*|tsm_.*|.*_in|.*_out|.*_recv|.*_send)$`)},
 }
 
 // Why says why a form of a function that is not answered is refused.
