@@ -164,7 +164,8 @@ var narrow = map[string]string{
 	"internal/server/admission": ". api dp internal/entropy internal/mechanism/learn internal/mechanism/stream internal/problem " +
 		"internal/releaseclock internal/underway ledger policy",
 	"internal/server/pgwire": "api dp internal/entropy internal/pgcatalog internal/pgcatalog/datum internal/pgcatalog/interpret " +
-		"internal/pgcatalog/oid internal/pgtext internal/planner/grammar internal/planner/syntax internal/problem " +
+		"internal/pgcatalog/inventory internal/pgcatalog/oid internal/pgtext internal/planner/grammar internal/planner/syntax " +
+		"internal/problem " +
 		"internal/render internal/server/admission " +
 		"internal/server/clientlimits internal/server/users ledger policy",
 	"internal/server/httpapi": ". api dp internal/curator/budgets internal/entropy internal/ledger/chain internal/ledger/replay " +

@@ -22,7 +22,7 @@ type Session struct {
 	Setting func(name string) (string, bool)
 	// Names are settings that PostgreSQL does not have, for its clients to complete.
 	Names []string
-	Set   func(name, value string) error
+	Set   func(name, value string, local bool) error // local to a transaction block
 	// Kept are the cursors and prepared statements that the session has now; nil for none.
 	Kept func() ([]Cursor, []Prepared)
 }

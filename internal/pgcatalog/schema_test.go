@@ -116,7 +116,7 @@ func testCatalog(t testing.TB) *Catalog {
 	settings := map[string]string{"application_name": "test"}
 	return New(testPolicy(t), "hospital", Session{User: "ana", PID: 4711, Version: "1.0",
 		Setting: func(n string) (string, bool) { v, ok := settings[n]; return v, ok },
-		Set:     func(n, v string) error { settings[n] = v; return nil },
+		Set:     func(n, v string, _ bool) error { settings[n] = v; return nil },
 	})
 }
 

@@ -3,12 +3,12 @@ package pgcatalog
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
+	"github.com/discreet-dp/discreet/internal/pgcatalog/inventory"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
 )
 
@@ -18,24 +18,13 @@ const (
 	ServerVersionNum = "150000"
 )
 
-// defaults are the settings that clients ask for. What the session says comes before them.
+// defaults are the settings that have another value here than PostgreSQL gives them. What the
+// session says comes before them.
 var defaults = map[string]string{
-	"application_name": "", "block_size": "8192", "bytea_output": "hex", "check_function_bodies": "on", "client_encoding": "UTF8",
-	"client_min_messages": "notice",
-	"DateStyle":           "ISO, MDY", "db_user_namespace": "off", "default_table_access_method": "heap", "default_tablespace": "",
-	"default_transaction_deferrable": "off", "default_transaction_isolation": "read committed", "default_transaction_read_only": "on",
-	"default_with_oids": "off", "extra_float_digits": "1", "in_hot_standby": "off", "integer_datetimes": "on",
-	"IntervalStyle": "postgres", "is_superuser": "off",
-	"lc_collate": "C", "lc_ctype": "C", "lc_messages": "C", "lc_monetary": "C", "lc_numeric": "C", "lc_time": "C", "lock_timeout": "0",
-	"max_connections": "100", "max_identifier_length": "63", "max_index_keys": "32", "search_path": `"$user", public`,
-	"server_encoding": "UTF8",
-	"server_version":  ServerVersion, "server_version_num": ServerVersionNum, "session_authorization": "", "ssl": "off",
-	"standard_conforming_strings": "on", "statement_timeout": "0", "TimeZone": "UTC", "transaction_deferrable": "off",
-	"transaction_isolation": "read committed", "transaction_read_only": "on", "row_security": "on", "escape_string_warning": "on",
-	"idle_in_transaction_session_timeout": "0", "jit": "off", "datestyle": "ISO, MDY", "intervalstyle": "postgres", "timezone": "UTC",
-	"array_nulls": "on", "backslash_quote": "safe_encoding", "quote_all_identifiers": "off", "synchronize_seqscans": "on",
-	"wal_level": "replica", "max_prepared_transactions": "0",
-	"password_encryption": "scram-sha-256", "track_activities": "off", "track_counts": "off",
+	"client_encoding": "UTF8", "default_transaction_read_only": "on", "in_hot_standby": "off", "jit": "off", "lc_collate": "C",
+	"lc_ctype": "C", "lc_messages": "C", "log_timezone": "UTC", "server_encoding": "UTF8", "server_version": ServerVersion,
+	"server_version_num": ServerVersionNum, "session_authorization": "", "is_superuser": "off", "role": "none", "TimeZone": "UTC",
+	"track_activities": "off", "track_counts": "off", "transaction_read_only": "on", "default_with_oids": "off",
 }
 
 type settings struct {
@@ -54,13 +43,15 @@ func (s settings) find(name string) (string, bool) {
 			}
 		}
 	}
+	listed := inventory.FindSetting(name)
+	if listed != nil {
+		name = listed.Name
+	}
 	if v, ok := defaults[name]; ok {
 		return v, true
 	}
-	for n, v := range defaults {
-		if strings.EqualFold(n, name) {
-			return v, true
-		}
+	if listed != nil {
+		return listed.Show(listed.Value), true
 	}
 	return "", false
 }
@@ -71,27 +62,38 @@ func (s settings) get(name string) string {
 	return v
 }
 
+// pgSettings has the settings of PostgreSQL 15, and those of the session that PostgreSQL does not
+// have.
 func pgSettings(db *database, add func(row)) {
 	names := slices.Clone(db.settings.names)
-	for n := range defaults {
-		// PostgreSQL spells three of them with capitals in this view, and clients ask in small
-		// letters too, but there is one row for each.
-		if n == "datestyle" || n == "intervalstyle" || n == "timezone" || n == "default_with_oids" || n == "session_authorization" {
-			continue
+	for i := range inventory.Settings {
+		if s := &inventory.Settings[i]; s.Current() {
+			names = append(names, s.Name)
 		}
-		names = append(names, n)
 	}
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	for _, n := range names {
 		v := db.settings.get(n)
-		kind := "string"
-		if _, err := strconv.Atoi(v); err == nil {
-			kind = "integer"
-		} else if v == "on" || v == "off" {
-			kind = "bool"
+		s := inventory.FindSetting(n)
+		if s == nil {
+			add(row{"name": n, "setting": v, "category": "Discreet", "short_desc": "", "context": "user", "vartype": "string",
+				"source": "session", "pending_restart": "f"})
+			continue
 		}
-		add(row{"name": n, "setting": v, "category": "Discreet", "short_desc": "", "context": "user", "vartype": kind,
-			"source": "default", "boot_val": defaults[n], "reset_val": defaults[n], "pending_restart": "f"})
+		if raw, err := s.Read(v); err == nil && s.Unit != "" {
+			v = raw
+		}
+		r := row{"name": n, "setting": v, "category": s.Category, "short_desc": s.Description, "context": s.Context, "vartype": s.Type,
+			"source": "default", "boot_val": s.Value, "reset_val": v, "pending_restart": "f"}
+		for column, value := range map[string]string{"unit": s.Unit, "min_val": s.Min, "max_val": s.Max} {
+			if value != "" {
+				r[column] = value
+			}
+		}
+		if s.Values != nil {
+			r["enumvals"] = array(slices.Clone(s.Values)...)
+		}
+		add(r)
 	}
 }
 
@@ -190,7 +192,7 @@ func setConfig(db *database, call *interpret.Call) (datum.Value, error) {
 	case db.session.Set == nil:
 		return nil, interpret.Fail("0A000", "settings cannot be set here")
 	}
-	if err := db.session.Set(name, value); err != nil {
+	if err := db.session.Set(name, value, call.Args[2] == datum.True); err != nil {
 		var e *interpret.Error
 		if errors.As(err, &e) {
 			return nil, e

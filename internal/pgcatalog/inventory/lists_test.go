@@ -85,6 +85,9 @@ func merge(old, latest []string, key func(line string) string) []string {
 	return out
 }
 
+// made are the servers that the lists were made of. Later minor versions may have more.
+var made = map[string]string{"15": "150020", "18": "180004"}
+
 // TestLists: what a PostgreSQL has is in the lists, and what they say that it has it has.
 func TestLists(t *testing.T) {
 	if *rewrite {
@@ -101,8 +104,9 @@ func TestLists(t *testing.T) {
 		return
 	}
 	url := testpg.Shared(t).URL()
-	version := string(lines(t, url, "SHOW server_version_num")[0][:2])
-	if version != "15" && version != "18" {
+	number := lines(t, url, "SHOW server_version_num")[0]
+	version := number[:2]
+	if made[version] == "" {
 		t.Skipf("the lists are of PostgreSQL 15 and 18, and %s is installed", version)
 	}
 	for name, query := range queries {
@@ -122,12 +126,12 @@ func TestLists(t *testing.T) {
 			listed, there = firstFields(listed), firstFields(there)
 		}
 		for _, line := range there {
-			if !slices.Contains(listed, line) {
+			if !slices.Contains(listed, line) && number <= made[version] {
 				t.Errorf("%s has no %s", name, line)
 			}
 		}
 		for _, line := range listed {
-			if !slices.Contains(there, line) {
+			if !slices.Contains(there, line) && number >= made[version] {
 				t.Errorf("%s has %s, and PostgreSQL %s has not", name, line, version)
 			}
 		}

@@ -3,73 +3,98 @@ package pgwire
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+
+	"github.com/discreet-dp/discreet/internal/pgcatalog/inventory"
 )
 
-// setting is one of PostgreSQL's settings that clients set or ask for. Hardly any of them does
-// something here; they are kept, so that a client finds what it left, and refused where answers
-// would not be what the setting promises.
+// setting is one of PostgreSQL's settings. Hardly any of them does something here; they are kept, so
+// that a client finds what it left, and refused where answers would not be what the setting
+// promises.
 type setting struct {
 	name  string
 	value string // by default
 	// accept returns how a value is written, or why it is not one. Where it is nil, nothing can be
 	// set.
 	accept func(text string) (string, error)
+	listed *inventory.Setting // as PostgreSQL has it, or nil
 }
 
-// knownSettings is every setting of PostgreSQL's that exists here, in the order of SHOW ALL.
+// knownSettings are the settings that have another value here than PostgreSQL gives them, or take
+// fewer. The others are as the inventory has them.
 var knownSettings = []setting{
-	{"application_name", "", acceptAny},
-	{"backslash_quote", "safe_encoding", acceptOneOf("safe_encoding", "on", "off")},
-	{"bytea_output", "hex", acceptOneOf("hex", "escape")},
-	{"check_function_bodies", "on", acceptSwitch},
-	{"client_encoding", "UTF8", acceptUTF8},
-	{"client_min_messages", "notice",
-		acceptOneOf("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error")},
-	{"DateStyle", "ISO, MDY", acceptISO},
-	{"default_tablespace", "", acceptAny},
-	{"default_transaction_deferrable", "off", acceptSwitch},
-	{"default_transaction_isolation", "read committed", acceptIsolation},
-	{"default_transaction_read_only", "off", acceptSwitch},
-	{"escape_string_warning", "on", acceptSwitch},
-	{"extra_float_digits", "1", acceptNumber(-15, 3)},
-	{"geqo", "on", acceptSwitch},
-	{"idle_in_transaction_session_timeout", "0", acceptDuration},
-	{"idle_session_timeout", "0", acceptDuration},
-	{"in_hot_standby", "off", nil},
-	{"integer_datetimes", "on", nil},
-	{"IntervalStyle", "postgres", acceptOneOf("postgres", "postgres_verbose", "sql_standard", "iso_8601")},
-	{"is_superuser", "off", nil},
-	{"jit", "off", acceptSwitch},
-	{"lc_collate", "C.UTF-8", nil},
-	{"lc_ctype", "C.UTF-8", nil},
-	{"lc_messages", "C", acceptAny},
-	{"lc_monetary", "C", acceptAny},
-	{"lc_numeric", "C", acceptAny},
-	{"lc_time", "C", acceptAny},
-	{"lock_timeout", "0", acceptDuration},
-	{"max_identifier_length", "63", nil},
-	{"max_index_keys", "32", nil},
-	{"quote_all_identifiers", "off", acceptSwitch},
-	{"role", "none", acceptOneOf("none")},
-	{"row_security", "on", acceptSwitch},
-	{"search_path", `"$user", public`, acceptAny},
-	{"server_encoding", "UTF8", nil},
-	{"server_version", "", nil},
-	{"server_version_num", "150000", nil},
-	{"session_authorization", "", nil},
-	{"standard_conforming_strings", "on", acceptOneOf("on")},
-	{"statement_timeout", "0", acceptDuration},
-	{"synchronize_seqscans", "on", acceptSwitch},
-	{"synchronous_commit", "on", acceptAny},
-	{"TimeZone", "UTC", acceptUTC},
-	{"transaction_deferrable", "off", acceptSwitch},
-	{"transaction_isolation", "read committed", acceptIsolation},
-	{"transaction_read_only", "off", acceptSwitch},
-	{"work_mem", "4MB", acceptAny},
-	{"xmloption", "content", acceptOneOf("content", "document")},
+	{name: "array_nulls", value: "on", accept: acceptOneOf("on")},
+	{name: "client_encoding", value: "UTF8", accept: acceptUTF8},
+	{name: "DateStyle", value: "ISO, MDY", accept: acceptISO},
+	{name: "default_transaction_isolation", value: "read committed", accept: acceptIsolation},
+	{name: "in_hot_standby", value: "off"},
+	{name: "integer_datetimes", value: "on"},
+	{name: "is_superuser", value: "off"},
+	{name: "jit", value: "off", accept: acceptSwitch},
+	{name: "lc_collate", value: "C.UTF-8"},
+	{name: "lc_ctype", value: "C.UTF-8"},
+	{name: "lc_messages", value: "C", accept: acceptAny},
+	{name: "log_timezone", value: "UTC"},
+	{name: "role", value: "none", accept: acceptOneOf("none")},
+	{name: "server_encoding", value: "UTF8"},
+	{name: "server_version"},
+	{name: "server_version_num", value: "150000"},
+	{name: "session_authorization"},
+	{name: "standard_conforming_strings", value: "on", accept: acceptOneOf("on")},
+	{name: "TimeZone", value: "UTC", accept: acceptUTC},
+	{name: "track_activities", value: "off"},
+	{name: "track_counts", value: "off"},
+	{name: "transaction_isolation", value: "read committed", accept: acceptIsolation},
+	{name: "transform_null_equals", value: "off", accept: acceptOneOf("off")},
+}
+
+// allSettings are all settings that PostgreSQL has, in the order of SHOW ALL.
+var allSettings = func() (out []setting) {
+	for i := range inventory.Settings {
+		listed := &inventory.Settings[i]
+		k := setting{name: listed.Name, value: listed.Value}
+		if listed.Context == "user" {
+			k.accept = listed.Read
+		}
+		for _, own := range knownSettings {
+			if own.name == listed.Name {
+				k = own
+			}
+		}
+		k.listed = listed
+		out = append(out, k)
+	}
+	for _, own := range knownSettings {
+		if inventory.FindSetting(own.name) == nil {
+			out = append(out, own)
+		}
+	}
+	slices.SortFunc(out, func(a, b setting) int { return strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
+	return out
+}()
+
+var settingsByName = func() map[string]setting {
+	m := map[string]setting{}
+	for _, s := range allSettings {
+		m[strings.ToLower(s.name)] = s
+	}
+	return m
+}()
+
+// show writes a value as SHOW does.
+func (k setting) show(value string) string {
+	if k.listed == nil {
+		return value
+	}
+	return k.listed.Show(value)
+}
+
+// whyFixed says why nobody can set it here.
+func (k setting) whyFixed() error {
+	if k.listed != nil && strings.HasPrefix(k.listed.Context, "superuser") {
+		return failure(notPermitted, "permission denied to set parameter %q", k.name)
+	}
+	return failure(cannotChange, "the setting %s cannot be changed", k.name)
 }
 
 // fallbackNotices is what a client is told that sets one of these to what it cannot be, where that
@@ -89,11 +114,8 @@ var reportedSettings = []string{
 }
 
 func findSetting(name string) (setting, bool) {
-	i := slices.IndexFunc(knownSettings, func(s setting) bool { return strings.EqualFold(s.name, name) })
-	if i < 0 {
-		return setting{}, false
-	}
-	return knownSettings[i], true
+	k, ok := settingsByName[strings.ToLower(name)]
+	return k, ok
 }
 
 func acceptAny(text string) (string, error) { return text, nil }
@@ -112,26 +134,7 @@ func acceptOneOf(words ...string) func(string) (string, error) {
 	}
 }
 
-// acceptSwitch takes what PostgreSQL takes, but for abbreviations.
-func acceptSwitch(text string) (string, error) {
-	switch strings.ToLower(text) {
-	case "on", "true", "yes", "1", "t", "y":
-		return "on", nil
-	case "off", "false", "no", "0", "f", "n":
-		return "off", nil
-	}
-	return "", fmt.Errorf("it must be on or off")
-}
-
-func acceptNumber(lo, hi int) func(string) (string, error) {
-	return func(text string) (string, error) {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < lo || n > hi {
-			return "", fmt.Errorf("it must be a whole number from %d to %d", lo, hi)
-		}
-		return strconv.Itoa(n), nil
-	}
-}
+func acceptSwitch(text string) (string, error) { return inventory.Switch(text) }
 
 func acceptUTF8(text string) (string, error) {
 	switch strings.NewReplacer("-", "", "_", "", "'", "", `"`, "", " ", "").Replace(strings.ToLower(text)) {
@@ -170,35 +173,4 @@ func acceptUTC(text string) (string, error) {
 
 func acceptIsolation(text string) (string, error) {
 	return acceptOneOf("serializable", "repeatable read", "read committed", "read uncommitted")(text)
-}
-
-// acceptDuration is in milliseconds unless it has a unit, and is kept in milliseconds.
-func acceptDuration(text string) (string, error) {
-	text = strings.TrimSpace(text)
-	digits := strings.TrimLeft(text, "0123456789")
-	n, err := strconv.ParseInt(text[:len(text)-len(digits)], 10, 32)
-	unit, ok := map[string]time.Duration{"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second,
-		"min": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.TrimSpace(digits)]
-	if err != nil || !ok || time.Duration(n) > (1<<31-1)*time.Millisecond/unit {
-		return "", fmt.Errorf("it must be a time, such as 500ms, 30s or 5min; 0 means none")
-	}
-	ms := (time.Duration(n)*unit + time.Millisecond - 1) / time.Millisecond
-	return strconv.FormatInt(int64(ms), 10), nil
-}
-
-// formatMilliseconds is how SHOW writes milliseconds: in the largest unit that has no fraction.
-func formatMilliseconds(ms string) string {
-	n, err := strconv.ParseInt(ms, 10, 64)
-	if err != nil || n == 0 {
-		return ms
-	}
-	for _, u := range []struct {
-		name string
-		ms   int64
-	}{{"d", 86_400_000}, {"h", 3_600_000}, {"min", 60_000}, {"s", 1000}} {
-		if n%u.ms == 0 {
-			return strconv.FormatInt(n/u.ms, 10) + u.name
-		}
-	}
-	return ms + "ms"
 }

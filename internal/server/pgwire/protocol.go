@@ -37,9 +37,7 @@ func newProtocol(s *Server, who identity, out *clientWriter, running *execution)
 	blocks := &transactions{settings: out.settings, objects: objects, out: out}
 	tables := pgcatalog.New(dispatcher.DB().Policy(), who.dataset.Name, pgcatalog.Session{
 		User: who.user.Name, Database: who.dataset.Name, PID: int32(running.pid), Version: s.options.Version,
-		Setting: out.settings.show, Names: append(api.SettingNames(), requestSetting), Set: func(name, value string) error {
-			return blocks.change(name, value, false)
-		},
+		Setting: out.settings.show, Names: append(api.SettingNames(), requestSetting), Set: blocks.change,
 		Kept: objects.names,
 	})
 	asks := &asker{identity: who, questions: s.questions, dispatcher: dispatcher, catalog: tables, settings: out.settings,

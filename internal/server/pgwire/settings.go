@@ -147,12 +147,15 @@ func (s *settings) set(name, value string, local bool) error {
 	if isOwn(name) {
 		return s.setOwn(strings.ToLower(name), value, local)
 	}
+	if isCustom(name) {
+		return s.setCustom(strings.ToLower(name), value, local)
+	}
 	k, ok := findSetting(name)
 	if !ok {
 		return unknownSetting(name)
 	}
 	if k.accept == nil {
-		return failure(cannotChange, "the setting %s cannot be changed", k.name)
+		return k.whyFixed()
 	}
 	text, err := k.accept(value)
 	if says := fallbackNotices[k.name]; err != nil && says != "" {
@@ -163,6 +166,43 @@ func (s *settings) set(name, value string, local bool) error {
 		return failure(invalidParameter, "%s cannot be %s", k.name, strconv.Quote(shorten(value))).withHint(err.Error())
 	}
 	s.changeValues(local, func(v *settingValues) { v.postgres[k.name] = text })
+	return nil
+}
+
+// maxCustom is how many settings of its own a session has.
+const maxCustom = 100
+
+// isCustom reports whether a name is one that PostgreSQL leaves to applications: of two parts or
+// more, with dots between them.
+func isCustom(name string) bool {
+	parts := strings.Split(name, ".")
+	if len(parts) < 2 || len(name) > 128 || isOwn(name) {
+		return false
+	}
+	for _, p := range parts {
+		if p == "" || strings.IndexByte("0123456789$", p[0]) >= 0 || strings.ContainsFunc(p, func(r rune) bool {
+			return r < 128 && !(r == '_' || r == '$' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z')
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// setCustom keeps a setting of the application's for the session. It means nothing here.
+func (s *settings) setCustom(name, value string, local bool) error {
+	if _, ok := s.current.postgres[name]; !ok {
+		n := 0
+		for known := range s.current.postgres {
+			if strings.Contains(known, ".") {
+				n++
+			}
+		}
+		if n >= maxCustom {
+			return failure(limitExceeded, "a session can have at most %d settings of its own", maxCustom)
+		}
+	}
+	s.changeValues(local, func(v *settingValues) { v.postgres[name] = value })
 	return nil
 }
 
@@ -217,6 +257,10 @@ func (s *settings) reset(name string, local bool) error {
 		}
 		s.changeValues(local, func(v *settingValues) { restoreOwn(&v.dp, s.atStartup.dp, name) })
 		return nil
+	}
+	if isCustom(name) {
+		name = strings.ToLower(name)
+		return s.setCustom(name, s.atStartup.postgres[name], local)
 	}
 	k, ok := findSetting(name)
 	if !ok {
@@ -278,6 +322,10 @@ func (s *settings) show(name string) (string, bool) {
 		text, err := s.current.dp.Show(name)
 		return text, err == nil
 	}
+	if isCustom(name) {
+		text, ok := s.current.postgres[strings.ToLower(name)]
+		return text, ok
+	}
 	k, ok := findSetting(name)
 	if !ok {
 		return "", false
@@ -289,10 +337,7 @@ func (s *settings) show(name string) (string, bool) {
 	if !ok {
 		text = k.value
 	}
-	if strings.HasSuffix(k.name, "_timeout") {
-		text = formatMilliseconds(text)
-	}
-	return text, true
+	return k.show(text), true
 }
 
 // takeRequestName returns the name of the next question, which only it has.
@@ -385,9 +430,12 @@ func (r *runner) runShow(name string) (*result, error) {
 			value, _ := r.settings.show(n)
 			out.rows = append(out.rows, []any{n, value, ownDescriptions[n]})
 		}
-		for _, k := range knownSettings {
+		for _, k := range allSettings {
+			if k.listed == nil || !k.listed.Current() {
+				continue
+			}
 			value, _ := r.settings.show(k.name)
-			out.rows = append(out.rows, []any{k.name, value, ""})
+			out.rows = append(out.rows, []any{k.name, value, k.listed.Description})
 		}
 		return out, nil
 	case strings.EqualFold(name, budgetSetting):
