@@ -87,6 +87,7 @@ var samples = map[string][]string{
 	"oidvector": {"'1 2 3'::oidvector", "'2'::oidvector"}, "int2vector": {"'1 2'::int2vector"}, "record": {"ROW(1, 2)", "ROW(2, 1)"},
 	"any": {"4", "'x'::text", "true", "NULL::int4"}, "anyelement": {"2", "5"}, "anynonarray": {"7"}, "anycompatible": {"2", "5"},
 	"anyarray": {"'{1,2,3}'::int4[]", "'{5}'::int4[]"}, "anycompatiblearray": {"'{1,2,3}'::int4[]", "'{5}'::int4[]"},
+	"bit":       {"B'0101'", "B'0110'"},
 	"regconfig": {}, "aclitem": {}, "aclitem[]": {}, "pg_node_tree": {}, "regdictionary": {}, "unknown": {"'u'"},
 	"regoper": {}, "regrole": {"'postgres'::regrole"}, "regcollation": {}, "regprocedure": {}, "regoperator": {}, "void": {},
 }

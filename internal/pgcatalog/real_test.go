@@ -195,7 +195,7 @@ func normal(rows [][]string, names map[string]string) []string {
 	return out
 }
 
-// attributeVersion is what PostgreSQL notes of a column since 15.19.
+// attributeVersion is what later minor versions of PostgreSQL 15 note of a column.
 var attributeVersion = regexp.MustCompile(`^{pg_attver=[0-9]+}$`)
 
 // different are the queries whose rows differ from PostgreSQL's, and why.

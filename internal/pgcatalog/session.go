@@ -263,8 +263,7 @@ func pgPreparedStatements(db *database, add func(row)) {
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999+00") }
 
-// bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of
-// roles has it.
+// bootstrapName is whom the system's relations belong to. Nobody logs in as it.
 const bootstrapName = "postgres"
 
 // ownerName is the name of the role that the tables belong to. Nobody logs in as it.
@@ -330,15 +329,21 @@ func aclName(s string) string {
 	return s
 }
 
-// pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are
-// nobody's business.
+// pgRole has the user, and whom the tables and the system belong to, as clients join with it. Other
+// analysts are nobody's business.
 func pgRole(db *database, add func(row)) {
-	add(row{"oid": number(ownerOID), "rolname": db.roles.owner, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
-		"rolcreatedb": "f", "rolcanlogin": "f", "rolpassword": "********",
-		"rolreplication": "f", "rolbypassrls": "f", "rolconnlimit": "-1"})
-	add(row{"oid": number(userOID), "rolname": db.session.User, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
-		"rolcreatedb": "f", "rolcanlogin": "t", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f",
-		"rolconnlimit": "-1"})
+	for _, r := range []struct {
+		oid           uint32
+		name          string
+		super, logins bool
+	}{{bootstrapOID, bootstrapName, true, false}, {ownerOID, db.roles.owner, false, false}, {userOID, db.session.User, false, true}} {
+		if r.oid != userOID && r.name == db.session.User {
+			continue // a user of this name is the one that is meant
+		}
+		add(row{"oid": number(r.oid), "rolname": r.name, "rolsuper": truth(r.super), "rolinherit": "t", "rolcreaterole": truth(r.super),
+			"rolcreatedb": truth(r.super), "rolcanlogin": truth(r.logins), "rolpassword": "********", "rolreplication": truth(r.super),
+			"rolbypassrls": truth(r.super), "rolconnlimit": "-1"})
+	}
 }
 
 func pgUser(db *database, add func(row)) {

@@ -273,25 +273,28 @@ func (f *form) fit(args []*expr) int {
 		want := f.args[min(i, n-1)]
 		switch {
 		case want == 0:
-			score++
+			score += 4
 		case want == oid.AnyArray && oid.Elem(x.typ) != 0:
-			score += 2
+			score += 8
 		case want == oid.AnyArray && !x.untyped():
 			return -1
 		case x.untyped():
 			// A literal is a text before it is anything else.
-			if score++; oid.IsString(want) {
-				score++
+			if score += 4; oid.IsString(want) {
+				score += 4
 			}
 			if want == oid.Text {
-				score++
+				score += 4
 			}
 		default:
 			got := implicit(x.typ, want)
 			if got == 0 {
 				return -1
 			}
-			score += got
+			// Of two types that are as near, the preferred one of its category is taken.
+			if score += 4 * got; x.typ != want && preferred(want) {
+				score++
+			}
 		}
 	}
 	return score

@@ -209,7 +209,7 @@ func (b exprBinder) constant(k *pg.A_Const) (*expr, error) {
 	case *pg.A_Const_Sval:
 		return untypedLiteral(v.Sval.GetSval()), nil
 	}
-	return nil, unsupported("a bit string")
+	return bitConstant(k.GetBsval().GetBsval())
 }
 
 func (b exprBinder) caseExpr(c *pg.CaseExpr) (*expr, error) {

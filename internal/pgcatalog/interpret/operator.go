@@ -136,6 +136,9 @@ func (b operatorBinder) binary(op string, l, r *expr) (*expr, error) {
 	if x, err := b.documents(op, l, r); x != nil || err != nil {
 		return x, err
 	}
+	if x := b.bitwise(op, l, r); x != nil {
+		return x, nil
+	}
 	switch op {
 	case "=", "<>", "!=", "<", "<=", ">", ">=":
 		if op == "!=" {

@@ -213,6 +213,9 @@ func (b exprBinder) typeCast(c *pg.TypeCast) (*expr, error) {
 	} else if x, err = b.expr(c.Arg); err != nil {
 		return nil, err
 	}
+	if t == oid.Bit && (oid.IsInt(x.typ) || oid.KindOf(x.typ) == oid.KindText && !x.null) {
+		return bitCast(x, c, mod)
+	}
 	x, err = b.types.cast(x, oid.Base(t))
 	if err != nil {
 		return nil, locate(err, c.Location)

@@ -31,7 +31,7 @@ var Reasons = []Reason{Internal, NoValues, Writes, Files, Sessions, Statistics, 
 	Queries, Newer, Computes}
 
 // strangeTypes have no values here: no column of the catalogue has one that is not NULL.
-var strangeTypes = strings.Fields("point box circle lseg path line polygon inet cidr macaddr macaddr8 bit varbit money xml tsvector tsquery " +
+var strangeTypes = strings.Fields("point box circle lseg path line polygon inet cidr macaddr macaddr8 varbit money xml tsvector tsquery " +
 	"gtsvector tid pg_lsn pg_snapshot txid_snapshot jsonpath anyrange anymultirange anycompatiblerange anycompatiblemultirange " +
 	"anyenum pg_mcv_list pg_ndistinct pg_dependencies pg_brin_bloom_summary pg_brin_minmax_multi_summary refcursor timetz " +
 	"int4range int8range numrange daterange tsrange tstzrange int4multirange int8multirange nummultirange datemultirange tsmultirange " +

@@ -155,7 +155,10 @@ func formatText(v any, oid uint32) (text string, null bool) {
 		case math.IsInf(v, -1):
 			return "-Infinity", false
 		}
-		return strconv.FormatFloat(v, 'g', -1, 64), false
+		if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e15) {
+			return strconv.FormatFloat(v, 'e', -1, 64), false
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64), false
 	}
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice || r.IsNil() {
