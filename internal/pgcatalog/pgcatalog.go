@@ -190,15 +190,20 @@ func storage(t uint32) row {
 	return row{"attlen": number(d.Length), "attbyval": truth(d.ByValue), "attalign": d.Align, "attstorage": d.Storage}
 }
 
-// pgType has the row types of the tables, and the arrays of them.
+// pgType has the types of the rows of the relations, and of arrays of them.
 func pgType(db *database, add func(row)) {
-	for _, r := range db.schema.declared {
-		add(row{"oid": number(r.rowType), "typname": r.name, "typnamespace": number(oid.PublicSchema), "typowner": number(ownerOID),
+	for _, r := range db.schema.listed {
+		owner := number(bootstrapOID)
+		if r.policy {
+			owner = number(ownerOID)
+		}
+		types := r.types()
+		add(row{"oid": number(r.rowType), "typname": types[0].Name, "typnamespace": number(types[0].Schema), "typowner": owner,
 			"typlen": "-1", "typtype": "c", "typcategory": "C", "typisdefined": "t", "typdelim": ",", "typrelid": number(r.oid),
 			"typarray": number(r.arrType), "typinput": "2290", "typoutput": "2291", "typreceive": "2402", "typsend": "2403",
 			"typalign": "d", "typstorage": "x", "typtypmod": "-1"})
-		add(row{"oid": number(r.arrType), "typname": db.schema.rowTypes.Find(r.arrType).Name, "typnamespace": number(oid.PublicSchema),
-			"typowner": number(ownerOID), "typlen": "-1", "typtype": "b", "typcategory": "A", "typisdefined": "t", "typdelim": ",",
+		add(row{"oid": number(r.arrType), "typname": types[1].Name, "typnamespace": number(types[1].Schema),
+			"typowner": owner, "typlen": "-1", "typtype": "b", "typcategory": "A", "typisdefined": "t", "typdelim": ",",
 			"typelem": number(r.rowType), "typsubscript": "6179", "typinput": "750", "typoutput": "751", "typreceive": "2400",
 			"typsend": "2401", "typanalyze": "3816", "typalign": "d", "typstorage": "x", "typtypmod": "-1"})
 	}

@@ -52,7 +52,9 @@ var systemRelations = func() []relation {
 	var out []relation
 	for line := range strings.SplitSeq(strings.TrimSpace(relationsText), "\n") {
 		f := strings.Split(line, "\t")
-		r := relation{oid: oid.Parse(f[0]), schema: f[1], name: f[2], kind: f[3]}
+		// PostgreSQL gives their types of rows such numbers, and others each time.
+		rowType := uint32(firstSystemType + 2*len(out))
+		r := relation{oid: oid.Parse(f[0]), schema: f[1], name: f[2], kind: f[3], rowType: rowType, arrType: rowType + 1}
 		for _, c := range strings.Fields(f[4]) {
 			name, t, _ := strings.Cut(c, ":")
 			t, notNull := strings.CutSuffix(t, "!")
@@ -62,6 +64,23 @@ var systemRelations = func() []relation {
 	}
 	return out
 }()
+
+const firstSystemType = 10000
+
+// systemTypes are the types of rows of the system's relations, and of arrays of them.
+var systemTypes = func() (out oid.Types) {
+	for i := range systemRelations {
+		out = append(out, systemRelations[i].types()...)
+	}
+	return out
+}()
+
+// types are the type of the rows of a relation, and that of arrays of them.
+func (r *relation) types() oid.Types {
+	schema := oid.Schema(r.schema)
+	return oid.Types{{OID: r.rowType, Name: r.name, Schema: schema, Form: "c", Category: "C", Array: r.arrType},
+		{OID: r.arrType, Name: "_" + datum.Truncate(r.name, 62), Schema: schema, Form: "b", Category: "A", Elem: r.rowType}}
+}
 
 // column is the place of a column, or -1.
 func (r *relation) column(name string) int {

@@ -29,7 +29,7 @@ type schema struct {
 }
 
 func newSchema() *schema {
-	s := &schema{lastOID: firstTable - 1, byName: map[string]*relation{}, byOID: map[uint32]*relation{}}
+	s := &schema{lastOID: firstTable - 1, rowTypes: systemTypes[:len(systemTypes):len(systemTypes)], byName: map[string]*relation{}, byOID: map[uint32]*relation{}}
 	for _, r := range systemRelations {
 		s.add(&r)
 	}
@@ -49,10 +49,7 @@ func (s *schema) nextOID() uint32 {
 // addRowType makes the types of the rows of a relation, and of arrays of them.
 func (s *schema) addRowType(r *relation) {
 	r.rowType, r.arrType = s.nextOID(), s.nextOID()
-	s.rowTypes = append(s.rowTypes,
-		&oid.Type{OID: r.rowType, Name: r.name, Schema: oid.PublicSchema, Form: "c", Category: "C", Array: r.arrType},
-		&oid.Type{OID: r.arrType, Name: "_" + datum.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A",
-			Elem: r.rowType})
+	s.rowTypes = append(s.rowTypes, r.types()...)
 }
 
 // addUnique makes a listed column a key, and a primary one where it may be and the table has none.

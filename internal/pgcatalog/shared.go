@@ -55,7 +55,7 @@ func (s *shared) find(col int, key []byte) []datum.Tuple {
 
 // aboutSystem are the relations that list the system's own relations too.
 var aboutSystem = map[string]bool{"pg_catalog.pg_class": true, "pg_catalog.pg_attribute": true, "pg_catalog.pg_tables": true,
-	"pg_catalog.pg_views":       true,
+	"pg_catalog.pg_views": true, "pg_catalog.pg_type": true,
 	"information_schema.tables": true, "information_schema.columns": true, "information_schema.views": true}
 
 // sharedRows returns what is shared of a relation. information_schema has the name of the database
