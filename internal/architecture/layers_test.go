@@ -176,7 +176,8 @@ var narrow = map[string]string{
 		"internal/server/httpapi internal/server/users ledger policy",
 	"internal/server/users": "internal/entropy internal/lru internal/server/clientlimits internal/source/pgdial internal/username " +
 		"internal/version",
-	"internal/pgcatalog":           "internal/pgcatalog/datum internal/pgcatalog/interpret internal/pgcatalog/inventory internal/pgcatalog/oid policy",
+	"internal/pgcatalog": "internal/pgcatalog/datum internal/pgcatalog/interpret internal/pgcatalog/inventory internal/pgcatalog/oid " +
+		"policy",
 	"internal/pgcatalog/interpret": "internal/pgcatalog/datum internal/pgcatalog/inventory internal/pgcatalog/oid internal/planner/grammar",
 	"internal/render":              "api dp internal/mechanism/learn/model",
 	// From outside: what servers have said over HTTP, and nothing else.

@@ -208,7 +208,8 @@ func TestInventoryIsTrue(t *testing.T) {
 		switch {
 		case errors.As(theirErr, &theirs) && failed != nil:
 			if theirs.Code != failed.Code && u.constant {
-				t.Errorf("%s fails with %s (%s), and in PostgreSQL with %s (%s)", u.sql, failed.Code, failed.Message, theirs.Code, theirs.Message)
+				t.Errorf("%s fails with %s (%s), and in PostgreSQL with %s (%s)", u.sql, failed.Code, failed.Message, theirs.Code,
+					theirs.Message)
 			}
 		case theirErr != nil || err != nil:
 			if u.constant && !differently(u.sql) {
@@ -225,8 +226,8 @@ func TestInventoryIsTrue(t *testing.T) {
 	t.Logf("%d calls compared with PostgreSQL", compared)
 }
 
-// differently are calls that fail here, and there do not, or otherwise: there are no years before 1,
-// and PostgreSQL calls a kind of object that it does not know an internal error.
+// differently are calls that fail here, and there do not, or otherwise: there are no years before
+// 1, and PostgreSQL calls a kind of object that it does not know an internal error.
 func differently(sql string) bool {
 	return strings.Contains(sql, `"make_date"(-7`) || strings.Contains(sql, `"acldefault"`)
 }

@@ -26,13 +26,14 @@ type locks map[lock]int
 var lockFunctions = func() (out []function) {
 	const two, one = "(int4,int4) ", "(int8) "
 	for _, args := range []string{one, two} {
-		out = append(out, function{"pg_advisory_lock|pg_advisory_lock_shared|pg_advisory_xact_lock|pg_advisory_xact_lock_shared" + args + "void",
+		out = append(out, function{"pg_advisory_lock|pg_advisory_lock_shared|pg_advisory_xact_lock|pg_advisory_xact_lock_shared" + args +
+			"void",
 			func(db *database, call *interpret.Call) (datum.Value, error) {
 				_, err := takeLock(db, call)
 				return datum.Text(""), err
 			}},
-			function{"pg_try_advisory_lock|pg_try_advisory_lock_shared|pg_try_advisory_xact_lock|pg_try_advisory_xact_lock_shared" + args + "bool",
-				takeLock},
+			function{"pg_try_advisory_lock|pg_try_advisory_lock_shared|pg_try_advisory_xact_lock|pg_try_advisory_xact_lock_shared" + args +
+				"bool", takeLock},
 			function{"pg_advisory_unlock|pg_advisory_unlock_shared" + args + "bool", giveLock})
 	}
 	return append(out, function{"pg_advisory_unlock_all() void", func(db *database, _ *interpret.Call) (datum.Value, error) {

@@ -23,7 +23,8 @@ var propertyFunctions = []function{
 		if db.schema.indexByOID(datum.OID(call.Args[0])) == nil || call.Int(1) != 1 {
 			return nil, nil
 		}
-		return property(call.Text(2), "asc nulls_last orderable returnable search_array search_nulls", "desc nulls_first distance_orderable"), nil
+		return property(call.Text(2), "asc nulls_last orderable returnable search_array search_nulls",
+			"desc nulls_first distance_orderable"), nil
 	}},
 	{"pg_indexam_has_property(oid,text) bool", func(_ *database, call *interpret.Call) (datum.Value, error) {
 		if call.Int(0) != 403 {

@@ -29,7 +29,8 @@ type schema struct {
 }
 
 func newSchema() *schema {
-	s := &schema{lastOID: firstTable - 1, rowTypes: systemTypes[:len(systemTypes):len(systemTypes)], byName: map[string]*relation{}, byOID: map[uint32]*relation{}}
+	s := &schema{lastOID: firstTable - 1, rowTypes: systemTypes[:len(systemTypes):len(systemTypes)],
+		byName: map[string]*relation{}, byOID: map[uint32]*relation{}}
 	for _, r := range systemRelations {
 		s.add(&r)
 	}

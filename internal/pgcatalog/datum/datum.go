@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Value is a value of an SQL type: a Bool, Int, Float, Numeric, Text, Time, List or *Record. NULL is
-// nil.
+// Value is a value of an SQL type: a Bool, Int, Float, Numeric, Text, Time, List or *Record. NULL
+// is nil.
 type Value interface{ value() }
 
 // The kinds of values. An Int is a whole number or an OID, a Float a double, a Text

@@ -214,7 +214,7 @@ func collectDocument(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, err
 		}
 	}
 	w.WriteByte(']')
-	return r.documentOf(w.String(), a.typ)
+	return documentOf(r, w.String(), a.typ)
 }
 
 // collectMembers makes an object of JSON of names and values.
@@ -239,12 +239,12 @@ func collectMembers(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, erro
 		}
 	}
 	w.WriteString(" }")
-	return r.documentOf(w.String(), a.typ)
+	return documentOf(r, w.String(), a.typ)
 }
 
-func (r *run) documentOf(s string, t uint32) (datum.Value, error) {
+func documentOf(r *run, s string, t uint32) (datum.Value, error) {
 	if t == oid.JSONB {
-		return r.normalDocument(s, t)
+		return normalDocument(r, s, t)
 	}
 	return r.text(s)
 }

@@ -42,8 +42,8 @@ func binary(n int64, width int) string {
 	return string(out)
 }
 
-// bitCast makes a bit string of so many bits of a number or of another: the last ones of the one, the
-// first ones of the other.
+// bitCast makes a bit string of so many bits of a number or of another: the last ones of the one,
+// the first ones of the other.
 func bitCast(x *expr, c *pg.TypeCast, width int64) (*expr, error) {
 	if width < 1 {
 		width = 1

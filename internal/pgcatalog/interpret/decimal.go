@@ -107,7 +107,7 @@ func scaleOf(trimmed bool) func(*Call) (datum.Value, error) {
 }
 
 // computeNumeric computes with numerics, and counts what that takes.
-func (r *run) computeNumeric(op string, x, y datum.Numeric) (datum.Value, error) {
+func computeNumeric(r *run, op string, x, y datum.Numeric) (datum.Value, error) {
 	if err := r.spend(1+datum.Size(x)*datum.Size(y)/4096, datum.Size(x)+datum.Size(y)); err != nil {
 		return nil, err
 	}

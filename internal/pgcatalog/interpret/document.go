@@ -231,7 +231,7 @@ func quoteDocument(b *strings.Builder, s string) {
 }
 
 // normalDocument is the text of a document as a json or a jsonb has it.
-func (r *run) normalDocument(s string, t uint32) (datum.Value, error) {
+func normalDocument(r *run, s string, t uint32) (datum.Value, error) {
 	d, err := r.readDocument(s)
 	if err != nil {
 		return nil, err
@@ -349,7 +349,7 @@ func (d document) size() int {
 }
 
 // castDocument makes a number or a boolean of a jsonb that is one.
-func (r *run) castDocument(s string, to uint32) (datum.Value, error) {
+func castDocument(r *run, s string, to uint32) (datum.Value, error) {
 	d, err := r.readDocument(s)
 	if err != nil {
 		return nil, err

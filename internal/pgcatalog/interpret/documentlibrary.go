@@ -39,7 +39,8 @@ var documentFunctions = []Function{
 	{"jsonb_exists(jsonb,text) bool", onDocument(func(c *Call, d document) (datum.Value, error) {
 		return datum.Bool(d.exists(c.Text(1))), nil
 	})},
-	{"jsonb_exists_any(jsonb,text[]) bool", onDocument(existing(true))}, {"jsonb_exists_all(jsonb,text[]) bool", onDocument(existing(false))},
+	{"jsonb_exists_any(jsonb,text[]) bool", onDocument(existing(true))},
+	{"jsonb_exists_all(jsonb,text[]) bool", onDocument(existing(false))},
 	{"to_jsonb(any) jsonb", func(c *Call) (datum.Value, error) { return c.normalized(c.run.json(c.Args[0], c.Types[0])) }},
 	{"lax jsonb_build_object() jsonb", func(*Call) (datum.Value, error) { return datum.Text("{}"), nil }},
 	{"lax jsonb_build_object(...any) jsonb", func(c *Call) (datum.Value, error) { return c.normalized(buildObject(c)) }},
@@ -65,7 +66,7 @@ func (c *Call) normalized(v datum.Value, err error) (datum.Value, error) {
 	if v == nil || err != nil {
 		return nil, err
 	}
-	return c.run.normalDocument(string(v.(datum.Text)), oid.JSONB)
+	return normalDocument(c.run, string(v.(datum.Text)), oid.JSONB)
 }
 
 func typeOfDocument(_ *Call, d document) (datum.Value, error) {

@@ -136,8 +136,8 @@ func (b fromBinder) rangeSubselect(v *pg.RangeSubselect) (*node, error) {
 	return n, nil
 }
 
-// rangeFunction binds functions in FROM. The rows of several stand side by side, with NULLs where one
-// has fewer.
+// rangeFunction binds functions in FROM. The rows of several stand side by side, with NULLs where
+// one has fewer.
 func (b fromBinder) rangeFunction(v *pg.RangeFunction) (*node, error) {
 	if len(v.Coldeflist) > 0 {
 		return nil, unsupported("a list of column definitions")

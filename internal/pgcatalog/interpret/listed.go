@@ -144,7 +144,8 @@ func signature(o *inventory.Operator) string {
 // type.
 func (l Library) Answers(db Database, f *inventory.Function) bool {
 	types := append([]string{f.Result}, f.Args...)
-	if slices.ContainsFunc(types, unnamed) || slices.ContainsFunc(types, func(t string) bool { return inventory.Strange(inventory.Type(t)) }) {
+	without := func(t string) bool { return unnamed(t) || inventory.Strange(inventory.Type(t)) }
+	if slices.ContainsFunc(types, without) {
 		return false
 	}
 	r := &run{db: db}
@@ -184,7 +185,8 @@ func schemaOf(name string) string {
 	return "pg_catalog"
 }
 
-// AnswersOperator reports whether an operator of PostgreSQL's is answered, with a value of its type.
+// AnswersOperator reports whether an operator of PostgreSQL's is answered, with a value of its
+// type.
 func AnswersOperator(db Database, o *inventory.Operator) bool {
 	if inventory.Strange(o.Left) || inventory.Strange(o.Right) || inventory.Strange(o.Result) {
 		return false
@@ -225,8 +227,8 @@ func isAggregate(name string) bool {
 	return len(all) > 0 && all[0].Kind != 'f' && all[0].Kind != 'p'
 }
 
-// refusedAggregate says why an aggregate that PostgreSQL has for these arguments is not answered; it
-// is nil where PostgreSQL has none.
+// refusedAggregate says why an aggregate that PostgreSQL has for these arguments is not answered;
+// it is nil where PostgreSQL has none.
 func refusedAggregate(name string, args []*expr) error {
 	for _, f := range inventory.Named(name) {
 		if f.Kind == 'f' || len(f.Args) != len(args) || slices.ContainsFunc(f.Args, unnamed) {

@@ -143,8 +143,8 @@ func timePart(c *Call) (datum.Value, error) {
 	return c.partOf(unit, n)
 }
 
-// partOf is a part of a time: a double for date_part, and for extract a numeric with the digits that
-// the unit has.
+// partOf is a part of a time: a double for date_part, and for extract a numeric with the digits
+// that the unit has.
 func (c *Call) partOf(unit string, n float64) (datum.Value, error) {
 	if c.Name == "date_part" {
 		return datum.Float(n), nil
@@ -277,13 +277,8 @@ func age(c *Call) (datum.Value, error) {
 		micros, days = micros+dayMicros, days-1
 	}
 	if days < 0 {
-		// The days of the month that the earlier one is in, or for a negative age the later one.
-		of := from
-		if sign < 0 {
-			of = time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -1, 0)
-			of = from
-		}
-		days += int64(time.Date(of.Year(), of.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
+		// The days of the month that the earlier one is in.
+		days += int64(time.Date(from.Year(), from.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
 		months--
 	}
 	return span{months, days, micros}.times(sign).value(), nil

@@ -254,7 +254,7 @@ func (b operatorBinder) arithmetic(op string, l, r *expr) (*expr, error) {
 			return computeInt(op, x.(datum.Int), y.(datum.Int), t)
 		}
 		if t == oid.Numeric {
-			return r.computeNumeric(op, numeric(x), numeric(y))
+			return computeNumeric(r, op, numeric(x), numeric(y))
 		}
 		v, err := computeFloat(op, float(x), float(y))
 		if err != nil {

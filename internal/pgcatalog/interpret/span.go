@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 )
 
-// span is an interval: months, days and microseconds, which PostgreSQL keeps apart. As a value it is
-// the text that it is written as.
+// span is an interval: months, days and microseconds, which PostgreSQL keeps apart. As a value it
+// is the text that it is written as.
 type span struct {
 	months, days, micros int64
 }
@@ -35,7 +35,6 @@ var units = func() map[string]span {
 
 const (
 	dayMicros   = 86400_000_000
-	maxSpan     = 1 << 40 // days or months that are read
 	daysOfMonth = 30
 )
 
@@ -126,7 +125,7 @@ func (s span) scaled(n float64) (span, error) {
 	return out, nil
 }
 
-// span is the order of intervals: a month has 30 days and a day 24 hours.
+// order is that of intervals: a month has 30 days and a day 24 hours.
 func (s span) order() float64 {
 	return (float64(s.months)*daysOfMonth+float64(s.days))*dayMicros + float64(s.micros)
 }

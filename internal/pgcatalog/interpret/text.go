@@ -70,7 +70,7 @@ func (r *run) parse(s string, t uint32) (datum.Value, error) {
 	}
 	switch {
 	case t == oid.JSON || t == oid.JSONB:
-		return r.normalDocument(s, t)
+		return normalDocument(r, s, t)
 	case t == oid.Interval:
 		span, ok := readSpan(s)
 		if !ok {

@@ -71,7 +71,7 @@ func moved(v datum.Value, s span, r *run) (datum.Value, error) {
 // compareSpans orders two intervals.
 func compareSpans(x, y datum.Value) int { return cmp.Compare(spanOf(x).order(), spanOf(y).order()) }
 
-// bitwise are the operators and functions on the bits of integers, and || on what is none.
+// shifted is << on integers.
 func shifted(n datum.Int, by datum.Int, t uint32) datum.Value {
 	switch t {
 	case oid.Int2:

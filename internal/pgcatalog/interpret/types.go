@@ -312,7 +312,7 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 	kind := oid.KindOf(to)
 	s, isText := v.(datum.Text)
 	if from == oid.JSONB && kind != oid.KindText {
-		return r.castDocument(string(s), to)
+		return castDocument(r, string(s), to)
 	}
 	if n, ok := v.(datum.Int); ok && from == oid.Int8 && (to == oid.Oid || oid.IsReg(to)) && n < 0 {
 		return nil, Fail("22003", "OID out of range")

@@ -33,27 +33,26 @@ type Operator struct {
 	Versions                  string
 }
 
-// Functions and Operators are all that there are, in the order of their names; Named are the
-// functions of a name, and Behind the operators that a function does.
+// Functions and Operators are all that there are, in the order of their names.
 var (
 	Functions = readFunctions()
 	Operators = readOperators()
-	named     = map[string][]*Function{}
-	symbols   = map[string][]*Operator{}
-	behind    = map[string][]*Operator{}
 )
 
-func init() {
-	for i := range Functions {
-		f := &Functions[i]
-		named[f.Name] = append(named[f.Name], f)
+// by finds things by a name that each has.
+func by[T any](all []T, name func(*T) string) map[string][]*T {
+	m := map[string][]*T{}
+	for i := range all {
+		m[name(&all[i])] = append(m[name(&all[i])], &all[i])
 	}
-	for i := range Operators {
-		o := &Operators[i]
-		symbols[o.Name] = append(symbols[o.Name], o)
-		behind[o.Function] = append(behind[o.Function], o)
-	}
+	return m
 }
+
+var (
+	named   = by(Functions, func(f *Function) string { return f.Name })
+	symbols = by(Operators, func(o *Operator) string { return o.Name })
+	behind  = by(Operators, func(o *Operator) string { return o.Function }) // the functions that do them
+)
 
 // Named are the forms of a function.
 func Named(name string) []*Function { return named[name] }

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/test/testpg"
 )
 
-// The lists are made of two servers, of the oldest and of the newest PostgreSQL that they are about:
+// The lists are made of two servers, the oldest and the newest PostgreSQL that they are about:
 //
 //	go test ./internal/pgcatalog/inventory -run TestLists -rewrite -oldest URL -newest URL
 var (

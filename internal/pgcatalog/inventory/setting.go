@@ -42,8 +42,8 @@ func FindSetting(name string) *Setting { return settingsByName[strings.ToLower(n
 
 func readSettings() (out []Setting) {
 	for _, r := range records(settingsText) {
-		s := Setting{Name: r[0], Value: r[1], Unit: r[2], Type: r[3], Context: r[4], Min: r[5], Max: r[6], Category: r[8], Description: r[9],
-			Versions: r[10]}
+		s := Setting{Name: r[0], Value: r[1], Unit: r[2], Type: r[3], Context: r[4], Min: r[5], Max: r[6], Category: r[8],
+			Description: r[9], Versions: r[10]}
 		if r[7] != "" {
 			s.Values = strings.Split(r[7], ",")
 		}

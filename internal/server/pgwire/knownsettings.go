@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/inventory"
 )
 
-// setting is one of PostgreSQL's settings. Hardly any of them does something here; they are kept, so
-// that a client finds what it left, and refused where answers would not be what the setting
+// setting is one of PostgreSQL's settings. Hardly any of them does something here; they are kept,
+// so that a client finds what it left, and refused where answers would not be what the setting
 // promises.
 type setting struct {
 	name  string
