@@ -5,7 +5,8 @@
 // ([Catalog.About]), describes the columns of a query, and runs it.
 //
 // The package is the model: tables that are made from the policy and hold nothing else, and the
-// functions that read them. Package interpret runs the queries, over whatever tables it is given,
+// functions that read them. Package interpret runs the queries, over whatever tables it is given, package
+// inventory lists what PostgreSQL has,
 // package oid has PostgreSQL's types and package datum their values; these three know no policy. No
 // private data is in the reach of any, so what they answer is free and exact.
 //
@@ -24,8 +25,10 @@
 //   - keys. A unique column is a primary key, a column that a path leads to a unique one, and a
 //     path a foreign key, all where the columns are listed;
 //   - comments (pg_description): bounds, keys, and whether answers are noisy;
-//   - the datasets that the user may ask, as databases; the user and the role owner, whom the
-//     tables belong to, as roles; the user's own session.
+//   - the datasets that the user may ask, as databases; the user, the role owner, whom the tables
+//     belong to, and postgres, whom the system belongs to, as roles; the user's own session and its
+//     advisory locks, which mean nothing to any other;
+//   - the settings of PostgreSQL.
 //
 // Statistics do not exist: pg_stats and its kin are empty, sizes are 0, reltuples is -1.
 //

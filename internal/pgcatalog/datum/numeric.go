@@ -23,7 +23,7 @@ var (
 )
 
 // MaxDigits is how many digits a Numeric has at most. PostgreSQL's have up to 147,455.
-const MaxDigits = 2000
+const MaxDigits = 1000
 
 func (Numeric) value() {}
 

@@ -86,8 +86,22 @@ func (c *binding) eval(e *env) (datum.Value, error) {
 			return nil, err
 		}
 		vals[i] = v
+		if err := e.run.step(weigh(v)); err != nil {
+			return nil, err
+		}
 	}
 	return c.do(&Call{Name: c.name, run: e.run, Args: vals, Types: c.types})
+}
+
+// weigh is how many steps it takes a function to read an argument: all of a text, or of an array.
+func weigh(v datum.Value) int {
+	switch v := v.(type) {
+	case datum.Text:
+		return len(v) / 32
+	case datum.List:
+		return len(v) / 16
+	}
+	return 0
 }
 
 // evalSet calls a function that returns a set.

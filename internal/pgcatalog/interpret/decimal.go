@@ -143,7 +143,7 @@ func narrowed(x *expr, precision, scale int) *expr {
 			return v, err
 		}
 		rounded := n.Round(scale)
-		most, _ := datum.ParseNumeric("1e" + oid.Format(uint32(max(0, min(precision, 1000)-scale))))
+		most, _ := datum.ParseNumeric("1e" + oid.Format(uint32(max(0, min(precision, datum.MaxDigits-1)-scale))))
 		if !n.Finite() || rounded.Compare(most) >= 0 || rounded.Negated().Compare(most) >= 0 {
 			return nil, Fail("22003", "numeric field overflow")
 		}
@@ -156,7 +156,7 @@ func factorial(c *Call) (datum.Value, error) {
 	switch {
 	case n < 0:
 		return nil, Fail("22003", "factorial of a negative number is undefined")
-	case n > 800:
+	case n > 449: // it has more digits than a numeric here
 		return nil, Fail("22003", "value overflows numeric format")
 	}
 	out := datum.NewNumeric(1)

@@ -33,7 +33,7 @@ func badDocument() error { return Fail("22P02", "invalid input syntax for type j
 
 // readDocument reads JSON, and counts what it takes.
 func (r *run) readDocument(s string) (document, error) {
-	if err := r.spend(1+len(s)/8, 8*len(s)); err != nil {
+	if err := r.spend(1+len(s)/8, 32*len(s)); err != nil {
 		return document{}, err
 	}
 	d := &documentReader{run: r, s: s}

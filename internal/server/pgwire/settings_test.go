@@ -300,3 +300,51 @@ func TestShowBudgetOfTwoWays(t *testing.T) {
 		}
 	}
 }
+
+// TestApplicationSettings: a setting with a dot in its name is kept for the session, follows its
+// transactions, and means nothing; one without must be PostgreSQL's.
+func TestApplicationSettings(t *testing.T) {
+	p := startTestServer(t, nil)
+	c := p.config(t, "ana", "hospital")
+	c.RuntimeParams["options"] = "-c myapp.tenant=7 -c geqo=off"
+	conn := p.connect(t, c)
+	ask := func(sql, want string) {
+		t.Helper()
+		results, err := conn.PgConn().Exec(background, sql).ReadAll()
+		got := sqlstate(err)
+		if err == nil && len(results[len(results)-1].Rows) > 0 {
+			got = string(results[len(results)-1].Rows[0][0])
+		}
+		if got != want {
+			t.Errorf("%s: %s, and not %s", sql, got, want)
+		}
+	}
+	ask("SHOW myapp.tenant", "7")
+	ask("SHOW geqo", "off")
+	ask("SET MyApp.x = 1; SELECT current_setting('myapp.X')", "1")
+	ask("BEGIN; SET LOCAL myapp.x = 2; SHOW myapp.x", "2")
+	ask("COMMIT; SHOW myapp.x", "1")
+	ask("BEGIN; SELECT set_config('myapp.x', '3', true); SHOW myapp.x", "3")
+	ask("ROLLBACK; SHOW myapp.x", "1")
+	ask("RESET myapp.tenant; SHOW myapp.tenant", "7")
+	ask("DISCARD ALL; SHOW myapp.tenant", "7")
+	ask("SHOW myapp.x", undefinedObject)
+	ask("SET nothing_at_all = 1", undefinedObject)
+	ask(`SET "my app.x" = 1`, undefinedObject)
+	ask("SET dp.x = 1", undefinedObject)
+	ask("SHOW max_connections", "100")
+	ask("SHOW shared_buffers", "128MB")
+	ask("SET work_mem = '65536kB'; SHOW work_mem", "64MB")
+	ask("SELECT setting || unit FROM pg_settings WHERE name = 'work_mem'", "65536kB")
+	ask("SET work_mem = '1 parsec'", invalidParameter)
+	ask("SET max_connections = 5", cannotChange)
+	ask("SET log_statement = 'all'", notPermitted)
+	for i := range maxCustom {
+		ask(fmt.Sprintf("SET many.n%d = 1; SELECT 1", i), map[bool]string{true: "1", false: limitExceeded}[i < maxCustom-1])
+	}
+	refused := p.config(t, "ana", "hospital")
+	refused.RuntimeParams["options"] = "-c nothing_at_all=1"
+	if _, err := pgx.ConnectConfig(background, refused); sqlstate(err) != undefinedObject {
+		t.Errorf("an unknown setting at the start: %v", err)
+	}
+}

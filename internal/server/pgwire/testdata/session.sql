@@ -31,7 +31,7 @@ RESET dp.error;
 SHOW dp.budget;
 SET work_mem = '64MB';
 SHOW work_mem;
-SET nothing.at_all = 1;
+SET nothing_at_all = 1;
 \echo == refusals
 SELECT age FROM patients;
 SELECT 'ä', count(*) FROM doctors;
