@@ -5,10 +5,10 @@
 // ([Catalog.About]), describes the columns of a query, and runs it.
 //
 // The package is the model: tables that are made from the policy and hold nothing else, and the
-// functions that read them. Package interpret runs the queries, over whatever tables it is given, package
-// inventory lists what PostgreSQL has,
-// package oid has PostgreSQL's types and package datum their values; these three know no policy. No
-// private data is in the reach of any, so what they answer is free and exact.
+// functions that read them. Package interpret runs the queries, over whatever tables it is given,
+// package inventory lists what PostgreSQL has, package oid has PostgreSQL's types and package
+// datum their values; these three know no policy. No private data is in the reach of any, so what
+// they answer is free and exact.
 //
 // # What there is
 //

@@ -11,14 +11,15 @@
 // One SELECT, VALUES or TABLE: inner, left and right joins, LATERAL, subqueries, WITH (RECURSIVE),
 // GROUP BY, HAVING, DISTINCT (ON), row_number() and rank() OVER, UNION, EXCEPT, ORDER BY, LIMIT,
 // arrays of one dimension and their slices, records, casts, regular expressions, and the functions
-// of the library. Parameters are $1, $2, ... Types are those of PostgreSQL, and errors have its codes
-// and texts. A numeric is exact, with up to 1000 digits; an interval and a document of JSON are kept
-// as their texts, and texts are in the order of their bytes. Regular expressions are those of RE2: no
-// look-around, no back references.
+// of the library. Parameters are $1, $2, ... Types are those of PostgreSQL, and errors have its
+// codes and texts. A numeric is exact, with up to 1000 digits; an interval and a document of JSON
+// are kept as their texts, and texts are in the order of their bytes. Regular expressions are
+// those of RE2: no look-around, no back references.
 //
 // What PostgreSQL has and this package has not is refused with 0A000 and a reason (package
-// inventory). A function that only does an operator is answered where the operator is. The functions
-// of questions (internal/planner/expr) are others: they are total, and PostgreSQL's fail.
+// inventory). A function that only does an operator is answered where the operator is. The
+// functions of questions (internal/planner/expr) are others: they are total, and PostgreSQL's
+// fail.
 //
 // # Limits
 //

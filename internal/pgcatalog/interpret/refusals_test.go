@@ -48,11 +48,14 @@ func TestRefusals(t *testing.T) {
 		{"54000", "SELECT regexp_matches(repeat('a', 100000), 'a.*z|a', 'g')"},
 		{"54000", "SELECT count(md5(x)) FROM (SELECT repeat('a', 1000000) AS x) t, generate_series(1, 100000)"},
 		{"54000", "SELECT count(length(x)) FROM (SELECT repeat('a', 1000000) AS x) t, generate_series(1, 100000)"},
-		{"54000", "SELECT count(jsonb_typeof(x)) FROM (SELECT ('[' || repeat('\"\",', 200000) || '1]')::jsonb AS x) t, generate_series(1, 100000)"},
+		{"54000", "SELECT count(jsonb_typeof(x)) FROM " +
+			"(SELECT ('[' || repeat('\"\",', 200000) || '1]')::jsonb AS x) t, generate_series(1, 100000)"},
 		{"54000", "SELECT count(x * x) FROM (SELECT 1e400 / 7 AS x) t, generate_series(1, 100000000)"},
 		{"54000", "SELECT regexp_split_to_array(repeat('a', 100000), 'b|(a.*z)')"},
-		{"54000", "SELECT count(array_positions(a, 1)) FROM (SELECT array_agg(x) AS a FROM generate_series(1, 10000) x) t, generate_series(1, 1000)"},
-		{"54000", "SELECT count(array_append(a, 1)) FROM (SELECT array_agg(x) AS a FROM generate_series(1, 100000) x) t, generate_series(1, 1000)"},
+		{"54000", "SELECT count(array_positions(a, 1)) FROM " +
+			"(SELECT array_agg(x) AS a FROM generate_series(1, 10000) x) t, generate_series(1, 1000)"},
+		{"54000", "SELECT count(array_append(a, 1)) FROM " +
+			"(SELECT array_agg(x) AS a FROM generate_series(1, 100000) x) t, generate_series(1, 1000)"},
 		{"54000", "WITH RECURSIVE r(a) AS (SELECT ARRAY[1] UNION ALL SELECT array_cat(a, a) FROM r) SELECT count(*) FROM r"},
 		{"54000", "SELECT generate_series(now(), now() + interval '900 years', interval '1 second')"},
 		{"54000", "SELECT * FROM ROWS FROM (generate_series(1, 1000000000), generate_series(1, 2)) AS t(a, b)"},
