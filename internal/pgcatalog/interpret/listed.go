@@ -106,7 +106,7 @@ func (b functionBinder) operatorForm(f listedForm, op *inventory.Operator) *form
 
 // refused says why something that PostgreSQL has is not answered.
 func refused(what string, why inventory.Reason) error {
-	return hint(Fail("0A000", "%s is not answered here: it %s", what, why), "docs/tools.md says what the catalogue answers.")
+	return hint(Fail("0A000", "%s is not answered here: it %s", what, why), "docs/tools.md has what is answered.")
 }
 
 // listedOperator is an operator that PostgreSQL has for these sides, or nil.
