@@ -21,12 +21,18 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 		return in.readScalar(l, sub)
 	}
 	switch {
-	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0:
+	case sub != nil && len(l.OperName) > 0:
+		return nil, syntax.Refuse(l.Location, "write it with EXISTS, as in EXISTS (SELECT 1 FROM ... WHERE x > y AND ...)",
+			"only = ANY and <> ALL can compare with a subquery")
+	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK:
 		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery grouped by the person",
 			"a subquery cannot be used here as a value")
 	case isSet(sub):
 		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE",
 			"a subquery in a condition cannot have set operations")
+	case zeroLimit(sub):
+		return nil, syntax.Refuse(syntax.Location(sub.LimitCount), "leave out LIMIT 0, or write false in place of this condition",
+			"LIMIT 0 leaves no row, so this condition is never true")
 	case isDistinct(sub) && !isAggregated(sub): // whether there is a row is the same
 		sub = proto.Clone(sub).(*pg.SelectStmt)
 		sub.DistinctClause = nil
@@ -148,8 +154,12 @@ func (in *rowScope) readScalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, er
 	if !in.extend || !tree.Private(in.rows) {
 		return nil, syntax.Refuse(l.Location, "join a subquery grouped by the person", "a subquery cannot be used as a value here")
 	}
-	if len(sub.TargetList) != 1 || len(sub.GroupClause) > 0 || !isAggregated(sub) {
-		return nil, syntax.Refuse(l.Location, instead, "a subquery used as a value must be one aggregate, without GROUP BY")
+	if len(sub.TargetList) != 1 || sub.HavingClause != nil || !isAggregated(sub) || hasSets(sub) {
+		return nil, syntax.Refuse(l.Location, instead, "a subquery used as a value must be one aggregate, without HAVING")
+	}
+	if syntax.LeavesARow(sub) { // of the one that there is
+		sub = proto.Clone(sub).(*pg.SelectStmt)
+		sub.LimitCount, sub.LimitOffset, sub.LimitOption = nil, nil, pg.LimitOption_LIMIT_OPTION_DEFAULT
 	}
 	inside, inner, err := in.readInner(sub, l.Location)
 	if err != nil {
@@ -244,7 +254,13 @@ func (in *rowScope) aboutPerson(
 		}
 		own.filter = own.env.normal(own.filter)
 	}
-	p := &personScope{in: own, none: true}
+	for _, n := range sub.GroupClause {
+		if !own.isLink(both, n, sub.TargetList) {
+			return refuse(syntax.Location(n), "leave out GROUP BY, or group by the column that is compared with the outer row",
+				"a subquery used as a value has one row for each person, and can only be grouped by the person")
+		}
+	}
+	p := &personScope{in: own, value: true, none: len(sub.GroupClause) == 0}
 	p.begin()
 	value, err = checkExpr(p, sub.TargetList[0].GetResTarget().GetVal())
 	if err != nil {
@@ -253,7 +269,29 @@ func (in *rowScope) aboutPerson(
 	if err := expr.CheckLevels(value, pos); err != nil {
 		return nil, 0, nil, err
 	}
-	return p.relation(), who, own.env.normal(adoptText(value)), nil
+	value = adoptText(value)
+	if _, column := value.(*tree.Column); !p.none && !column { // without a row there is no group, and no value
+		there := &tree.Not{X: &tree.IsNull{X: p.field(0)}}
+		if value, err = expr.NewCase([]tree.When{{If: there, Then: value}}, expr.NewNull(tree.Type{}), pos); err != nil {
+			return nil, 0, nil, err
+		}
+	}
+	return p.relation(), who, own.env.normal(value), nil
+}
+
+// isLink reports whether something to group by is the same in all rows that a subquery has for one
+// row outside, which are one person's: that person, or a column outside.
+func (in *rowScope) isLink(both *rowScope, n *pg.Node, targets []*pg.Node) bool {
+	if n.GetColumnRef() == nil {
+		return false
+	}
+	if _, e, err := in.readGroupItem(n, targets); err == nil {
+		c, ok := e.(*tree.Column)
+		return ok && in.rows.isUnit(c) && in.rows.isAlways(c, in.filter)
+	}
+	e, err := checkExpr(both, n)
+	c, ok := e.(*tree.Column)
+	return err == nil && ok && c.Index < len(both.rows.Fields())-len(in.rows.Fields())
 }
 
 // inside is the scope of a subquery's WHERE: its own names come first, then those outside.

@@ -397,6 +397,14 @@ func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, e
 	if name := repeatedName(all); name != "" {
 		return nil, syntax.Refuse(pos, "give every column its own name", "two columns are called %q", name)
 	}
+	if s, ok := r.(*tree.Select); ok { // the same, with other names
+		named := *s
+		named.Row = slices.Clone(s.Row)
+		for i, at := range columns {
+			named.Row[at.(*tree.Column).Index].Name = all[i]
+		}
+		return &named, nil
+	}
 	return newSelect(r, nil, all, columns), nil
 }
 

@@ -22,8 +22,9 @@ type personScope struct {
 	computed bool // some key is no column
 	parts    []tree.Part
 	row      []tree.Field // the unit, the keys and the parts
-	// none says that there may be no group at all, and then counts are 0.
-	none bool
+	// value says that what is computed is a value beside another row, and none that it is one also
+	// where the person has no row: then counts are 0.
+	value, none bool
 }
 
 // readPersons reads a subquery that is grouped by the unit: one row for each person, or for each
@@ -252,7 +253,7 @@ func (s *personScope) add(p tree.Part, t tree.Type, name string) tree.Expr {
 	spelled := s.in.env.spellPart(p)
 	at := slices.IndexFunc(s.parts, func(have tree.Part) bool { return s.in.env.spellPart(have) == spelled })
 	if at < 0 {
-		if s.none {
+		if s.value {
 			name = ""
 		}
 		at = len(s.parts)

@@ -229,11 +229,18 @@ func (r rows) owner(field int) string {
 	return ""
 }
 
-// nameRows gives all fields one table's name, and perhaps columns new names.
+// nameRows gives all fields one table's name, and perhaps columns new names. A table has its columns
+// in no order that a question could rest on, and a subquery in that of its SELECT list.
 func nameRows(r tree.Relation, name string, columns []string, pos int32) (rows, error) {
 	if len(columns) > 0 {
-		return rows{}, syntax.Refuse(pos, "name the columns inside the subquery, as in SELECT x AS y",
-			"a list of column names after an alias cannot be used")
+		if _, table := r.(*tree.Scan); table {
+			return rows{}, syntax.Refuse(pos, "name the columns in a subquery, as in (SELECT age AS a FROM patients) AS t",
+				"a list of column names cannot be used after the alias of a table")
+		}
+		var err error
+		if r, err = renameColumns(r, columns, pos); err != nil {
+			return rows{}, err
+		}
 	}
 	return rows{Relation: r, names: []binding{{name: name, upto: len(r.Fields())}}}, nil
 }

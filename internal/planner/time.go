@@ -32,17 +32,21 @@ var intervalUnits = map[string]struct {
 var intervalFields = map[int32]string{1 << 1: "month", 1 << 2: "year", 1 << 3: "day", 1 << 10: "hour", 1 << 11: "minute", 1 << 12: "second"}
 
 // readInterval reads INTERVAL '1 year 2 months' or INTERVAL '3' MONTH.
-func readInterval(c *pg.TypeCast) (expr.Duration, error) {
+func readInterval(s scope, c *pg.TypeCast) (expr.Duration, error) {
 	pos := castPlace(c)
 	const how = "write for example INTERVAL '1 month', INTERVAL '90 days' or INTERVAL '1 day 12 hours'"
 	wrong := func() (expr.Duration, error) {
 		return expr.Duration{}, syntax.Refuse(pos, how, "this interval cannot be read")
 	}
-	text, ok := c.Arg.GetAConst().GetVal().(*pg.A_Const_Sval)
-	if !ok {
+	of, err := checkExpr(s, c.Arg) // perhaps 30 || ' days'
+	if err != nil {
+		return expr.Duration{}, err
+	}
+	text, ok := expr.Constant(adoptText(of))
+	if !ok || text.Text == nil {
 		return expr.Duration{}, syntax.Refuse(pos, how, "an INTERVAL must be a constant")
 	}
-	words := strings.Fields(strings.ToLower(text.Sval.GetSval()))
+	words := strings.Fields(strings.ToLower(*text.Text))
 	if mods := c.TypeName.GetTypmods(); len(mods) > 0 {
 		unit, ok := intervalFields[mods[0].GetAConst().GetIval().GetIval()]
 		if !ok || len(mods) > 1 || len(words) != 1 {
@@ -95,7 +99,7 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month'",
 			"an INTERVAL can only be added to or subtracted from a date or a timestamp")
 	}
-	by, err := readInterval(right.GetTypeCast())
+	by, err := readInterval(s, right.GetTypeCast())
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +185,7 @@ func checkBin(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	if !isInterval(stride) {
 		return nil, syntax.Refuse(f.Location, usage, "the first argument of date_bin must be an INTERVAL")
 	}
-	by, err := readInterval(stride.GetTypeCast())
+	by, err := readInterval(s, stride.GetTypeCast())
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +292,7 @@ func compareDuration(s scope, op tree.CompareOp, a *pg.A_Expr) (tree.Expr, error
 		return nil, syntax.Refuse(a.Location, instead,
 			"an INTERVAL can only be compared with the difference between two timestamps")
 	}
-	by, err := readInterval(right.GetTypeCast())
+	by, err := readInterval(s, right.GetTypeCast())
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +323,7 @@ func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	if isInterval(number) {
 		length, number = number, length
 	}
-	by, err := readInterval(length.GetTypeCast())
+	by, err := readInterval(s, length.GetTypeCast())
 	if err != nil {
 		return nil, err
 	}

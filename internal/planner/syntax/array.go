@@ -166,13 +166,7 @@ func expandArray(a *pg.A_Expr, left *int) *pg.Node {
 	if *left -= size * len(items); *left < 0 {
 		return nil
 	}
-	kind := pg.A_Expr_Kind_AEXPR_OP
-	switch op {
-	case "~~", "!~~":
-		kind = pg.A_Expr_Kind_AEXPR_LIKE
-	case "~~*", "!~~*":
-		kind = pg.A_Expr_Kind_AEXPR_ILIKE
-	}
+	kind := likeKind(op)
 	logic := &pg.BoolExpr{Boolop: pg.BoolExprType_OR_EXPR, Location: a.Location}
 	if each {
 		logic.Boolop = pg.BoolExprType_AND_EXPR

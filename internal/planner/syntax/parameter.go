@@ -178,7 +178,7 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 		bound.bound += "\x00" + l.sql
 	}
 	substitute(t.sql, SelectNode(bound.stmt), literals)
-	expandArrays(bound.stmt)
+	respell(bound.stmt)
 	return bound, nil
 }
 

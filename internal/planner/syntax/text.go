@@ -54,7 +54,7 @@ func Open(sql string, before api.Parsed) *Text {
 	}
 	t.words = p.Words(0, len(sql))
 	if t.stmt, t.refused = onlySelect(p); t.stmt != nil {
-		expandArrays(t.stmt)
+		respell(t.stmt)
 	}
 	return t
 }
@@ -70,7 +70,7 @@ func NewText(p *grammar.Parsed, s *pg.SelectStmt, from, to int) *Text {
 		moveLocations(s.ProtoReflect(), int32(-from))
 	}
 	t.stmt = s
-	expandArrays(s)
+	respell(s)
 	return t
 }
 
