@@ -94,7 +94,7 @@ func aggregateInstead(name string) string {
 	return insteadAggregates
 }
 
-// read checks a call of an aggregate and returns the index of what is released for it.
+// read checks a call of an aggregate and returns the index of what is released for it, or isZero.
 func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
 	if instead, ok := oneRowAggregates[name]; ok {
@@ -142,6 +142,9 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	if err := refuseUnsummable(arg, name, f.Location); err != nil {
 		return 0, err
 	}
+	if name == "sum" && (expr.MaxAbs(arg.Type()).Sign() == 0 || agg.in.neverMet(filter)) {
+		return isZero, nil
+	}
 	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
 		return 0, err
 	}
@@ -174,6 +177,9 @@ func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
 	if filter == nil {
 		return agg.out.addNumber(tree.Measure{Kind: tree.CountRows}), nil
 	}
+	if agg.in.neverMet(filter) {
+		return isZero, nil
+	}
 	arg, err := agg.in.onlyWhere(filter, expr.NewNumber(tree.One), pos)
 	if err != nil {
 		return 0, err
@@ -184,6 +190,9 @@ func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
 func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos int32) (int, error) {
 	c, isColumn := arg.(*tree.Column)
 	if isColumn && agg.in.rows.isUnit(c) && (distinct || c.Field.Raw()) {
+		if agg.in.neverMet(filter) {
+			return isZero, nil
+		}
 		filter = agg.in.rows.present(c, filter)
 		if distinct {
 			m := tree.Measure{Kind: tree.CountPersons}
@@ -203,7 +212,10 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 			"this column says what a row is part of, and can only be joined on")
 	}
 	l, constant := arg.(*tree.Literal)
-	if constant && !l.IsNullLiteral() && !distinct {
+	switch {
+	case constant && l.IsNullLiteral() || agg.in.neverMet(filter):
+		return isZero, nil
+	case constant && !distinct:
 		return agg.countRows(filter, pos) // COUNT(1)
 	}
 	arg, err := agg.in.onlyWhere(filter, arg, pos)
@@ -341,4 +353,37 @@ func oneByOne(name string, list *pg.A_ArrayExpr, by *pg.SortBy) string {
 		out = append(out, "...")
 	}
 	return strings.Join(out, ", ")
+}
+
+// isZero is what stands for the index of what is released where it is known to be 0.
+const isZero = -1
+
+// value is what an aggregate comes to above the noise: what is released for it, or what is known of
+// it. Of no rows counts and sums are 0, and all else is NULL.
+func (agg *aggregator) value(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr, error) {
+	into := agg
+	if agg.in.hasNoRows() { // it is read to be refused where it would be
+		out := newReleases(agg.in.env)
+		into = &aggregator{in: agg.in, groups: agg.groups, out: out}
+	}
+	i, err := into.read(f)
+	if err != nil {
+		return nil, err
+	}
+	typ := tree.NumberType(tree.One, new(big.Int), new(big.Int), true)
+	counted := true
+	if i != isZero {
+		if typ = into.out.stats[i].Typ; part == tree.PartError && (typ.Kind == tree.Date || typ.Kind == tree.Timestamp) {
+			typ = releasedNumber(tree.One)
+		}
+		if into == agg {
+			return &tree.Released{Stat: i, Part: part, Typ: typ}, nil
+		}
+		counted = into.out.stats[i].Kind == tree.MeasureStat
+	}
+	agg.out.known = true
+	if !counted {
+		return expr.NewNull(typ), nil
+	}
+	return expr.FromValue(new(big.Int), typ), nil
 }

@@ -36,7 +36,7 @@ type answerReader struct {
 }
 
 func newAnswerReader(in *rowScope, groups *groups, targets []*pg.Node) *answerReader {
-	out := &releases{calculator: in.env.calculator, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{}}
+	out := newReleases(in.env)
 	return &answerReader{in: in, groups: groups, aggregates: &aggregator{in: in, groups: groups, out: out}, out: out, answer: &answer{},
 		targets: targets}
 }
@@ -210,11 +210,11 @@ func (s answerScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	if expr.Lookup(functionName(f)) != nil {
 		return checkCall(s, f)
 	}
-	i, err := s.aggregates.read(f)
+	e, err := s.aggregates.value(f, tree.PartValue)
 	if err != nil {
 		return nil, err
 	}
-	return restoreReal(s.released(i), s.aggregates.inexact(f)), nil
+	return restoreReal(e, s.aggregates.inexact(f)), nil
 }
 
 func (s answerScope) sublink(l *pg.SubLink) (tree.Expr, error) {
@@ -273,15 +273,7 @@ func (ar *answerReader) readInterval(f *pg.FuncCall, part tree.ReleasedPart) (tr
 	if len(f.Args) != 1 || f.Args[0].GetFuncCall() == nil || f.AggStar {
 		return nil, syntax.Refuse(f.Location, "write for example dp_error(COUNT(*))", "%s takes one aggregate", functionName(f))
 	}
-	i, err := ar.aggregates.read(f.Args[0].GetFuncCall())
-	if err != nil {
-		return nil, err
-	}
-	typ := ar.out.stats[i].Typ
-	if part == tree.PartError && (typ.Kind == tree.Date || typ.Kind == tree.Timestamp) {
-		typ = releasedNumber(tree.One)
-	}
-	return &tree.Released{Stat: i, Part: part, Typ: typ}, nil
+	return ar.aggregates.value(f.Args[0].GetFuncCall(), part)
 }
 
 var intervals = map[string]tree.ReleasedPart{"dp_low": tree.PartLow, "dp_high": tree.PartHigh, "dp_error": tree.PartError}

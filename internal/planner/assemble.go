@@ -36,7 +36,7 @@ func assemble(read *answerReader, distinct bool) (*tree.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(out.measures) == 0 && len(groups.keys) == 0 && people == nil {
+	if len(out.measures) == 0 && len(groups.keys) == 0 && people == nil && !out.known {
 		return nil, syntax.Refuse(firstLocation(read.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
 	}
 	if len(out.measures) > maxMeasures {

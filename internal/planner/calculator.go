@@ -254,8 +254,6 @@ func refuseUnsummable(arg tree.Expr, name string, pos int32) error {
 			"the values of this %s could exceed 2^53 steps", name)
 	case name != "sum" && t.Lo.Cmp(t.Hi) == 0:
 		return syntax.Refuse(pos, "use something that differs between rows", "the values of this %s are all the same", name)
-	case expr.MaxAbs(t).Sign() == 0:
-		return syntax.Refuse(pos, "sum something that can differ from zero", "the values of this %s are all zero", name)
 	}
 	return nil
 }

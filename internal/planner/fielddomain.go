@@ -118,7 +118,7 @@ func (df *domainFinder) ofSource(f tree.Field) (domain, error) {
 			return domain{ends: unbounded, null: true}, nil
 		}
 		values, err := df.env.options.Public.Values(f.Public, src.Name, maxGroups)
-		return domain{values: values, listed: err == nil, ends: unbounded, null: f.Nullable}, err
+		return domain{values: values, listed: err == nil, ends: unbounded, null: f.Nullable && df.mayLack(f)}, err
 	case src.Keys == policy.PrivateKeys:
 		return domain{ends: unbounded, null: true}, nil
 	case src.Keys == policy.PublicKeys, src.Type == policy.Boolean:
@@ -127,6 +127,16 @@ func (df *domainFinder) ofSource(f tree.Field) (domain, error) {
 		return domain{ends: between(src.Bounds.LoSteps, src.Bounds.HiSteps), null: f.Nullable}, nil
 	}
 	return domain{ends: unbounded, null: f.Nullable}, nil
+}
+
+// mayLack reports whether a column of a public table is NULL in some row of it, as far as its rows
+// are known.
+func (df *domainFinder) mayLack(f tree.Field) bool {
+	t := df.env.dataset.Tables[f.Public]
+	at := slices.Index(t.ColumnNames(), f.Source.Name)
+	rows := df.env.readPublic(t)
+	df.env.meter().Work(len(rows), meter.Node)
+	return len(rows) == 0 || at < 0 || slices.ContainsFunc(rows, func(row []tree.Value) bool { return row[at] == nil })
 }
 
 // ofType is what the type of something computed says.
@@ -216,6 +226,12 @@ func (df *domainFinder) ofColumn(r tree.Relation, where tree.Expr, c *tree.Colum
 // question about no group is still a question.
 func (df *domainFinder) allowed(k domain, c *tree.Column, cond tree.Expr) domain {
 	if !isAbout(cond, c) {
+		if comparesField(cond, c.Index) { // with another column: then it is not NULL
+			k.null = false
+			if kept := slices.DeleteFunc(slices.Clone(k.values), func(v policy.Value) bool { return v.Null }); len(kept) > 0 {
+				k.values = kept
+			}
+		}
 		return k
 	}
 	if x, list := expr.Constants(cond); !k.listed && x != nil && df.env.spell(x) == df.env.spell(c) {
@@ -244,6 +260,13 @@ func (df *domainFinder) allowed(k domain, c *tree.Column, cond tree.Expr) domain
 		k.null = k.null && !present
 	}
 	return k
+}
+
+// comparesField reports whether a condition is a comparison of a field, which is not true where that
+// is NULL.
+func comparesField(cond tree.Expr, index int) bool {
+	x, ok := cond.(*tree.Compare)
+	return ok && x.Op != tree.Distinct && x.Op != tree.NotDistinct && (isField(x.L, index) || isField(x.R, index))
 }
 
 // isAbout reports whether a condition is about one column alone, and about no other rows.

@@ -215,7 +215,7 @@ func (pb prober) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
 		return nil, err
 	}
 	from, err := rowReader{e}.readFrom(s)
-	if err != nil || !zeroLimit(s) && !pb.isFalse(s.WhereClause) && !hasNone(from.Relation) {
+	if err != nil || !zeroLimit(s) && !pb.isFalse(s.WhereClause) && !e.hasNone(from.Relation) {
 		return nil, err
 	}
 	in := &rowScope{env: e, rows: from, extend: true}
@@ -296,30 +296,6 @@ func (pb prober) isFalse(n *pg.Node) bool {
 	}
 	l, ok := pb.env.truth(x).(*tree.Literal)
 	return ok && l.Bool != nil && !*l.Bool
-}
-
-// hasNone reports whether a relation has no rows, because a condition in it is false.
-func hasNone(r tree.Relation) bool {
-	switch r := r.(type) {
-	case *tree.Select:
-		l, ok := r.Where.(*tree.Literal)
-		return ok && l.Bool != nil && !*l.Bool || hasNone(r.From)
-	case *tree.Join:
-		if r.Full { // rows of either side are there
-			return hasNone(r.L) && hasNone(r.R)
-		}
-		return hasNone(r.L) || !r.Left && hasNone(r.R)
-	case *tree.Union:
-		for _, p := range r.Parts {
-			if !hasNone(p) {
-				return false
-			}
-		}
-		return true
-	case *tree.Cut:
-		return hasNone(r.From)
-	}
-	return false
 }
 
 // showsNothing reports whether a SELECT over answers has no rows whatever they are.

@@ -42,6 +42,11 @@ type releases struct {
 	stats     []statDraft
 	measures  map[string]tree.Measure
 	quantiles map[string]*quantiles
+	known     bool // what some aggregate comes to was known, and is not released
+}
+
+func newReleases(e *env) *releases {
+	return &releases{calculator: e.calculator, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{}}
 }
 
 // add returns the index of what is released, which is released once however often it is named.

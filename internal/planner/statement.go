@@ -98,7 +98,7 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, e
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: plans, Outer: around, Empty: probe.noGroups(s)}, nil
+		return &Statement{Plans: plans, Outer: around, Empty: probe.noGroups(s) || e.showsNone(plans)}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
 	st = &Statement{Outer: s, Empty: probe.showsNothing(s)}

@@ -164,6 +164,16 @@ func restoreReal(e tree.Expr, inexact bool) tree.Expr {
 	return e
 }
 
+// hasNoRows reports whether no row counts, whatever the data is.
+func (in *rowScope) hasNoRows() bool {
+	return in.filter != nil && in.env.isNever(in.filter) || in.env.hasNone(in.rows.Relation)
+}
+
+// neverMet reports whether no row meets the condition of a FILTER.
+func (in *rowScope) neverMet(filter tree.Expr) bool {
+	return filter != nil && in.env.isNever(in.env.truth(filter))
+}
+
 // onlyWhere is an expression where a condition holds, and NULL where it does not.
 func (in *rowScope) onlyWhere(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
 	if filter == nil {
@@ -174,7 +184,7 @@ func (in *rowScope) onlyWhere(filter, arg tree.Expr, pos int32) (tree.Expr, erro
 		return nil, err
 	}
 	e = in.env.normal(e)
-	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
+	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() || in.neverMet(filter) {
 		return nil, syntax.Refuse(pos, "write a condition that some rows can meet",
 			"no row can meet the condition of this FILTER, or its aggregate is over NULL")
 	}

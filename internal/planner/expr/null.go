@@ -98,7 +98,7 @@ func (n notNull) compared(e *tree.Compare) {
 	if !ok {
 		return
 	}
-	v, name := literalSteps(l), tree.Format(e.L)
+	v, name := Steps(l), tree.Format(e.L)
 	if v == nil {
 		return
 	}
@@ -110,8 +110,8 @@ func (n notNull) compared(e *tree.Compare) {
 	}
 }
 
-// literalSteps is the value of a number or a time; nil where it is neither.
-func literalSteps(l *tree.Literal) *big.Int {
+// Steps is the value of a number or a time; nil where it is neither.
+func Steps(l *tree.Literal) *big.Int {
 	switch {
 	case l.Number != nil:
 		return l.Number
