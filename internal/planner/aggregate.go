@@ -18,6 +18,7 @@ type aggregator struct {
 	in     *rowScope
 	groups *groups
 	out    *releases
+	kept   *kept // where rows stay that nobody has; nil elsewhere
 }
 
 // oneRowAggregates are aggregates that one person's row decides, and what to ask instead: whether
@@ -101,7 +102,11 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 		return 0, syntax.Refuse(f.Location, instead, "%s depends on one person's row, which noise cannot hide", name)
 	}
 	if !isAggregate(name) {
-		return 0, syntax.Refuse(f.Location, aggregateInstead(name), "the function %s cannot be used here", name)
+		instead := aggregateInstead(name)
+		if instead == insteadAggregates {
+			instead = functionInstead(name)
+		}
+		return 0, syntax.Refuse(f.Location, instead, "the function %s cannot be used here", name)
 	}
 	quantile := strings.HasPrefix(name, "percentile")
 	if err := refuseModifiers(f, true, quantile); err != nil {
@@ -361,6 +366,11 @@ const isZero = -1
 // value is what an aggregate comes to above the noise: what is released for it, or what is known of
 // it. Of no rows counts and sums are 0, and all else is NULL.
 func (agg *aggregator) value(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr, error) {
+	if agg.kept != nil && isAggregate(functionName(f)) {
+		if err := agg.kept.refuse(agg.in, f); err != nil {
+			return nil, err
+		}
+	}
 	into := agg
 	if agg.in.hasNoRows() { // it is read to be refused where it would be
 		out := newReleases(agg.in.env)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -20,6 +21,7 @@ type answer struct {
 	having  tree.Expr
 	order   []tree.Order
 	limit   *int64
+	ties    bool
 	offset  int64
 	within  []tree.Among
 }
@@ -52,6 +54,18 @@ func (ar *answerReader) read(s *pg.SelectStmt, chosen []*choosingAnswer) error {
 		}
 	}
 	return ar.readWithin(chosen)
+}
+
+// longestListed is how long the texts of a released key are, or 0.
+func (ar *answerReader) longestListed(e tree.Expr) (longest int) {
+	r, ok := e.(*tree.Released)
+	if !ok || ar.out.stats[r.Stat].Kind != tree.KeyStat {
+		return 0
+	}
+	for _, v := range ar.groups.keys[ar.out.stats[r.Stat].Key].Values {
+		longest = max(longest, utf8.RuneCountInString(v.Text))
+	}
+	return longest
 }
 
 func (ar *answerReader) readOrder(s *pg.SelectStmt) error {
@@ -115,6 +129,7 @@ func (ar *answerReader) readLimit(s *pg.SelectStmt) error {
 		}
 		l.set(int64(v.Ival.GetIval()))
 	}
+	ar.answer.ties = withTies(s)
 	return nil
 }
 
@@ -219,7 +234,7 @@ func (s answerScope) call(f *pg.FuncCall) (tree.Expr, error) {
 
 func (s answerScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
-		"a subquery cannot be used next to aggregates")
+		"a subquery cannot be used in SELECT, HAVING or ORDER BY of a question about private rows")
 }
 
 // groupingOf reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where

@@ -170,7 +170,7 @@ func (w *windowSplit) takeOut(n *pg.Node) {
 			return true
 		case *pg.Node_SubLink:
 			w.refused = syntax.Refuse(n.GetSubLink().Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
-				"a subquery cannot be used next to aggregates")
+				"a subquery cannot be used in SELECT, HAVING or ORDER BY of a question about private rows")
 			return false
 		}
 		if isWindowed(n) {

@@ -29,7 +29,6 @@ func refuseClauses(s *pg.SelectStmt) error {
 		{len(s.ValuesLists) > 0, firstLocation(s.ValuesLists), "VALUES", "write SELECT ... FROM a table"},
 		{s.IntoClause != nil, -1, "INTO", "leave it out"},
 		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
-		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, syntax.Location(s.LimitCount), "WITH TIES", "write LIMIT n"},
 	} {
 		if c.present {
 			return syntax.Refuse(c.at, c.instead, "%s cannot be used", c.what)
@@ -129,6 +128,10 @@ func targetName(n *pg.Node) string {
 			return name
 		}
 		return syntax.TypeName(x.TypeCast)
+	case *pg.Node_SubLink:
+		if x.SubLink.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK {
+			return "exists"
+		}
 	case *pg.Node_CollateClause:
 		return targetName(x.CollateClause.Arg)
 	case *pg.Node_GroupingFunc:
@@ -301,9 +304,12 @@ func isFromFirst(n *pg.Node) bool {
 	return n.GetAConst().GetIsnull() || ok && v.Ival.GetIval() == 0
 }
 
+// withTies reports whether rows stay that tie with the last one that LIMIT leaves.
+func withTies(s *pg.SelectStmt) bool { return s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES }
+
 func zeroLimit(s *pg.SelectStmt) bool {
 	v, ok := s.GetLimitCount().GetAConst().GetVal().(*pg.A_Const_Ival)
-	return ok && v.Ival.GetIval() == 0 && s.LimitOption != pg.LimitOption_LIMIT_OPTION_WITH_TIES
+	return ok && v.Ival.GetIval() == 0 // of which none ties with the last
 }
 
 func hasSubquery(n *pg.Node) bool {

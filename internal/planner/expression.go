@@ -38,6 +38,32 @@ type personNames interface {
 	person(args []*pg.Node) tree.Expr
 }
 
+// listedTexts is a scope that knows which texts of a column count, because they are listed: how long
+// the longest is, or 0.
+type listedTexts interface {
+	longestListed(e tree.Expr) int
+}
+
+// Texts that are joined have to be short. One of a column can have any length, and of those that are
+// not listed as keys the end makes no difference: what is joined of them is no key that is made of
+// listed ones, which is shorter.
+const (
+	maxListedText = 50
+	maxCutText    = 240
+)
+
+// shortened is the beginning of a text that is joined with others, where texts are listed.
+func shortened(s scope, e tree.Expr, pos int32) (tree.Expr, error) {
+	l, ok := s.(listedTexts)
+	if !ok || e.Type().Kind != tree.Text || e.Type().MaxLength > 0 {
+		return e, nil
+	}
+	if n := l.longestListed(e); n == 0 || n > maxListedText {
+		return e, nil
+	}
+	return expr.Named("left", []tree.Expr{e, expr.NewNumber(big.NewRat(maxCutText, 1))}, pos)
+}
+
 // checkExpr turns a node of the grammar into a checked expression, or refuses.
 func checkExpr(s scope, n *pg.Node) (tree.Expr, error) {
 	if e, ok := s.whole(n); ok {

@@ -218,3 +218,8 @@ func pathSteps(r tree.Relation) int {
 	}
 	return 0
 }
+
+func isField(e tree.Expr, index int) bool {
+	c, ok := e.(*tree.Column)
+	return ok && c.Index == index
+}

@@ -207,7 +207,7 @@ type prober struct{ env *env }
 // readRows reads a SELECT of rows that has none, and returns its columns; nil where it may have
 // some.
 func (pb prober) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
-	if isAggregated(s) || len(s.DistinctClause) > 0 || refuseClauses(s) != nil {
+	if isAggregated(s) || len(s.DistinctClause) > 0 || refuseClauses(s) != nil || withTies(s) && !zeroLimit(s) {
 		return nil, nil
 	}
 	e, err := pb.env.addNames(s.WithClause)

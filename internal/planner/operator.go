@@ -33,6 +33,14 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
+		if op == "||" {
+			if l, err = shortened(s, l, a.Location); err != nil {
+				return nil, err
+			}
+			if r, err = shortened(s, r, a.Location); err != nil {
+				return nil, err
+			}
+		}
 		return expr.NewOperator(op, l, r, a.Location)
 	case pg.A_Expr_Kind_AEXPR_IN:
 		return checkIn(s, op == "<>", a)
@@ -368,6 +376,11 @@ func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, e
 		}
 		if args[i], err = checkExpr(s, n); err != nil {
 			return nil, err
+		}
+		if name == "concat" || name == "concat_ws" {
+			if args[i], err = shortened(s, args[i], pos); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if array != nil {

@@ -245,7 +245,7 @@ func (s *personScope) call(f *pg.FuncCall) (tree.Expr, error) {
 
 func (s *personScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	return nil, syntax.Refuse(l.Location, "put it into WHERE or into the argument of an aggregate",
-		"a subquery cannot be used next to aggregates")
+		"a subquery cannot be used in the SELECT list or HAVING of what is grouped by the person")
 }
 
 // add adds an aggregate, once. Its name is for readers; nobody can write it.

@@ -325,8 +325,3 @@ func replaceFields(e tree.Expr, columns []tree.Expr) tree.Expr {
 		return nil
 	})
 }
-
-func isField(e tree.Expr, index int) bool {
-	c, ok := e.(*tree.Column)
-	return ok && c.Index == index
-}

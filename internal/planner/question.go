@@ -27,6 +27,10 @@ func (pn planner) planSet(s *pg.SelectStmt, g grouping, chosen []*choosingAnswer
 	if err := refuseWindows(s); err != nil {
 		return nil, err
 	}
+	s, keeps, err := planner{e}.withoutKept(s)
+	if err != nil {
+		return nil, err
+	}
 	from, err := rowReader{e}.readTables(s)
 	if err != nil {
 		return nil, err
@@ -44,6 +48,11 @@ func (pn planner) planSet(s *pg.SelectStmt, g grouping, chosen []*choosingAnswer
 		return nil, err
 	}
 	reader := newAnswerReader(in, groups, s.TargetList)
+	if keeps {
+		if reader.aggregates.kept, err = newKept(from, firstLocation(s.FromClause)); err != nil {
+			return nil, err
+		}
+	}
 	if err := reader.read(s, chosen); err != nil {
 		return nil, err
 	}
@@ -52,6 +61,30 @@ func (pn planner) planSet(s *pg.SelectStmt, g grouping, chosen []*choosingAnswer
 		return p, err // of which no engine hears
 	}
 	return p, boundQuery(e, &p.Query, firstLocation(s.FromClause))
+}
+
+// withoutKept is a SELECT in which the rows of a public table stay that nobody has a row for, without
+// them; see kept.
+func (pn planner) withoutKept(s *pg.SelectStmt) (*pg.SelectStmt, bool, error) {
+	if len(s.FromClause) != 1 || s.FromClause[0].GetJoinExpr() == nil {
+		return s, false, nil
+	}
+	j := s.FromClause[0].GetJoinExpr()
+	left, err := classifier(pn).ofItem(j.Larg)
+	if err != nil {
+		return nil, false, err
+	}
+	right, err := classifier(pn).ofItem(j.Rarg)
+	if err != nil {
+		return nil, false, err
+	}
+	inner := innerJoin(j, left, right)
+	if inner == nil {
+		return s, false, nil
+	}
+	s = proto.Clone(s).(*pg.SelectStmt)
+	s.FromClause = []*pg.Node{{Node: &pg.Node_JoinExpr{JoinExpr: inner}}}
+	return s, true, nil
 }
 
 // planSets are the plans of a SELECT over rows: one for each set of its GROUP BY, in one answer.

@@ -133,6 +133,9 @@ func show(b *strings.Builder, p *tree.Plan) {
 	if p.Limit != nil {
 		fmt.Fprintf(b, "limit %d\n", *p.Limit)
 	}
+	if p.Ties {
+		b.WriteString("with ties\n")
+	}
 	if p.Offset != 0 {
 		fmt.Fprintf(b, "offset %d\n", p.Offset)
 	}

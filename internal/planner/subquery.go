@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
@@ -11,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/planner/meter"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // rowScope is the scope below the noise: the rows of one SELECT, and what was read of it.
@@ -162,6 +164,30 @@ func restoreReal(e tree.Expr, inexact bool) tree.Expr {
 		return expr.Real(e)
 	}
 	return e
+}
+
+// longestListed is how long the texts of a column are that the policy or WHERE lists, or 0.
+func (in *rowScope) longestListed(e tree.Expr) (longest int) {
+	c, ok := e.(*tree.Column)
+	if !ok {
+		return 0
+	}
+	if c.Field.Source != nil && c.Field.Source.Keys == policy.PublicKeys {
+		for _, v := range c.Field.Source.KeyValues {
+			longest = max(longest, utf8.RuneCountInString(v.Text))
+		}
+		return longest
+	}
+	for _, cond := range expr.Conjuncts(in.filter) {
+		if x, list := expr.Constants(cond); x != nil && isField(x, c.Index) {
+			for _, l := range list {
+				if l.Text != nil {
+					longest = max(longest, utf8.RuneCountInString(*l.Text))
+				}
+			}
+		}
+	}
+	return longest
 }
 
 // hasNoRows reports whether no row counts, whatever the data is.

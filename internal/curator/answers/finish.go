@@ -108,7 +108,11 @@ func shown(parts []*finisher) []*row {
 	}
 	rows = rows[min(q.Offset, int64(len(rows))):]
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
-		rows = rows[:*q.Limit]
+		n := int(*q.Limit)
+		for q.Ties && n > 0 && n < len(rows) && expr.CompareOrdered(q.Order, rows[*q.Limit-1].order, rows[n].order) == 0 {
+			n++
+		}
+		rows = rows[:n]
 	}
 	return rows
 }

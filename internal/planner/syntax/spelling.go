@@ -25,6 +25,10 @@ func respell(s *pg.SelectStmt) {
 			respellOperator(n, x.AExpr)
 		case *pg.Node_FuncCall:
 			respellCount(x.FuncCall)
+			if f := x.FuncCall; bareName(f) == "timezone" && len(f.Args) == 1 { // at AT LOCAL, and all are in UTC
+				zone := "UTC"
+				f.Args = append([]*pg.Node{textNode(&zone, f.Location)}, f.Args...)
+			}
 		}
 		for v := constantSelect(n); v != nil && !kept[n]; v = constantSelect(n) {
 			n.Node = v.Node

@@ -21,6 +21,7 @@ type Plan struct {
 	Having  Expr     // on Released values; nil where there is none
 	Order   []Order
 	Limit   *int64
+	Ties    bool // rows that tie with the last of these are shown too
 	Offset  int64
 	// Distinct says that equal rows are shown once: SELECT DISTINCT above the noise.
 	Distinct bool
