@@ -11,6 +11,11 @@ import (
 
 func (b bodyMaker) body() string {
 	s := b.q.sources().from(2)
+	if b.q.d.One(12) {
+		if all, ok := b.q.sources().kept(); ok {
+			s = all
+		}
+	}
 	where := ""
 	if b.q.d.One(3) {
 		where = b.q.exprs().expr(s, truth, 1+b.q.d.Below(2))
@@ -60,7 +65,7 @@ func (b bodyMaker) body() string {
 	case b.q.d.One(4):
 		text += " HAVING " + detrand.Pick(b.q.d, stats) + " > 2"
 	case b.q.d.One(4):
-		text += " ORDER BY 1 DESC LIMIT 5"
+		text += " ORDER BY 1 DESC" + detrand.Pick(b.q.d, []string{" LIMIT 5", " FETCH FIRST 2 ROWS WITH TIES", " LIMIT (SELECT 4)"})
 	}
 	return text
 }
@@ -115,7 +120,7 @@ func (b bodyMaker) aggregate(s fromItem) string {
 		if !ok {
 			return "COUNT(*)"
 		}
-		text = fmt.Sprintf(text, c.ref)
+		text = fmt.Sprintf(text, b.conditional(s, c.ref))
 	default:
 		if c, ok := b.q.column(s, a.of); ok {
 			text = fmt.Sprintf(text, c.ref)
@@ -132,9 +137,21 @@ func (b bodyMaker) aggregate(s fromItem) string {
 	return text
 }
 
+// conditional is what is counted, perhaps under a condition.
+func (b bodyMaker) conditional(s fromItem, x string) string {
+	if !b.q.d.One(3) {
+		return x
+	}
+	return "CASE WHEN " + b.q.exprs().expr(s, truth, 1) + " THEN " + x + detrand.Pick(b.q.d, []string{"", " ELSE NULL"}) + " END"
+}
+
 // key makes something to group by, and what WHERE must say for it.
 func (e exprMaker) key(s fromItem) (key, condition string, ok bool) {
-	switch e.q.d.Below(7) {
+	switch e.q.d.Below(8) {
+	case 7:
+		if key, ok := e.joinedKey(s); ok {
+			return key, "", true
+		}
 	case 0:
 		return e.expr(s, truth, 1), "", true
 	case 6:
@@ -166,6 +183,21 @@ func (e exprMaker) key(s fromItem) (key, condition string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// joinedKey joins two texts that the policy lists.
+func (e exprMaker) joinedKey(s fromItem) (string, bool) {
+	var all []string
+	for _, c := range s.columns {
+		if c.kind == words && c.identity == "" && c.source != nil && c.source.Keys == policy.PublicKeys {
+			all = append(all, c.ref)
+		}
+	}
+	if len(all) == 0 {
+		return "", false
+	}
+	between := detrand.Pick(e.q.d, []string{" || ", " || '-' || ", " || 'a' || "})
+	return detrand.Pick(e.q.d, all) + between + detrand.Pick(e.q.d, all), true
 }
 
 // besidePublic are the columns of public tables, and those of the same names beside them, on which

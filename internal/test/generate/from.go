@@ -21,11 +21,46 @@ func (f fromMaker) from(depth int) fromItem {
 	case 0, 1:
 		s := f.subquery(depth - 1)
 		alias := f.q.name()
+		if f.q.d.One(6) && !strings.HasPrefix(s.text, "(SELECT *") && !strings.HasPrefix(s.text, "(SELECT "+Mark) {
+			return f.namedColumns(s, alias)
+		}
 		return fromItem{s.text + " AS " + alias, s.private, renamed(s.columns, alias)}
 	case 2, 3, 4:
 		return f.join(depth - 1)
 	}
 	return f.base()
+}
+
+// namedColumns names the first columns of a subquery after its alias.
+func (f fromMaker) namedColumns(s fromItem, alias string) fromItem {
+	columns := renamed(s.columns, alias)
+	var names []string
+	for i := range columns[:1+f.q.d.Below(len(columns))] {
+		names = append(names, f.q.name())
+		columns[i].ref = alias + "." + names[i]
+	}
+	return fromItem{s.text + " AS " + alias + "(" + strings.Join(names, ", ") + ")", s.private, columns}
+}
+
+// kept makes a join in which the rows of a public table stay that nobody has a row for.
+func (f fromMaker) kept() (fromItem, bool) {
+	if len(f.q.public()) == 0 {
+		return fromItem{}, false
+	}
+	l, r := f.q.table(detrand.Pick(f.q.d, f.q.public())), f.from(1)
+	x, ok1 := f.q.column(l, wide)
+	y, ok2 := f.q.column(r, wide)
+	if !ok1 || !ok2 || strings.Contains(r.text, " JOIN ") {
+		return fromItem{}, false
+	}
+	on := " ON " + x.ref + " = " + y.ref
+	if f.q.d.One(3) {
+		on += " AND " + f.q.exprs().expr(r, truth, 1)
+	}
+	if f.q.d.One(3) {
+		return r.and(l, r.text+" RIGHT JOIN "+l.text+on), true
+	}
+	return r.and(l, l.text+" LEFT JOIN "+r.text+on), true
 }
 
 func (f fromMaker) base() fromItem {

@@ -303,9 +303,9 @@ func (e exprMaker) exists(s fromItem) (string, bool) {
 			return "", false
 		}
 		if e.q.d.One(2) {
-			return x.ref + " " + not + "IN (SELECT " + y.ref + " FROM " + t.text + ")", true
+			return x.ref + " " + e.member(not) + " (SELECT " + y.ref + " FROM " + t.text + ")", true
 		}
-		return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + x.ref + " = " + y.ref + ")", true
+		return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + x.ref + " = " + y.ref + e.limit() + ")", true
 	}
 	t := e.q.table(detrand.Pick(e.q.d, e.q.private()))
 	if e.q.d.One(3) {
@@ -321,16 +321,30 @@ func (e exprMaker) exists(s fromItem) (string, bool) {
 	}
 	switch e.q.d.Below(5) {
 	case 0, 1:
-		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + " WHERE " + e.expr(both, truth, 1) + ")", true
+		return a + " " + e.member(not) + " (SELECT " + b + " FROM " + t.text + " WHERE " + e.expr(both, truth, 1) + ")", true
 	case 2: // of what each person has
 		having, c := e.q.sources().line(t, personal)
 		if c.kind != truth {
 			having = "count(*) > 1"
 		}
-		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + e.q.sources().where(t) +
+		return a + " " + e.member(not) + " (SELECT " + b + " FROM " + t.text + e.q.sources().where(t) +
 			" GROUP BY " + b + " HAVING " + having + ")", true
 	}
-	return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + a + " = " + b + " AND " + e.expr(both, truth, 1) + ")", true
+	return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + a + " = " + b + " AND " + e.expr(both, truth, 1) +
+		e.limit() + ")", true
+}
+
+// member spells IN, or NOT IN.
+func (e exprMaker) member(not string) string {
+	if not != "" {
+		return detrand.Pick(e.q.d, []string{"NOT IN", "<> ALL"})
+	}
+	return detrand.Pick(e.q.d, []string{"IN", "IN", "= ANY", "= SOME"})
+}
+
+// limit is what means nothing in EXISTS.
+func (e exprMaker) limit() string {
+	return detrand.Pick(e.q.d, []string{"", "", "", " LIMIT 1", " FETCH FIRST ROW ONLY", " OFFSET 0"})
 }
 
 // scalar makes a subquery that is one number about the person of the row.
@@ -345,7 +359,8 @@ func (e exprMaker) scalar(s fromItem) (string, bool) {
 		value = strings.ReplaceAll(detrand.Pick(e.q.d, []string{"SUM(%)", "MAX(%)", "MIN(%)", "COUNT(%)", "MAX(%) - MIN(%)",
 			"coalesce(SUM(%), -1)", "COUNT(DISTINCT %)"}), "%", c.ref)
 	}
-	return "(SELECT " + value + " FROM " + t.text + " WHERE " + a + " = " + b + " AND " + e.expr(t, truth, 1) + ")", true
+	return "(SELECT " + value + " FROM " + t.text + " WHERE " + a + " = " + b + " AND " + e.expr(t, truth, 1) +
+		detrand.Pick(e.q.d, []string{"", "", "", " GROUP BY " + b, " GROUP BY " + a, " LIMIT 1"}) + ")", true
 }
 
 // bold says that something is tried that should be refused: were it taken, it would be found out.

@@ -89,6 +89,14 @@ func (w *rewriter) message(m protoreflect.Message) {
 	switch x := m.Interface().(type) {
 	case *pg.A_Expr:
 		w.flip(x)
+		if (x.Kind == pg.A_Expr_Kind_AEXPR_LIKE || x.Kind == pg.A_Expr_Kind_AEXPR_ILIKE) && w.d.One(2) {
+			x.Kind = pg.A_Expr_Kind_AEXPR_OP
+			w.n++
+		}
+	case *pg.SubLink:
+		w.subquery(x)
+	case *pg.FuncCall:
+		w.counted(x)
 	case *pg.BoolExpr:
 		if x.Boolop != pg.BoolExprType_NOT_EXPR {
 			w.shuffle(x.Args)
@@ -108,6 +116,33 @@ func (w *rewriter) flip(x *pg.A_Expr) {
 		x.Name[0].GetString_().Sval = to
 		w.n++
 	}
+}
+
+// subquery writes IN as = ANY, and EXISTS with a LIMIT.
+func (w *rewriter) subquery(x *pg.SubLink) {
+	if w.d.One(2) {
+		return
+	}
+	switch sub := x.Subselect.GetSelectStmt(); {
+	case x.SubLinkType == pg.SubLinkType_ANY_SUBLINK && len(x.OperName) == 0:
+		x.OperName = []*pg.Node{pg.MakeStrNode("=")}
+	case x.SubLinkType == pg.SubLinkType_EXISTS_SUBLINK && sub.LimitCount == nil:
+		sub.LimitCount, sub.LimitOption = pg.MakeAConstIntNode(1, -1), pg.LimitOption_LIMIT_OPTION_COUNT
+	default:
+		return
+	}
+	w.n++
+}
+
+// counted writes COUNT(x) FILTER (WHERE c) with CASE.
+func (w *rewriter) counted(f *pg.FuncCall) {
+	if f.AggFilter == nil || len(f.Args) != 1 || f.Funcname[0].GetString_().GetSval() != "count" || w.d.One(2) {
+		return
+	}
+	when := &pg.Node{Node: &pg.Node_CaseWhen{CaseWhen: &pg.CaseWhen{Expr: f.AggFilter, Result: f.Args[0]}}}
+	f.Args[0] = &pg.Node{Node: &pg.Node_CaseExpr{CaseExpr: &pg.CaseExpr{Args: []*pg.Node{when}}}}
+	f.AggFilter = nil
+	w.n++
 }
 
 func (w *rewriter) shuffle(list []*pg.Node) {
