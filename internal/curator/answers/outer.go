@@ -158,6 +158,9 @@ func (o *OuterQuery) describe(around *pg.SelectStmt, columns []postquery.Column,
 		if name := postquery.CastTo(around, i); name != "" && c.Kind != postquery.Decimal.String() {
 			c.Type = name
 		}
+		if origins[i] == postquery.Constant {
+			c.Noisy, c.Approximate = false, false
+		}
 		if own, ok := known[origins[i]]; ok && own.Kind == c.Kind {
 			c.Type, c.Noisy, c.Approximate, c.Decimals = own.Type, own.Noisy, own.Approximate, own.Decimals
 			c.Bar = own.Bar && o.bars[i] >= 0

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -138,6 +139,9 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) []outputColumn {
 	if f.Lateral {
 		p.write("LATERAL ")
 	}
+	if len(call.Args) == 3 {
+		call.Args[2] = stepInterval(call.Args[2])
+	}
 	p.write(name, "(")
 	if name == "unnest" {
 		p.exprs.values.list(call.Args[0], "write unnest(ARRAY[...])", "unnest takes an array")
@@ -160,6 +164,18 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) []outputColumn {
 	p.scope.add(alias, []outputColumn{{name: column}})
 	p.scope.elements[len(p.scope.elements)-1].single = true
 	return []outputColumn{{name: column}}
+}
+
+// stepInterval is the step of a series: '1 month' is an interval, and '2' a number.
+func stepInterval(n *pg.Node) *pg.Node {
+	text := n.GetAConst().GetSval().GetSval()
+	if !strings.ContainsFunc(text, unicode.IsLetter) {
+		return n
+	}
+	name := &pg.Node{Node: &pg.Node_String_{String_: &pg.String{Sval: "interval"}}}
+	at := n.GetAConst().Location
+	return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: n, Location: at,
+		TypeName: &pg.TypeName{Names: []*pg.Node{name}, Typemod: -1, Location: at}}}}
 }
 
 // join prints a join, and returns the columns that * has of it.

@@ -314,6 +314,8 @@ func TestMeaning(t *testing.T) {
 		{"SELECT DISTINCT ON (b) b, k FROM r ORDER BY b, k DESC", "false b | true d | NULL c"},
 		{"SELECT DISTINCT b FROM r ORDER BY b", "false | true | NULL"},
 		{"SELECT g FROM generate_series(1, 5, 2) AS g", "1 | 3 | 5"},
+		{"SELECT g.x FROM generate_series(DATE '2024-01-30', DATE '2024-02-01', '1 day') AS g(x)",
+			"2024-01-30 00:00:00 | 2024-01-31 00:00:00 | 2024-02-01 00:00:00"},
 		{"SELECT g.x FROM generate_series(DATE '2024-01-30', DATE '2024-02-01', INTERVAL '1 day') AS g(x)",
 			"2024-01-30 00:00:00 | 2024-01-31 00:00:00 | 2024-02-01 00:00:00"},
 		{"SELECT u FROM unnest(ARRAY['x', 'y']) AS u ORDER BY u DESC", "y | x"},

@@ -49,6 +49,9 @@ func Trace(stmt *pg.SelectStmt, tables map[string][]string, beside func(Origin) 
 	return origins, added
 }
 
+// Constant is the origin of what is made of constants: a series of them.
+var Constant = Origin{Column: "a constant"}
+
 type tracer struct {
 	tables map[string][]string
 	beside func(Origin) string
@@ -276,12 +279,39 @@ func (t *tracer) items(from []*pg.Node, in *withQueries) (out []*relation, whole
 				all = false
 			}
 			out, whole = append(out, sides...), whole && all
+		case *pg.Node_RangeFunction:
+			out = append(out, series(x.RangeFunction))
 		default:
 			out = append(out, nil)
 		}
 		whole = whole && out[len(out)-1] != nil
 	}
 	return out, whole
+}
+
+// series is the one column of a function in FROM, which is called like the function's alias.
+func series(f *pg.RangeFunction) *relation {
+	if len(f.Functions) != 1 || f.Ordinality || f.IsRowsfrom {
+		return nil
+	}
+	items := f.Functions[0].GetList().GetItems()
+	if len(items) == 0 || len(items[0].GetFuncCall().GetFuncname()) != 1 {
+		return nil
+	}
+	call := items[0].GetFuncCall()
+	c := tracedColumn{name: stringOf(call.Funcname[0]), origin: Constant}
+	out := &relation{alias: c.name}
+	if f.Alias != nil {
+		c.name, out.alias = f.Alias.Aliasname, f.Alias.Aliasname
+	}
+	syntax.EachNode(items[0], func(n *pg.Node) bool {
+		if n.GetSubLink() != nil || n.GetColumnRef() != nil { // of released values
+			c.origin = Origin{}
+		}
+		return true
+	})
+	out.columns = []tracedColumn{c}
+	return renameColumns(out, f.Alias.GetColnames())
 }
 
 // table is a released result or a query of WITH.
