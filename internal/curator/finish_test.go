@@ -56,6 +56,10 @@ func TestFinish(t *testing.T) {
 		want  string
 	}{
 		{"SELECT k, COUNT(*) FROM small GROUP BY k", [][]int64{{5, -2, 0}}, "b 5|a -2|NULL 0"},
+		{"SELECT k, COUNT(*) FROM small GROUP BY k ORDER BY 2 DESC FETCH FIRST ROW WITH TIES", [][]int64{{5, -2, 5}}, "b 5|NULL 5"},
+		{"SELECT k, COUNT(*) FROM small GROUP BY k ORDER BY 2 FETCH FIRST ROW WITH TIES", [][]int64{{5, -2, 5}}, "a -2"},
+		{"SELECT k, COUNT(*) FROM small GROUP BY k ORDER BY 2 OFFSET 1 FETCH FIRST ROW WITH TIES", [][]int64{{5, -2, 5}}, "b 5|NULL 5"},
+		{"SELECT k, COUNT(*) FROM small GROUP BY k ORDER BY 2 FETCH FIRST 9 ROWS WITH TIES", [][]int64{{5, -2, 0}}, "a -2|NULL 0|b 5"},
 		{"SELECT COUNT(*) FROM small GROUP BY k", [][]int64{{5, -2, 0}}, "5|-2|0"},
 		{"SELECT COUNT(*), k, COUNT(*) AS again FROM small GROUP BY k", [][]int64{{5, -2, 0}}, "5 b 5|-2 a -2|0 NULL 0"},
 		{"SELECT COUNT(*) FROM small", [][]int64{{-7}}, "-7"},

@@ -199,6 +199,42 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// What is known before anybody looks is free, and nothing is read, charged or kept for it: whatever
+// the data is, also where it is not as the owner has said.
+func TestKnownBeforehand(t *testing.T) {
+	w := curatortest.New(t, curatortest.Pure)
+	r := w.Record()
+	for text, want := range map[string]string{
+		"SELECT COUNT(*) FROM patients WHERE age > 200":                                             "[[0]]",
+		"SELECT COUNT(*), SUM(age), AVG(age), MEDIAN(age) FROM patients WHERE 1 = 2":                "[[0 0 <nil> <nil>]]",
+		"SELECT SUM(0), SUM(age * 0), COUNT(NULL), dp_error(SUM(0)) FROM patients":                  "[[0 0 0 0]]",
+		"SELECT sex, COUNT(*) FROM patients WHERE age > 20 AND age < 10 GROUP BY sex ORDER BY sex":  "[[F 0] [M 0] [X 0]]",
+		"SELECT sex, COUNT(*) FROM patients WHERE sex = 'F' AND sex = 'M' GROUP BY ROLLUP (sex)":    "[[F 0] [<nil> 0]]",
+		"SELECT n + 1 FROM (SELECT COUNT(*) AS n FROM visits WHERE false) AS t":                     "[[1]]",
+		"SELECT COUNT(*) FROM patients WHERE age > 200 HAVING COUNT(*) > 0":                         "[]",
+		"SELECT sex FROM patients WHERE age > 200 GROUP BY sex ORDER BY COUNT(*) DESC, sex LIMIT 1": "[[F]]",
+	} {
+		for range 2 {
+			a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: curatortest.FreshID()})
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				continue
+			}
+			if got := fmt.Sprint(a.Rows); got != want {
+				t.Errorf("%s: got %s, want %s", text, got, want)
+			}
+			if a.Cost != (dp.Cost{}) || len(a.Errors) > 0 && slices.ContainsFunc(a.Errors[0], func(e *float64) bool { return e != nil }) {
+				t.Errorf("%s: it cost %v, and has errors %v", text, a.Cost, a.Errors)
+			}
+			for _, call := range r.Take() {
+				if call == "run" || call == "charge" || call == "keep" {
+					t.Errorf("%s: it called %s", text, call)
+				}
+			}
+		}
+	}
+}
+
 // wide returns a question with many groups and n sums.
 func wide(n int) string {
 	text := "SELECT age, sex, zip, diagnosis, smoker"

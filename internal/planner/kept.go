@@ -84,8 +84,10 @@ func (k *kept) refuse(in *rowScope, f *pg.FuncCall) error {
 		}
 	}
 	name := ""
-	for i := k.from; i < k.upto && name == ""; i++ {
-		name = in.rows.Fields()[i].Name
+	for _, f := range in.rows.Fields()[k.from:k.upto] {
+		if name == "" && !f.Raw() {
+			name = f.Name
+		}
 	}
 	if unit := in.rows.Fields()[in.rows.Unit()].Name; unit != "" {
 		name = unit

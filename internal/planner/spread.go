@@ -81,6 +81,9 @@ func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, s
 	if err != nil {
 		return nil, err
 	}
+	if s, _, err = (planner{e}).withoutKept(s); err != nil {
+		return nil, err
+	}
 	from, err := rowReader{e}.readTables(s)
 	if err != nil {
 		return nil, err

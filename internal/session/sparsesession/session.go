@@ -239,6 +239,9 @@ func (s *Session) admits(st *planner.Statement) (*tree.Query, error) {
 	}
 	p := st.Plans[0]
 	q := &p.Query
+	if q.ListsKeys() && len(q.Keys) == 0 {
+		return nil, api.Refuse("ask it outside of the session, where it is free", "the answer to this question is known without the data")
+	}
 	if len(q.Keys) != 0 || q.Groups() != 1 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Kind == tree.Quantile ||
 		len(p.Columns) != 1 {
 		return nil, api.Refuse(one, "a question of a session must be about one count or one sum")
