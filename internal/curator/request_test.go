@@ -211,7 +211,8 @@ func TestAgain(t *testing.T) {
 		"select  SEX , count( * ) from PATIENTS\n where 40 <= age and smoker /* again */ group by 1;",
 		"SELECT p.sex, COUNT(1) AS n FROM patients p WHERE (smoker) AND p.age >= 40.0 AND 1 = 1 GROUP BY p.sex",
 		"SELECT sex, COUNT(*) FROM patients WHERE age >= 40 AND smoker AND age >= 40 GROUP BY sex LIMIT 10 OFFSET 0",
-		"SELECT sex, COUNT(*) FROM (SELECT age, sex, smoker FROM patients) AS t(a) WHERE a OPERATOR(pg_catalog.>=) (SELECT 40) AND smoker GROUP BY sex",
+		"SELECT sex, COUNT(*) FROM (SELECT age, sex, smoker FROM patients) AS t(a) " +
+			"WHERE a OPERATOR(pg_catalog.>=) (SELECT 40) AND smoker GROUP BY sex",
 	} {
 		w.MustBeFree(r, "ana", text, first)
 		w.MustBeFree(r, "ben", text, first)

@@ -22,8 +22,8 @@ func assemble(read *answerReader, distinct bool) (*tree.Plan, error) {
 	if err := groups.refuseMaxRows(in.rows); err != nil {
 		return nil, err
 	}
-	p := &tree.Plan{Columns: answer.columns, Having: answer.having, Order: answer.order, Limit: answer.limit, Ties: answer.ties, Offset: answer.offset,
-		Distinct: distinct, Within: answer.within}
+	p := &tree.Plan{Columns: answer.columns, Having: answer.having, Order: answer.order, Limit: answer.limit, Ties: answer.ties,
+		Offset: answer.offset, Distinct: distinct, Within: answer.within}
 	p.Query = tree.Query{
 		Dataset: in.env.dataset.Name, Neighbours: in.env.dataset.Neighbours, From: in.rows.Relation, Where: in.filter, Keys: groups.keys,
 		RowLimit: groups.rowLimit(in.rows), GroupLimit: limit,
@@ -362,7 +362,8 @@ func (ch *chooser) choose(p *tree.Plan) (bool, error) {
 		return false, nil
 	}
 	a := ch.answer
-	if len(ch.groups.keys) == 0 || len(a.order) != 1 || a.limit == nil || *a.limit < 1 || a.ties || a.having != nil || a.offset != 0 || p.Distinct {
+	if len(ch.groups.keys) == 0 || len(a.order) != 1 || a.limit == nil || *a.limit < 1 || a.ties || a.having != nil || a.offset != 0 ||
+		p.Distinct {
 		return false, nil
 	}
 	for _, k := range ch.groups.keys {

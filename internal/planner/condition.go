@@ -255,7 +255,7 @@ func (in *rowScope) aboutPerson(
 		own.filter = own.env.normal(own.filter)
 	}
 	for _, n := range sub.GroupClause {
-		if !own.isLink(both, n, sub.TargetList) {
+		if !isLink(own, both, n, sub.TargetList) {
 			return refuse(syntax.Location(n), "leave out GROUP BY, or group by the column that is compared with the outer row",
 				"a subquery used as a value has one row for each person, and can only be grouped by the person")
 		}
@@ -281,7 +281,7 @@ func (in *rowScope) aboutPerson(
 
 // isLink reports whether something to group by is the same in all rows that a subquery has for one
 // row outside, which are one person's: that person, or a column outside.
-func (in *rowScope) isLink(both *rowScope, n *pg.Node, targets []*pg.Node) bool {
+func isLink(in, both *rowScope, n *pg.Node, targets []*pg.Node) bool {
 	if n.GetColumnRef() == nil {
 		return false
 	}

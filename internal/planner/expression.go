@@ -38,15 +38,15 @@ type personNames interface {
 	person(args []*pg.Node) tree.Expr
 }
 
-// listedTexts is a scope that knows which texts of a column count, because they are listed: how long
-// the longest is, or 0.
+// listedTexts is a scope that knows which texts of a column count, because they are listed: how
+// long the longest is, or 0.
 type listedTexts interface {
 	longestListed(e tree.Expr) int
 }
 
-// Texts that are joined have to be short. One of a column can have any length, and of those that are
-// not listed as keys the end makes no difference: what is joined of them is no key that is made of
-// listed ones, which is shorter.
+// Texts that are joined have to be short. One of a column can have any length, and of those that
+// are not listed as keys the end makes no difference: what is joined of them is no key that is made
+// of listed ones, which is shorter.
 const (
 	maxListedText = 50
 	maxCutText    = 240

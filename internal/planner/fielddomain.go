@@ -262,8 +262,8 @@ func (df *domainFinder) allowed(k domain, c *tree.Column, cond tree.Expr) domain
 	return k
 }
 
-// comparesField reports whether a condition is a comparison of a field, which is not true where that
-// is NULL.
+// comparesField reports whether a condition is a comparison of a field, which is not true where
+// that is NULL.
 func comparesField(cond tree.Expr, index int) bool {
 	x, ok := cond.(*tree.Compare)
 	return ok && x.Op != tree.Distinct && x.Op != tree.NotDistinct && (isField(x.L, index) || isField(x.R, index))

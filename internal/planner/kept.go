@@ -37,12 +37,13 @@ func innerJoin(j *pg.JoinExpr, left, right level) *pg.JoinExpr {
 	return out
 }
 
-// newKept finds the private side. A condition of ON about the public table alone would not leave out
-// its rows, and in an inner join it does.
+// newKept finds the private side. A condition of ON about the public table alone would not leave
+// out its rows, and in an inner join it does.
 func newKept(r rows, pos int32) (*kept, error) {
 	j, ok := r.Relation.(*tree.Join)
 	if !ok {
-		return nil, syntax.Refuse(pos, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
+		return nil, syntax.Refuse(pos, "put the private table on the left",
+			"rows of a public table that belong to nobody cannot be kept")
 	}
 	n := len(j.L.Fields())
 	k := &kept{0, n}
@@ -52,8 +53,8 @@ func newKept(r rows, pos int32) (*kept, error) {
 	for _, c := range expr.Conjuncts(j.On) {
 		columns, simple := columnsOf(c)
 		if !simple || !slices.ContainsFunc(columns, k.has) {
-			return nil, syntax.Refuse(pos, "put it into WHERE, or join a subquery with it, as in FROM (SELECT ... FROM wards WHERE ...) AS w "+
-				"LEFT JOIN ...", "ON has a condition that does not name the private table, and all rows of the public table stay")
+			return nil, syntax.Refuse(pos, "put it into WHERE, or join a subquery with it, as in FROM (SELECT ... FROM wards WHERE ...) "+
+				"AS w LEFT JOIN ...", "ON has a condition that does not name the private table, and all rows of the public table stay")
 		}
 	}
 	return k, nil

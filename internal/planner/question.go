@@ -63,8 +63,8 @@ func (pn planner) planSet(s *pg.SelectStmt, g grouping, chosen []*choosingAnswer
 	return p, boundQuery(e, &p.Query, firstLocation(s.FromClause))
 }
 
-// withoutKept is a SELECT in which the rows of a public table stay that nobody has a row for, without
-// them; see kept.
+// withoutKept is a SELECT in which the rows of a public table stay that nobody has a row for,
+// without them; see kept.
 func (pn planner) withoutKept(s *pg.SelectStmt) (*pg.SelectStmt, bool, error) {
 	if len(s.FromClause) != 1 || s.FromClause[0].GetJoinExpr() == nil {
 		return s, false, nil

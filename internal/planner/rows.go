@@ -229,8 +229,8 @@ func (r rows) owner(field int) string {
 	return ""
 }
 
-// nameRows gives all fields one table's name, and perhaps columns new names. A table has its columns
-// in no order that a question could rest on, and a subquery in that of its SELECT list.
+// nameRows gives all fields one table's name, and perhaps columns new names. A table has its
+// columns in no order that a question could rest on, and a subquery in that of its SELECT list.
 func nameRows(r tree.Relation, name string, columns []string, pos int32) (rows, error) {
 	if len(columns) > 0 {
 		if _, table := r.(*tree.Scan); table {

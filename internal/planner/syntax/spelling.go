@@ -173,8 +173,8 @@ func LeavesARow(s *pg.SelectStmt) bool {
 		(s.LimitOffset == nil || first.GetIsnull() || none)
 }
 
-// respellCount writes what is counted under a condition with FILTER: of a CASE with one WHEN that is
-// NULL elsewhere.
+// respellCount writes what is counted under a condition with FILTER: of a CASE with one WHEN that
+// is NULL elsewhere.
 func respellCount(f *pg.FuncCall) {
 	if bareName(f) != "count" || len(f.Args) != 1 || f.Over != nil || f.AggWithinGroup || len(f.AggOrder) > 0 || f.FuncVariadic {
 		return

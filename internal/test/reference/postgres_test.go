@@ -131,12 +131,15 @@ func TestSpellingsMean(t *testing.T) {
 		{text: "SELECT COUNT(CASE WHEN age > 30 THEN pid END), COUNT(DISTINCT CASE WHEN age < 60 THEN pid END) FROM people"},
 		{text: "SELECT COUNT(CASE WHEN total > 3 THEN pid ELSE NULL END), COUNT(DISTINCT CASE city WHEN 'x' THEN pid END) FROM orders"},
 		{text: "SELECT COUNT(CASE WHEN total > 3 THEN NULL ELSE pid END), COUNT(CASE WHEN city = 'x' THEN total END) FROM orders"},
-		{text: "SELECT COUNT(CASE WHEN total > 3 THEN 1 END) FILTER (WHERE city ~~ 'x%'), COUNT(DISTINCT CASE WHEN total > 3 THEN city END) FROM orders"},
+		{text: "SELECT COUNT(CASE WHEN total > 3 THEN 1 END) FILTER (WHERE city ~~ 'x%'), COUNT(DISTINCT CASE " +
+			"WHEN total > 3 THEN city END) FROM orders"},
 		{text: "SELECT COUNT(*) FROM orders WHERE city ~~ 'F%' OR city ~~* 'X'"},
-		{text: "SELECT COUNT(*) FROM orders WHERE city !~~ 'F%' AND city OPERATOR(pg_catalog.!~~*) 'Y' AND total OPERATOR(pg_catalog.<=) 20"},
+		{text: "SELECT COUNT(*) FROM orders WHERE city !~~ 'F%' AND city OPERATOR(pg_catalog.!~~*) 'Y' AND " +
+			"total OPERATOR(pg_catalog.<=) 20"},
 		{text: "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM orders o WHERE o.pid = p.pid AND total > 2 LIMIT 1)"},
 		{text: "SELECT COUNT(*) FROM people p WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.pid = p.pid LIMIT 3 OFFSET 0)"},
-		{text: "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM orders o WHERE o.pid = p.pid ORDER BY total FETCH FIRST ROW ONLY)"},
+		{text: "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM orders o WHERE o.pid = p.pid ORDER " +
+			"BY total FETCH FIRST ROW ONLY)"},
 		{text: "SELECT COUNT(*) FROM people WHERE pid = ANY (SELECT pid FROM orders WHERE total > 2)"},
 		{text: "SELECT COUNT(*) FROM people WHERE pid <> ALL (SELECT pid FROM orders)"},
 		{text: "SELECT COUNT(*) FROM people WHERE NOT (pid = SOME (SELECT pid FROM orders GROUP BY pid HAVING COUNT(*) > 1))"},
@@ -148,7 +151,8 @@ func TestSpellingsMean(t *testing.T) {
 		{text: "SELECT COUNT((SELECT COUNT(*) FROM orders o WHERE o.pid = p.pid GROUP BY o.pid)) FROM people p"},
 		{text: "SELECT COUNT((SELECT COUNT(*) FROM orders o WHERE o.pid = p.pid)) FROM people p"},
 		{text: "SELECT COUNT((SELECT coalesce(SUM(total), 7) FROM orders o WHERE o.pid = p.pid GROUP BY p.pid)) FROM people p"},
-		{text: "SELECT SUM((SELECT CASE WHEN COUNT(*) > 2 THEN 1 ELSE 5 END FROM orders o WHERE o.pid = p.pid GROUP BY o.pid)) FROM people p"},
+		{text: "SELECT SUM((SELECT CASE WHEN COUNT(*) > 2 THEN 1 ELSE 5 END FROM orders o WHERE o.pid = p.pid " +
+			"GROUP BY o.pid)) FROM people p"},
 		{text: "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM orders o WHERE o.pid = p.pid LIMIT 1) = 0"},
 		{text: "SELECT COUNT(*) FROM people WHERE DATE '2024-01-31' - (30 || ' DAY')::interval = '2024-01-01' AND age > 3"},
 		{text: "SELECT COUNT(*), SUM(0) FROM people"},
@@ -159,14 +163,17 @@ func TestSpellingsMean(t *testing.T) {
 		{text: "SELECT k.name, COUNT(*) FROM items i JOIN kinds k ON i.kind = k.kind GROUP BY k.name"},
 		{text: "SELECT k.name, COUNT(i.price) FROM kinds k LEFT JOIN items i ON i.kind = k.kind GROUP BY k.name", whole: true},
 		{text: "SELECT k.name, COUNT(i.kind) FROM items i RIGHT JOIN kinds k ON i.kind = k.kind GROUP BY k.name", whole: true},
-		{text: "SELECT k.kind, COUNT(i.price) FROM kinds k LEFT JOIN items i ON i.kind = k.kind AND i.price > 0 GROUP BY k.kind", whole: true},
+		{text: "SELECT k.kind, COUNT(i.price) FROM kinds k LEFT JOIN items i ON i.kind = k.kind AND i.price > " +
+			"0 GROUP BY k.kind", whole: true},
 		{text: "SELECT kind, COUNT(price), SUM(coalesce(price, 0)) FROM kinds LEFT JOIN items USING (kind) GROUP BY kind", whole: true},
-		{text: "SELECT name, COUNT(*) FILTER (WHERE price < 0), SUM(CASE WHEN price > 0 THEN 1 ELSE 0 END) FROM kinds NATURAL LEFT JOIN items GROUP BY name",
-			whole: true},
-		{text: "SELECT k.name, COUNT(i.price) FROM kinds k LEFT JOIN items i ON i.kind = k.kind WHERE k.kind <> 2 GROUP BY k.name", whole: true},
+		{text: "SELECT name, COUNT(*) FILTER (WHERE price < 0), SUM(CASE WHEN price > 0 THEN 1 ELSE 0 END) " +
+			"FROM kinds NATURAL LEFT JOIN items GROUP BY name", whole: true},
+		{text: "SELECT k.name, COUNT(i.price) FROM kinds k LEFT JOIN items i ON i.kind = k.kind WHERE k.kind " +
+			"<> 2 GROUP BY k.name", whole: true},
 		{text: "SELECT COUNT(i.kind), COUNT(DISTINCT i.price) FROM kinds k LEFT JOIN items i ON i.kind = k.kind WHERE i.price IS NULL"},
 		{text: "SELECT sex || '-' || city AS k, COUNT(*) FROM people JOIN orders USING (pid) GROUP BY k"},
-		{text: "SELECT concat(sex, city) AS k, COUNT(*) FROM people JOIN orders USING (pid) WHERE city IS NOT NULL AND sex IS NOT NULL GROUP BY k"},
+		{text: "SELECT concat(sex, city) AS k, COUNT(*) FROM people JOIN orders USING (pid) WHERE city IS NOT " +
+			"NULL AND sex IS NOT NULL GROUP BY k"},
 		{text: "SELECT sex || '-M' || sex || '-' AS k, COUNT(*) FROM people WHERE sex IS NOT NULL GROUP BY k"},
 	} {
 		ours, theirs := exact(t, ds, e, q.text), asked(t, c, q.text)
