@@ -25,6 +25,9 @@ func TestSensitivityKeepsItsNorm(t *testing.T) {
 		"none as l2":     func() { Sensitivity{}.L2Squared() },
 		"zero l2":        func() { NewL2Squared(new(big.Int)) },
 		"negative in l1": func() { NewL1(big.NewInt(-5)) },
+		"none of each":   func() { NewL1Each(big.NewInt(5), new(big.Int)) },
+		"each of l2":     func() { two.Each() },
+		"each of none":   func() { Sensitivity{}.Each() },
 	} {
 		if !panics(f) {
 			t.Errorf("%s: no panic", name)
@@ -41,11 +44,23 @@ func TestSensitivityIsImmutable(t *testing.T) {
 	if s.L1().Int64() != 3 {
 		t.Errorf("the bound became %v", s)
 	}
+	one := big.NewInt(1)
+	s = NewL1Each(big.NewInt(3), one)
+	one.SetInt64(3)
+	s.Each().SetInt64(3)
+	if s.Each().Int64() != 1 || s.L1().Int64() != 3 {
+		t.Errorf("the bound became %v", s)
+	}
+	// One number never moves further than all of them.
+	if s := NewL1Each(big.NewInt(3), big.NewInt(4)); s.Each().Int64() != 3 || s.String() != "3 (l1)" {
+		t.Errorf("each of %v moves by %v", s, s.Each())
+	}
 }
 
 func TestSensitivityString(t *testing.T) {
 	for want, s := range map[string]Sensitivity{
 		"3 (l1)": NewL1(big.NewInt(3)), "3 (l2)": NewL2Squared(big.NewInt(9)), "sqrt 2 (l2)": NewL2Squared(big.NewInt(2)), "none": {},
+		"3 (l1), each at most 2": NewL1Each(big.NewInt(3), big.NewInt(2)),
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -71,9 +71,9 @@ type BoundsConfig struct {
 // end at powers of two, add noise to the counts, and take the lowest and the highest bin whose
 // noisy count reaches a threshold.
 //
-// What is private is the vector of noisy counts; the range is read off it. A
-// unit moves the counts by RowsPerUnit in l1, and under substitution by twice
-// that. In l2 the worst case is that all rows are in one bin, or in two.
+// What is private is the vector of noisy counts; the range is read off it. A unit moves the counts
+// by RowsPerUnit in l1, and under substitution by twice that, and one count by RowsPerUnit. In l2
+// the worst case is that all rows are in one bin, or in two.
 type Bounds struct {
 	countThreshold
 }
@@ -111,7 +111,7 @@ func boundsNoise(c BoundsConfig) (Mechanism, error) {
 		square := new(big.Int).Mul(rows, rows)
 		return NewGaussian(dp.NewL2Squared(square.Mul(square, sides)), c.Rho)
 	}
-	return NewLaplace(dp.NewL1(rows.Mul(rows, sides)), c.Epsilon)
+	return NewLaplace(dp.NewL1Each(new(big.Int).Mul(rows, sides), rows), c.Epsilon)
 }
 
 func (b *Bounds) Cost() dp.Cost { return b.noise.Cost() }

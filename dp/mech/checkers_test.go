@@ -143,11 +143,15 @@ func checkReplay(f releaseFunc, x, y []int64, norm dp.Norm) error {
 }
 
 func checkDistance(a, b sealed.Vector, s dp.Sensitivity) error {
-	sum, squares := int64(0), int64(0)
+	sum, squares, most := int64(0), int64(0), int64(0)
 	for i, v := range a.Open() {
 		d := v - b.Open()[i]
 		sum += abs(d)
 		squares += d * d
+		most = max(most, abs(d))
+	}
+	if s.Norm() == dp.L1 && big.NewInt(most).Cmp(s.Each()) > 0 {
+		return fmt.Errorf("one of the inputs moves by %d, beyond %v", most, s)
 	}
 	if s.Norm() == dp.L1 && big.NewInt(sum).Cmp(s.L1()) > 0 || s.Norm() == dp.L2 && big.NewInt(squares).Cmp(s.L2Squared()) > 0 {
 		return fmt.Errorf("the inputs are farther apart than %v", s)

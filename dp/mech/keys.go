@@ -138,7 +138,7 @@ func NewKeyThreshold(c KeyConfig) (*KeyThreshold, error) {
 }
 
 func laplaceKeys(c KeyConfig) (*KeyThreshold, error) {
-	m, err := c.laplace(big.NewInt(c.movedGroups()))
+	m, err := c.laplace(dp.NewL1Each(big.NewInt(c.movedGroups()), big.NewInt(1)))
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func gaussianKeys(c KeyConfig) (*KeyThreshold, error) {
 }
 
 // laplace is the Laplace noise that the budget buys for an l1 sensitivity.
-func (c KeyConfig) laplace(d *big.Int) (*Laplace, error) {
+func (c KeyConfig) laplace(d dp.Sensitivity) (*Laplace, error) {
 	epsilon := c.Epsilon
 	if c.Rho > 0 {
 		epsilon = largestAmount(dp.One<<20, func(e dp.Amount) bool {
@@ -162,7 +162,7 @@ func (c KeyConfig) laplace(d *big.Int) (*Laplace, error) {
 			return err == nil && rho <= c.Rho
 		})
 	}
-	return NewLaplace(dp.NewL1(d), epsilon)
+	return NewLaplace(d, epsilon)
 }
 
 // gaussian is the Gaussian noise that the budget buys for the square of an l2 sensitivity, what it

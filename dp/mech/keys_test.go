@@ -388,7 +388,7 @@ func TestKeysRefuseBadConfigs(t *testing.T) {
 	sub := good
 	sub.Neighbours = dp.Substitute
 	a, b := keyThreshold(good), keyThreshold(sub)
-	if a.noise.Sensitivity().String() != "1 (l1)" || b.noise.Sensitivity().String() != "2 (l1)" || a.tau >= b.tau {
+	if a.noise.Sensitivity().String() != "1 (l1)" || b.noise.Sensitivity().String() != "2 (l1), each at most 1" || a.tau >= b.tau {
 		t.Errorf("%v and %v", a.noise.Sensitivity(), b.noise.Sensitivity())
 	}
 }

@@ -143,7 +143,7 @@ func newWeightsInNorm(c KeyConfig, norm dp.Norm, steps int64) (*KeyWeights, erro
 	}
 	var delta dp.Amount
 	if norm == dp.L1 {
-		m, err := c.laplace(sensitivity)
+		m, err := c.laplace(dp.NewL1(sensitivity))
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func NewLaplace(s dp.Sensitivity, epsilon dp.Amount) (*Laplace, error) {
 	if err := checkScale(scale, smallestScale, largestScale); err != nil {
 		return nil, err
 	}
-	rho, err := rhoOfLaplace(s.L1(), epsilon)
+	rho, err := rhoOfLaplace(s, epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -53,31 +53,75 @@ func NewLaplace(s dp.Sensitivity, epsilon dp.Amount) (*Laplace, error) {
 	}, nil
 }
 
-// rhoOfLaplace returns the zCDP cost of Laplace noise with b = D/epsilon, rounded up.
+// rhoOfLaplace returns the zCDP cost of Laplace noise with b = D/epsilon, rounded up, on a vector
+// that moves by D steps, and none of its numbers by more than s of them.
 //
-// One coordinate that moves D steps costs, with a = 1/b and q = exp(-a),
+// # One number
 //
-//	rho(D) = a (D - 2q/(1-q^2) (1 - q^D)) = epsilon - (a/sinh a) (1 - exp(-epsilon)),
+// Theorem. Moved by m steps, with a = 1/b and q = exp(-a), D_alpha/alpha is for every order alpha >
+// 1 at most
 //
-// the Kullback-Leibler divergence, which is the largest of D_alpha/alpha (Harrison, Manurangsi
-// 2025, the tight bound for discrete Laplace; our tests compute D_alpha/alpha besides).
+//	rho(m) = a (m - 2q/(1-q^2) (1 - q^m)) = a m - (a/sinh a) (1 - exp(-a m)),
 //
-// A vector can move in several coordinates, D = sum of D_i, and Renyi divergences of independent
-// coordinates add. rho is convex in D, because q^D is, and rho(0) = 0, so it is superadditive:
-// rho(D_1) + ... + rho(D_n) <= rho(D_1 + ... + D_n). The worst split is no split, and rho(D) holds
-// for all vectors. rho also increases in D, so moving less costs less.
+// the Kullback-Leibler divergence, to which it converges for alpha -> 1 (Harrison, Manurangsi 2025,
+// the tight bound for discrete Laplace; what follows is a proof of our own).
+//
+// Proof. Let P be the noise and Q the noise moved by m, and f(alpha) = ln sum of P^alpha
+// Q^(1-alpha), so that D_alpha = f(alpha)/(alpha-1), f(0) = f(1) = 0 and f'(1) = rho(m). Let w be
+// alpha - 1/2 and t = a w. Outcomes up to 0 have the loss a m, those from m on -a m, and 0 < z < m
+// have a (m - 2z). The geometric sums come to f = ln Z(t) but for a constant, with
+//
+//	Z(t) = coth(a/2) cosh(m t) + coth(t) sinh(m t).
+//
+// At t = i x this is F(x) = coth(a/2) cos(m x) + cot(x) sin(m x). F has the sign of (-1)^k at x = k
+// pi/m for k = 1, ..., m-1, where the sine is 0, and in the limits k = 0 and k = m, where it is
+// (-1)^k (coth(a/2) + m). So F has m zeros x_1 < ... < x_m between 0 and pi. As exp(m t) Z(t) is a
+// polynomial of degree m in exp(2t), these are all, and if x is one so is pi - x. Hence
+//
+//	Z(t)^2 = constant times the product over k of (cosh(2t) - c_k), with c_k = cos(2 x_k) >= -1.
+//
+// f is concave in w^2, for w > 0: with y = 2t each factor adds half of ln(cosh y - c), whose
+// derivative in y^2 is half of sinh y/(y (cosh y - c)). That falls: the derivative of its logarithm
+// is
+//
+//	coth y - 1/y - sinh y/(cosh y - c) <= coth y - 1/y - tanh(y/2) = 1/sinh y - 1/y <= 0.
+//
+// So f is below its tangent at w^2 = 1/4, where alpha is 1 and f is 0. By the chain rule the slope
+// in w^2 is f'(1)/(2w) = rho(m), and w^2 - 1/4 = alpha (alpha-1): f(alpha) <= alpha (alpha-1)
+// rho(m).
+//
+// # A vector
+//
+// Renyi divergences of independent numbers add up, at every order, so a vector that moves by m_1,
+// ..., m_n costs rho(m_1) + ... + rho(m_n). One step more costs rho(m+1) - rho(m) = a (1 - 2
+// q^(m+1)/(1+q)), which is above 0 and rises with m. So the sum gets no smaller where a number
+// moves further, nor where of two that move by at least 1 and at most s-1 the one that moves
+// further takes a step from the other. That ends with k = floor(D/s) moves of s and one of the r =
+// D - k s steps that are left: the most that a vector costs is
+//
+//	k rho(s) + rho(r) = epsilon - (a/sinh a) (k (1 - exp(-a s)) + 1 - exp(-a r)).
+//
+// Where one number may move all of D that is rho(D), and where each moves one step D rho(1), which
+// is half of epsilon^2/D for a small epsilon, and not half of epsilon^2.
 //
 // Whatever has a pure epsilon costs dp.RhoOfPure at most. At D = 1 the two are
 // equal; rounding takes the smaller.
-func rhoOfLaplace(d *big.Int, epsilon dp.Amount) (dp.Amount, error) {
+func rhoOfLaplace(d dp.Sensitivity, epsilon dp.Amount) (dp.Amount, error) {
 	e := epsilon.Float()
-	steps, _ := new(big.Float).SetInt(d).Float64()
-	a := e / steps
+	whole, rest := new(big.Int).QuoRem(d.L1(), d.Each(), new(big.Int))
+	steps, k := floatOf(d.L1()), floatOf(whole)
+	a, s, r := e/steps, e*(floatOf(d.Each())/steps), e*(floatOf(rest)/steps)
 	// Each factor is within a few units in the last place, and both terms are
 	// at most e, so 2^-48 e is more than all rounding errors together. That is
 	// below one unit of account for every epsilon up to 2^8.
-	lattice := e + a/math.Sinh(a)*math.Expm1(-e) + e*0x1p-48
+	lattice := e + a/math.Sinh(a)*(k*math.Expm1(-s)+math.Expm1(-r)) + e*0x1p-48
 	return dp.CeilFloat(math.Min(lattice, dp.RhoOfPure(e)))
+}
+
+// floatOf is the float64 that is nearest.
+func floatOf(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
 }
 
 func (*Laplace) Name() string                  { return "laplace" }

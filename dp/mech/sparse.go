@@ -240,7 +240,7 @@ func sparseCost(c SparseConfig) (dp.Cost, error) {
 		if err != nil {
 			return dp.Cost{}, err
 		}
-		one, err := rhoOfLaplace(c.Sensitivity.L1(), each)
+		one, err := rhoOfLaplace(c.Sensitivity, each)
 		if err != nil {
 			return dp.Cost{}, err
 		}

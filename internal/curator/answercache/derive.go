@@ -309,12 +309,14 @@ func (s *keptSource) base(b *pricing.Purchase) *Base {
 	return out
 }
 
-// same reports whether two noises are one, which is drawn for each number by itself.
+// same reports whether two noises are one, which is drawn for each number by itself. What was kept
+// does not say how far one number moves, which makes Laplace noise cheaper in rho and changes
+// nothing else of it, so costs are not compared.
 func same(a, b mech.Mechanism) bool {
 	if _, joint := b.(*mech.MarginalNoise); joint {
 		return false
 	}
-	return a.Name() == b.Name() && a.Cost() == b.Cost() && a.Parameter().Cmp(b.Parameter()) == 0
+	return a.Name() == b.Name() && a.Parameter().Cmp(b.Parameter()) == 0
 }
 
 // sharper compares by what is still to be paid.

@@ -96,6 +96,9 @@ func judgeCall(c, d mech.Call) (ratio float64, err error) {
 	switch c.Sensitivity.Norm() {
 	case dp.L1:
 		bound = c.Sensitivity.L1()
+		if each := c.Sensitivity.Each(); m.Largest.Cmp(each) > 0 {
+			return 1, fmt.Errorf("one person moves one exact value by %v, and %v is claimed", m.Largest, each)
+		}
 	case dp.L2:
 		distance, bound = m.L2Squared, c.Sensitivity.L2Squared()
 	default:

@@ -251,9 +251,9 @@ func forEachRow(r *solve.Rows, keep func(int) bool, f func(x []float32, target f
 
 // calibrateEvaluation calibrates the estimate. Each row has some steps, and each of its steps is
 // wrong or right, so a row moves the two numbers by its steps together: m rows by l1 = m Steps, and
-// 2 m Steps where other rows take their place. In l2 that is m Steps at most, and where others take
-// their place the root of 2 times as much, because what leaves and what comes are at an angle of 90
-// degrees at most.
+// 2 m Steps where other rows take their place, but neither number by more than m Steps. In l2 that
+// is m Steps at most, and where others take their place the root of 2 times as much, because what
+// leaves and what comes are at an angle of 90 degrees at most.
 func (p *Plan) calibrateEvaluation() error {
 	most, _ := p.task.mistakes()
 	var err error
@@ -265,7 +265,8 @@ func (p *Plan) calibrateEvaluation() error {
 		}
 		p.evaluation, err = mech.NewGaussian(dp.NewL2Squared(square), p.Spec.Evaluate)
 	} else {
-		p.evaluation, err = mech.NewLaplace(dp.NewL1(big.NewInt(p.task.differing()*most)), p.Spec.Evaluate)
+		all, each := big.NewInt(p.task.differing()*most), big.NewInt(int64(p.Group.MaxRows)*most)
+		p.evaluation, err = mech.NewLaplace(dp.NewL1Each(all, each), p.Spec.Evaluate)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: the estimate of the accuracy: %w", ErrSpec, err)

@@ -234,14 +234,14 @@ func (c Config) answer(price dp.Amount) (mech.Mechanism, error) {
 
 // marginal returns the noise of a whole marginal that costs an amount. People have one value each
 // of every attribute, so one person who comes or goes moves one count by one, and one who is
-// exchanged moves two.
+// exchanged moves two, each by one.
 func (c Config) marginal(price dp.Amount) (mech.Mechanism, error) {
 	moved := big.NewInt(1)
 	if c.Neighbours == dp.Substitute {
 		moved = big.NewInt(2)
 	}
 	if c.Currency == mech.Pure {
-		return mech.NewLaplace(dp.NewL1(moved), price)
+		return mech.NewLaplace(dp.NewL1Each(moved, big.NewInt(1)), price)
 	}
 	return mech.NewGaussian(dp.NewL2Squared(moved), price)
 }

@@ -352,6 +352,9 @@ func QuantileRange(arg Expr) (lo, hi int64, ok bool) {
 //     most M. So l1 <= j R + 2 (C-j) M and l2^2 <= j R^2 + 2 (C-j) M^2, both
 //     linear in j and so largest at one end: j = C, or the fewest that two sets
 //     of C groups among all G can share, max(0, 2C - G).
+//
+// One group moves by M where a person is added, and by R where one is replaced, whatever the others
+// do.
 func (q *Query) Sensitivity(m Measure, norm dp.Norm) dp.Sensitivity {
 	lo, hi := q.Interval(m)
 	larger := new(big.Int).Neg(lo)
@@ -385,7 +388,10 @@ func (q *Query) Sensitivity(m Measure, norm dp.Norm) dp.Sensitivity {
 	if norm == dp.L2 {
 		return dp.NewL2Squared(d)
 	}
-	return dp.NewL1(d)
+	if q.Neighbours == dp.AddRemove {
+		return dp.NewL1Each(d, larger)
+	}
+	return dp.NewL1Each(d, width)
 }
 
 func Times(n int64, x *big.Int) *big.Int { return new(big.Int).Mul(big.NewInt(n), x) }

@@ -116,6 +116,46 @@ func TestSensitivityIsExact(t *testing.T) {
 	})
 }
 
+// largestMove returns how far one group of a person's vector is from that of a neighbour, at most.
+func (w world) largestMove(n dp.Neighbours) int64 {
+	far := int64(0)
+	w.vectors(func(a []int64) {
+		a = append([]int64(nil), a...)
+		other := func(b []int64) {
+			for i := range a {
+				far = max(far, a[i]-b[i], b[i]-a[i])
+			}
+		}
+		if other(make([]int64, w.groups)); n == dp.Substitute {
+			w.vectors(other)
+		}
+	})
+	return far
+}
+
+// TestLargestMoveIsExact does the same for what one group moves by, which Laplace noise is cheaper
+// for in rho, and finds what is easily mistaken.
+func TestLargestMoveIsExact(t *testing.T) {
+	found := 0
+	worlds(func(w world) {
+		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
+			q, m := w.query(n)
+			got, want := q.Sensitivity(m, dp.L1).Each().Int64(), w.largestMove(n)
+			if got != want {
+				t.Errorf("%+v, %v: one group moves by %d, and %d is claimed", w, n, want, got)
+			}
+			// Planted: as if one person were there or not.
+			q, m = w.query(dp.AddRemove)
+			if q.Sensitivity(m, dp.L1).Each().Int64() < want {
+				found++
+			}
+		}
+	})
+	if found == 0 {
+		t.Error("substitution moves a group as far as removal everywhere, and nobody sees it")
+	}
+}
+
 // TestSensitivityOfPrivateKeys: where keys are private there can be as many groups as two people
 // need to share none, however few values the public keys beside them have.
 func TestSensitivityOfPrivateKeys(t *testing.T) {

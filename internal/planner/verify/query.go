@@ -186,7 +186,20 @@ func (c *queryChecker) checkSensitivity(q *tree.Query, m tree.Measure, arg fact)
 		if need := distance(q, lo, hi, norm); have().Cmp(need) < 0 {
 			c.fail("one person moves it by %v in the norm %v, and %v is claimed", need, norm, have())
 		}
+		if norm == dp.L1 {
+			one := largestMove(c.ds.Neighbours, lo, hi)
+			c.must(claimed.Each().Cmp(one) >= 0, "one person moves one group by %v, and %v is claimed", one, claimed.Each())
+		}
 	}
+}
+
+// largestMove is how far one person moves a single group: what a person adds there is from lo to
+// hi, which hold 0, and is there or not, or becomes what another adds.
+func largestMove(n dp.Neighbours, lo, hi *big.Int) *big.Int {
+	if n == dp.AddRemove {
+		return upper(new(big.Int).Abs(lo), hi)
+	}
+	return new(big.Int).Add(new(big.Int).Abs(lo), hi)
 }
 
 // distance is how far one person moves a measure, in the norm or its square: the largest distance

@@ -124,6 +124,9 @@ func (j *judge) vector(m tree.Measure, a, b sealed.Vector) error {
 	if err := j.noteDistance(move.L1, j.q.Sensitivity(m, dp.L1).L1(), "the vector (l1)"); err != nil {
 		return err
 	}
+	if err := j.noteDistance(move.Largest, j.q.Sensitivity(m, dp.L1).Each(), "one group"); err != nil {
+		return err
+	}
 	return j.noteDistance(move.L2Squared, j.q.Sensitivity(m, dp.L2).L2Squared(), "the vector (l2 squared)")
 }
 

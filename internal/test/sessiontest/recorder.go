@@ -222,6 +222,9 @@ func callDistance(a, b Event) (float64, error) {
 	switch a.Call.Sensitivity.Norm() {
 	case dp.L1:
 		bound = a.Call.Sensitivity.L1()
+		if each := a.Call.Sensitivity.Each(); m.Largest.Cmp(each) > 0 {
+			return 1, fmt.Errorf("one person moves a value of %q by %v, and %v is claimed", a.Text, m.Largest, each)
+		}
 	case dp.L2:
 		distance, bound = m.L2Squared, a.Call.Sensitivity.L2Squared()
 	}
