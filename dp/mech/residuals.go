@@ -3,7 +3,6 @@ package mech
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -45,8 +44,8 @@ type ResidualsConfig struct {
 //
 // For each such B the integers v_B = n_B P_B x_B, which are integers because n (I - J/n) is a
 // matrix of integers, with Gaussian noise by the mechanism of [NewGaussian]. All else is made of
-// what was released, and of public numbers, so the cost is the sum of the costs of these
-// mechanisms, at sensitivities D_B:
+// what was released, and of public numbers. Each v_B by itself has a sensitivity D_B, and what it
+// costs by itself is its share:
 //
 // Add-remove: x changes by m in one cell j, Low <= m <= High, so x_B by m in one cell, and v_B by m
 // n_B P_B e_j. P_B is a symmetric projection, so the square of the length of P_B e_j is its entry
@@ -60,6 +59,13 @@ type ResidualsConfig struct {
 // - 1/n_i where j and k agree and of -1/n_i where they do not. It is convex in (m, m'), so it is
 // largest where both are ends, and D_B^2 is the largest of the four over all patterns of agreement.
 //
+// # What all of them cost
+//
+// Add-remove: the person who is there or not moves every v_B as far as anybody can, so the cost is
+// the sum of the shares.
+//
+// Substitute: no pair of people moves all of them furthest. See [ResidualsConfig.jointPrice].
+//
 // # What is estimated
 //
 // P_B (v_B + z_B)/n_B is r_B with noise, and the sum of those spread evenly is x_A with noise, the
@@ -69,6 +75,8 @@ type ResidualsConfig struct {
 // for its error bars.
 //
 // # How the price is divided
+//
+// Under substitution see [ResidualsConfig.divideSubstituted]. Where people are added or removed:
 //
 // The sum of the variances of all cells that are shown, w_A of each marginal A, is the sum over B
 // of c_B/rho_B with c_B = p_B D_B^2/2 times the sum of w_A/n_A^2 over the A that hold B. By
@@ -108,15 +116,15 @@ func NewResiduals(of ResidualsConfig, rho dp.Amount) (*Residuals, error) {
 	if err := checkAmount(rho); err != nil {
 		return nil, err
 	}
-	m := &Residuals{of: of, table: table{of.Sizes}}
+	m := &Residuals{of: of, table: table{of.Sizes}, cost: dp.Cost{Epsilon: dp.Unbounded, Rho: rho}}
 	all := of.subsets()
-	for i, share := range shares(of.importance(all), rho) {
+	for i, share := range of.shares(all, rho) {
 		noise, err := NewGaussian(dp.NewL2Squared(of.sensitivity(all[i])), share)
 		if err != nil {
 			return nil, err
 		}
 		part := residual{axes: all[i], cells: int64(m.table.marginal(all[i]).cells()), noise: noise}
-		m.parts, m.cost = append(m.parts, part), m.cost.Add(noise.Cost())
+		m.parts = append(m.parts, part)
 	}
 	for i := range of.Sets {
 		m.marginals = append(m.marginals, m.marginal(i))
@@ -243,78 +251,7 @@ func (of ResidualsConfig) sensitivity(b []int) *big.Int {
 	return most.Mul(most, big.NewInt(cells))
 }
 
-// projectionShare is p_B, the part of the variance of a cell that a projection keeps.
-func (of ResidualsConfig) projectionShare(b []int) *big.Rat {
-	p := big.NewRat(1, 1)
-	for _, axis := range b {
-		n := int64(of.Sizes[axis])
-		p.Mul(p, big.NewRat(n-1, n))
-	}
-	return p
-}
-
-func (of ResidualsConfig) shownCells(set []int) int {
-	n := 1
-	for _, axis := range set {
-		n *= of.shownValues(axis)
-	}
-	return n
-}
-
-func (of ResidualsConfig) shownValues(axis int) int {
-	if of.Hidden[axis] {
-		return of.Sizes[axis] - 1
-	}
-	return of.Sizes[axis]
-}
-
-// importance is c_B for each residual: what it adds to the sum of variances.
-func (of ResidualsConfig) importance(all [][]int) []float64 {
-	out := make([]float64, len(all))
-	counted := map[uint]bool{}
-	for _, set := range of.Sets {
-		whole := of.mask(set)
-		if counted[whole] {
-			continue // the same numbers, shown twice
-		}
-		counted[whole] = true
-		n := float64(table{of.Sizes}.marginal(set).cells())
-		for i, b := range all {
-			if mask := of.mask(b); mask&whole == mask {
-				out[i] += float64(of.shownCells(set)) / (n * n)
-			}
-		}
-	}
-	for i, b := range all {
-		p, _ := of.projectionShare(b).Float64()
-		d, _ := new(big.Float).SetInt(of.sensitivity(b)).Float64()
-		out[i] *= p * d / 2
-	}
-	return out
-}
-
-// shares divides an amount in proportion to square roots, rounded down; what is left over goes to
-// the largest. How well that is done decides how exact the answer is, and nothing else: noise is
-// calibrated to the share, and the price is the sum of the shares.
-func shares(importance []float64, amount dp.Amount) []dp.Amount {
-	sum := 0.0
-	for _, c := range importance {
-		sum += math.Sqrt(c)
-	}
-	out := make([]dp.Amount, len(importance))
-	left, largest := amount, 0
-	for i, c := range importance {
-		out[i] = min(left, dp.Amount(float64(amount)*(math.Sqrt(c)/sum)))
-		left -= out[i]
-		if c > importance[largest] {
-			largest = i
-		}
-	}
-	out[largest] += left
-	return out
-}
-
-// Cost is the sum of what all residuals cost.
+// Cost is what all residuals cost together.
 func (m *Residuals) Cost() dp.Cost { return m.cost }
 
 // Noise is the noise in the cells of the i-th marginal.

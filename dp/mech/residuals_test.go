@@ -225,6 +225,10 @@ func residualLaw(m *Residuals, part residual, sigma2 *big.Rat, x []int64) map[[4
 	for _, axis := range part.axes {
 		most *= int64(m.of.Sizes[axis] - 1)
 	}
+	if m.of.Neighbours == dp.Substitute {
+		width, _ := m.of.reach()
+		most = part.cells * width.Int64()
+	}
 	reach := 2*most + int64(math.Ceil(5*math.Sqrt(s2)))
 	projected := func(v []big.Int) (out [4]int64) {
 		m.table.marginal(part.axes).project(v)
