@@ -274,14 +274,17 @@ func judgeCharges(a, b outcome) error {
 	if len(a.events) > 0 && a.events[0] != "charge" {
 		return fmt.Errorf("nothing was charged before the data was read: the steps are %v", a.events)
 	}
-	return checkCovered(a.calls, a.charges)
+	return checkCovered(a.calls, b.calls, a.charges)
 }
 
 // checkCovered checks that the charges are at least what the calls cost: D/b epsilon for
 // Laplace noise, D^2/(2 sigma^2) rho for Gaussian noise. A charge makes two claims,
 // and neither may be below the truth. Laplace noise costs some rho, and a selection some
 // epsilon, which their own packages prove; here they must be charged for at all.
-func checkCovered(calls []mech.Call, charges []ledger.Charge) error {
+//
+// Nobody moves all residuals of a table as far as somebody moves each, so of these it is asked how
+// far the two runs are apart, which the price covers too.
+func checkCovered(calls, others []mech.Call, charges []ledger.Charge) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -293,7 +296,7 @@ func checkCovered(calls []mech.Call, charges []ledger.Charge) error {
 		charged = charged.Add(c.Cost)
 	}
 	epsilon, rho, pure := new(big.Rat), new(big.Rat), true
-	for _, c := range calls {
+	for i, c := range calls {
 		switch c.Sensitivity.Norm() {
 		case dp.L1:
 			moved := new(big.Rat).SetInt(c.Sensitivity.L1())
@@ -303,7 +306,12 @@ func checkCovered(calls []mech.Call, charges []ledger.Charge) error {
 			}
 		case dp.L2:
 			pure = false
-			rho.Add(rho, new(big.Rat).Quo(new(big.Rat).SetFrac(c.Sensitivity.L2Squared(), big.NewInt(2)), c.Parameter))
+			square := c.Sensitivity.L2Squared()
+			if c.Mechanism == "residual" {
+				m, _ := sealed.Between(c.Values, others[i].Values)
+				square = m.L2Squared
+			}
+			rho.Add(rho, new(big.Rat).Quo(new(big.Rat).SetFrac(square, big.NewInt(2)), c.Parameter))
 		}
 	}
 	if charged.Epsilon != dp.Unbounded && (!pure || epsilon.Cmp(charged.Epsilon.Rat()) > 0) {

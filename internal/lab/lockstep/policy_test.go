@@ -203,11 +203,20 @@ func TestCovered(t *testing.T) {
 		{"gaussian, less", []mech.Call{gaussian}, dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One - 1}, false},
 		{"gaussian is not pure", []mech.Call{gaussian}, dp.Cost{Epsilon: 50 * dp.One, Rho: dp.One}, false},
 	} {
-		if err := checkCovered(c.calls, []ledger.Charge{{Cost: c.cost}}); (err == nil) != c.ok {
+		if err := checkCovered(c.calls, c.calls, []ledger.Charge{{Cost: c.cost}}); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if checkCovered([]mech.Call{laplace}, nil) == nil {
+	if checkCovered([]mech.Call{laplace}, []mech.Call{laplace}, nil) == nil {
 		t.Error("noise without a charge is not noticed")
+	}
+	// Of a residual that may move by more, two runs are 3 and 1 apart: rho 10/40.
+	one, other := call(l2(20), mech.Scoring{}, 0, 5), call(l2(20), mech.Scoring{}, 3, 4)
+	one.Mechanism, one.Parameter = "residual", big.NewRat(20, 1)
+	for cost, ok := range map[dp.Amount]bool{dp.One / 4: true, dp.One/4 - 1: false} {
+		err := checkCovered([]mech.Call{one}, []mech.Call{other}, []ledger.Charge{{Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: cost}}})
+		if (err == nil) != ok {
+			t.Errorf("a residual that costs a quarter, for %v: %v", cost, err)
+		}
 	}
 }
