@@ -83,6 +83,38 @@ func TestBoundsArePrivateExactly(t *testing.T) {
 	}
 }
 
+// All moves of two people's rows: those of one leave the bins, those of another come.
+func TestBoundsCostInRho(t *testing.T) {
+	for _, rows := range []int64{1, 2, 3} {
+		b := bounds(BoundsConfig{RowsPerUnit: rows, Neighbours: dp.Substitute, Epsilon: dp.One, Beta: 0.01})
+		p, worst := laplaceLogs(b.noise.Parameter()), 0.0
+		var walk func(counts [4]int64, bin int, left int64, f func([4]int64))
+		walk = func(counts [4]int64, bin int, left int64, f func([4]int64)) {
+			if bin == len(counts) {
+				f(counts)
+				return
+			}
+			for counts[bin] = 0; counts[bin] <= left; counts[bin]++ {
+				walk(counts, bin+1, left-counts[bin], f)
+			}
+		}
+		walk([4]int64{}, 0, rows, func(went [4]int64) {
+			walk([4]int64{}, 0, rows, func(came [4]int64) {
+				sum := 0.0
+				for i := range went {
+					if moved := abs(went[i] - came[i]); moved > 0 {
+						sum += leastOrder(p, moved)
+					}
+				}
+				worst = math.Max(worst, sum)
+			})
+		})
+		if rho := b.Cost().Rho.Float(); worst > rho+1e-11 || worst < rho-1e-11 {
+			t.Errorf("%d rows cost rho %v, and %v is claimed", rows, worst, rho)
+		}
+	}
+}
+
 // boundsUnder shows a range as two numbers, or none as an empty range.
 func boundsUnder(estimate func(*Releaser, Exact) (Range, bool)) releaseFunc {
 	return func(r *Releaser, x []int64) []int64 {

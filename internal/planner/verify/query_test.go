@@ -368,3 +368,19 @@ func all(r tree.Relation) (out []tree.Expr) {
 	}
 	return out
 }
+
+// TestLargestMoveIsDerived: how far one group moves is not taken from the builder. Of questions
+// whose numbers have both signs, under both kinds of neighbours, the claim is what follows from the
+// bounds. A builder that claims less has its honest plans refused.
+func TestLargestMoveIsDerived(t *testing.T) {
+	for neighbours, want := range map[string][2]int64{"add-remove": {60, 5 * 9}, "substitute": {100, 5 * 9}} {
+		ds := parsed(t, strings.Replace(townPolicy, "    budget:", "    neighbours: "+neighbours+"\n    budget:", 1))
+		for i, text := range []string{"SELECT sex, SUM(age - 40) FROM people GROUP BY sex",
+			"SELECT SUM(v.num) FROM visits v GROUP BY v.num > 3"} {
+			q := prepared(t, ds, text)
+			if got := q.Sensitivity(q.Measures[0], dp.L1).Each().Int64(); got != want[i] {
+				t.Errorf("%s, %s: one group moves by %d, and %d is claimed", neighbours, text, want[i], got)
+			}
+		}
+	}
+}
