@@ -46,6 +46,8 @@ var plants = []plant{
 	{"a fixed seed", "statistical", 0, fixedSeed},
 
 	{"residuals: the whole price for each grouping", "statistical", 250_000, wholePriceEach},
+	{"laplace: the rho of counts for a number that moves by two", "exact", 0, countMovesByTwo},
+	{"residuals: the noise of people who come or go, for people who are replaced", "statistical", 250_000, residualsOfReplaced},
 	{"residuals: a forgotten clamp", "statistical", 250_000, residualsOfTwo},
 	{"running totals: the noise of one day for people of two", "statistical", 250_000, runningOfOne},
 	{"running totals: noise for the first number of a column", "statistical", 1_000_000, runningShort},

@@ -334,6 +334,32 @@ func wholePriceEach(bug bool) Mechanism {
 	return m
 }
 
+// One of two counts moves by two, which is as far in l1, and dearer in rho.
+func countMovesByTwo(bug bool) Mechanism {
+	m := laplaceCounts()
+	if bug {
+		m.Pairs = append(m.Pairs, Pair{[]int64{0, 0}, []int64{2, 0}})
+	}
+	return m
+}
+
+// What is calibrated to one person more or less is asked about two who are replaced.
+func residualsOfReplaced(bug bool) Mechanism {
+	m := substitutedResiduals()
+	if bug {
+		wrong := must(mech.NewResiduals(mech.ResidualsConfig{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}, {}},
+			Low: new(big.Int), High: big.NewInt(marginalSteps)}, dp.One/2))
+		m.Open = func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Seal(x...)
+			return func() int64 {
+				cells := r.ReleaseMarginals(v, wrong).Values[0]
+				return cells[0] - cells[1]
+			}
+		}
+	}
+	return m
+}
+
 // A value of a person that was not clamped to what the residuals are calibrated to.
 func residualsOfTwo(bug bool) Mechanism {
 	m := residuals()

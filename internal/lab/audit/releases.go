@@ -63,6 +63,20 @@ func laplaceVector() Mechanism {
 	}
 }
 
+// laplaceCounts is two counts to each of which one person adds one: in rho that costs less than two
+// steps of one of them.
+func laplaceCounts() Mechanism {
+	m := must(mech.NewLaplace(dp.NewL1Each(big.NewInt(2), big.NewInt(1)), 2*dp.One))
+	b, claim := toFloat(m.Parameter()), claimOf(m.Cost())
+	claim.AlsoRho = m.Cost().Rho.Float()
+	return Mechanism{
+		Name: "laplace-counts", Claim: claim,
+		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{1, -1}}, {[]int64{0, 0}, []int64{0, 1}}},
+		Law:   func(x []int64) enumerate.Law { return enumerate.LaplacePair(b, x[0], x[1]) },
+		Open:  releaseTwo(m),
+	}
+}
+
 // gaussian is a sum with Gaussian noise. On a half line from an integer t on, the
 // discrete Gaussian of sigma has the probability of the continuous one from t - 1/2 on,
 // up to the error of the midpoint rule: the quantile is off by a share of 1/(24 sigma^2),
@@ -119,6 +133,24 @@ func residuals() Mechanism {
 			return func() int64 {
 				cells := r.ReleaseMarginals(v, m).Values[0]
 				return 15*cells[0] + 4*cells[1]
+			}
+		},
+	}
+}
+
+// substitutedResiduals is the same where somebody of the one cell is replaced by one of the other: an
+// outcome is by how much they differ, of which the total says nothing.
+func substitutedResiduals() Mechanism {
+	m := must(mech.NewResiduals(mech.ResidualsConfig{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}, {}},
+		Low: new(big.Int), High: big.NewInt(marginalSteps), Neighbours: dp.Substitute}, dp.One/2))
+	return Mechanism{
+		Name: "residuals-substituted", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: marginalSlack}, Ordered: true, Slow: 10,
+		Pairs: []Pair{{[]int64{marginalSteps, 0}, []int64{0, marginalSteps}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Seal(x...)
+			return func() int64 {
+				cells := r.ReleaseMarginals(v, m).Values[0]
+				return cells[0] - cells[1]
 			}
 		},
 	}

@@ -169,6 +169,8 @@ type Claim struct {
 	Epsilon, Delta float64
 	// Rho, where it is not 0, is claimed in the place of epsilon: zCDP.
 	Rho float64
+	// AlsoRho, where it is not 0, is claimed besides, and computed where there is a law.
+	AlsoRho float64
 	// Slack is by which share the claim may be surpassed by an event of a mechanism that
 	// keeps it. It is for discrete Gaussian noise, which is rho-zCDP and nearly, but not
 	// exactly, sqrt(2 rho)-Gaussian private.
@@ -178,7 +180,7 @@ type Claim struct {
 // preparedMechanism is a mechanism whose loss has been computed.
 type preparedMechanism struct {
 	Mechanism
-	computed *enumerate.Finding
+	computed []enumerate.Finding
 	x, y     enumerate.Law // of the pair that is sampled
 }
 
@@ -192,13 +194,12 @@ func (m Mechanism) prepare() preparedMechanism {
 		laws = append(laws, enumerate.Pair{P: m.Law(n.X), Q: m.Law(n.Y), Name: n.String()})
 	}
 	p.x, p.y = laws[0].P, laws[0].Q
-	var f enumerate.Finding
-	if m.Claim.Rho > 0 {
-		f = enumerate.Concentrated(m.Name, m.Claim.Rho, laws)
-	} else {
-		f = enumerate.Pure(m.Name, m.Claim.Epsilon, m.Claim.Delta, laws)
+	if m.Claim.Rho == 0 {
+		p.computed = append(p.computed, enumerate.Pure(m.Name, m.Claim.Epsilon, m.Claim.Delta, laws))
 	}
-	p.computed = &f
+	if rho := max(m.Claim.Rho, m.Claim.AlsoRho); rho > 0 {
+		p.computed = append(p.computed, enumerate.Concentrated(m.Name, rho, laws))
+	}
 	return p
 }
 
@@ -223,12 +224,13 @@ func (p preparedMechanism) sample(
 		}
 	}
 	var out []enumerate.Finding
-	if p.computed != nil {
-		f := *p.computed
+	for k, f := range p.computed {
 		f.Samples = 2 * n
 		for i, l := range []enumerate.Law{p.x, p.y} {
-			all := drawn[i].All()
-			if err := stat.Fit(all, l, beta/checksPerMechanism); err != nil {
+			if k > 0 {
+				break // the sampler has been looked at
+			}
+			if err := stat.Fit(drawn[i].All(), l, beta/checksPerMechanism); err != nil {
 				f.Stands = false
 				f.Detail = fmt.Sprintf("the sampler does not draw what its definition says: on %v, %v", inputs[i], err)
 				break
@@ -254,7 +256,8 @@ func (p preparedMechanism) sample(
 // neighbours. The claims are the costs that the mechanisms state themselves.
 func Catalogue() []Mechanism {
 	return []Mechanism{
-		laplace(), laplaceVector(), sharpened(), gaussian(), averaged(), residuals(), runningTotals(),
+		laplace(), laplaceVector(), laplaceCounts(), sharpened(), gaussian(), averaged(), residuals(), substitutedResiduals(),
+		runningTotals(),
 		radial(), radialVector(),
 		exponential(), permuteAndFlip(), noisyMaxLaplace(), noisyMaxGeometric(), topK(), quantiles(),
 		aboveThreshold(), sparseVector(), sparseValues(),

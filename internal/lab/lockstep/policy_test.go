@@ -140,6 +140,8 @@ func TestPrint(t *testing.T) {
 
 func l1(d int64) dp.Sensitivity { return dp.NewL1(big.NewInt(d)) }
 
+func l1Each(d, each int64) dp.Sensitivity { return dp.NewL1Each(big.NewInt(d), big.NewInt(each)) }
+
 func l2(squared int64) dp.Sensitivity { return dp.NewL2Squared(big.NewInt(squared)) }
 
 func call(s dp.Sensitivity, scoring mech.Scoring, v ...int64) mech.Call {
@@ -170,6 +172,9 @@ func TestJudgeCall(t *testing.T) {
 		{"monotone", call(none, monotone, 0, 0), call(none, monotone, 3, 1), 1, ""},
 		{"monotone, both ways", call(none, monotone, 0, 0), call(none, monotone, 1, -1), 1, "both ways"},
 		{"nothing declared", call(none, zero, 0), call(none, zero, 0), 0, "no sensitivity"},
+		{"each by two", call(l1Each(5, 2), zero, 0, 0), call(l1Each(5, 2), zero, 2, -2), 0.8, ""},
+		{"one by three", call(l1Each(5, 2), zero, 0, 0), call(l1Each(5, 2), zero, 3, 0), 1, "one exact value by 3, and 2 is claimed"},
+		{"another claim of each", call(l1Each(5, 2), zero, 0), call(l1(5), zero, 0), 0, "the sensitivity is"},
 		{"another parameter", call(l1(5), zero, 0), other, 0, "the noise is"},
 		{"another mechanism", call(l1(5), zero, 0), named, 0, "the noise is"},
 		{"another sensitivity", call(l1(5), zero, 0), call(l1(6), zero, 0), 0, "the sensitivity is"},
