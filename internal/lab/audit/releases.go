@@ -138,8 +138,8 @@ func residuals() Mechanism {
 	}
 }
 
-// substitutedResiduals is the same where somebody of the one cell is replaced by one of the other: an
-// outcome is by how much they differ, of which the total says nothing.
+// substitutedResiduals is the same where somebody of the one cell is replaced by one of the other:
+// an outcome is by how much they differ, of which the total says nothing.
 func substitutedResiduals() Mechanism {
 	m := must(mech.NewResiduals(mech.ResidualsConfig{Sizes: []int{2}, Hidden: []bool{false}, Sets: [][]int{{0}, {}},
 		Low: new(big.Int), High: big.NewInt(marginalSteps), Neighbours: dp.Substitute}, dp.One/2))
