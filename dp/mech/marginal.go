@@ -87,10 +87,7 @@ func (m *Residuals) marginal(i int) *MarginalNoise {
 	}
 	variance.Quo(variance, big.NewRat(n, 1)).Quo(variance, big.NewRat(n, 1))
 	reach.Quo(reach, big.NewRat(n, 1))
-	larger := new(big.Int).Neg(m.of.Low)
-	if larger.Cmp(m.of.High) < 0 {
-		larger.Set(m.of.High)
-	}
+	_, larger := m.of.reach()
 	variance, reach = roundUpRat(variance), roundUpRat(reach)
 	out, err := NewMarginalNoise("residuals", dp.NewL2Squared(larger.Mul(larger, larger)), m.cost, variance, reach)
 	if err != nil {

@@ -3,6 +3,7 @@ package mech
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -55,9 +56,11 @@ type ResidualsConfig struct {
 //
 // Substitute: m in cell j goes and m' in cell k comes. The square of the length of n_B P_B (m' e_k
 // - m e_j) is n_B^2 (m^2 p_B - 2 m m' g + m'^2 p_B), where g is the entry (j, k) of P_B, a product
-// of 1
-// - 1/n_i where j and k agree and of -1/n_i where they do not. It is convex in (m, m'), so it is
-// largest where both are ends, and D_B^2 is the largest of the four over all patterns of agreement.
+// of 1 - 1/n_i where j and k agree and of -1/n_i where they do not. It is convex in (m, m'), so it
+// is largest where both are Low or High. Of ends with m m' <= 0 the most is (m - m')^2 p_B, where
+// j = k, because |g| <= p_B. Of m = m' it is 2 m^2 (p_B - g), and g is least where j and k differ
+// in one attribute, that of the fewest values n: -p_B/(n-1). So D_B^2 is the larger of n_B^2 p_B
+// (High - Low)^2 and 2 n_B^2 p_B M^2 n/(n-1), which for no attributes is 0.
 //
 // # What all of them cost
 //
@@ -207,48 +210,22 @@ func axesOfMask(mask uint) []int {
 
 // sensitivity is D_B^2: see [Residuals].
 func (of ResidualsConfig) sensitivity(b []int) *big.Int {
-	cells := int64(table{of.Sizes}.marginal(b).cells())
-	// inner is n_B times the entry of P_B for two cells that agree where the bits are set.
-	inner := func(agree int) *big.Int {
-		g := big.NewInt(1)
-		for i, axis := range b {
-			if agree>>i&1 == 1 {
-				g.Mul(g, big.NewInt(int64(of.Sizes[axis]-1)))
-			} else {
-				g.Neg(g)
-			}
-		}
-		return g
+	product, fewest := big.NewInt(1), int64(math.MaxInt64) // of n_i - 1, and the least of them
+	for _, axis := range b {
+		n := int64(of.Sizes[axis] - 1)
+		product.Mul(product, big.NewInt(n))
+		fewest = min(fewest, n)
 	}
-	same := inner(1<<len(b) - 1)
-	times := func(factors ...*big.Int) *big.Int {
-		p := big.NewInt(1)
-		for _, f := range factors {
-			p.Mul(p, f)
-		}
-		return p
-	}
-	most := new(big.Int)
-	consider := func(d *big.Int) {
-		if d.Cmp(most) > 0 {
-			most.Set(d)
+	width, far := of.reach()
+	most := new(big.Int).Mul(far, far)
+	if most.Mul(most, product); of.Neighbours == dp.Substitute {
+		both := new(big.Int).Quo(most, big.NewInt(fewest))
+		both.Add(both, most).Lsh(both, 1)
+		if most.Mul(width, width).Mul(most, product); len(b) > 0 && both.Cmp(most) > 0 {
+			most = both
 		}
 	}
-	ends := []*big.Int{of.Low, of.High}
-	for _, gone := range ends {
-		consider(times(gone, gone, same))
-		if of.Neighbours == dp.AddRemove {
-			continue
-		}
-		for _, come := range ends {
-			for agree := range 1 << len(b) {
-				d := times(gone, gone, same)
-				d.Add(d, times(come, come, same))
-				consider(d.Sub(d, times(big.NewInt(2), gone, come, inner(agree))))
-			}
-		}
-	}
-	return most.Mul(most, big.NewInt(cells))
+	return most.Mul(most, big.NewInt(int64(table{of.Sizes}.marginal(b).cells())))
 }
 
 // Cost is what all residuals cost together.

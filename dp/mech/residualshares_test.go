@@ -128,6 +128,25 @@ func checkPrice(price, want *big.Rat) error {
 	return nil
 }
 
+// Of each residual by itself the largest square is the one that is claimed.
+func TestSubstitutedSensitivity(t *testing.T) {
+	for _, of := range substitutedTables {
+		all := of.subsets()
+		known := squares(of, all, anyChange)
+		for i, b := range all {
+			worst := new(big.Int)
+			for _, moved := range known {
+				if moved[i].Cmp(worst) > 0 {
+					worst = moved[i]
+				}
+			}
+			if got := of.sensitivity(b); got.Cmp(worst) != 0 {
+				t.Errorf("%v of %v: one person moves it by %v, and %v is claimed", b, of.Sizes, worst, got)
+			}
+		}
+	}
+}
+
 // The theorem, by all pairs of cells, all numbers between the ends, and random shares.
 func TestJointPriceIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
