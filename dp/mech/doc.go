@@ -9,7 +9,8 @@
 //
 //   - [Laplace] (s in the l1 norm): P(noise = k) ~ exp(-|k|/b) with b = D1/epsilon.
 //     It is epsilon-differentially private (Dwork, McSherry, Nissim, Smith 2006, Theorem 1)
-//     and rho-zCDP for the rho of rhoOfLaplace.
+//     and rho-zCDP for the rho of rhoOfLaplace, which rests on how far each number moves where s
+//     says so ([dp.NewL1Each]).
 //   - [Gaussian] (s in the l2 norm): P(noise = k) ~ exp(-k^2/(2 sigma^2)) with
 //     sigma^2 = D2^2/(2 rho). It is rho-zCDP (Canonne, Kamath, Steinke 2020,
 //     Theorem 4; Theorem 14 for vectors), and no pure claim is made.
