@@ -129,10 +129,11 @@ func (c *Columns) UnmarshalJSON(text []byte) error {
 type Column struct {
 	Name string `json:"name"`
 	Kind string `json:"kind" doc:"integer, decimal, real, text, boolean, date or timestamp"`
-	// Type is PostgreSQL's name of the type, which a client of the wire is told: that of the cast
-	// where the column is one.
-	Type  string `json:"type" doc:"PostgreSQL's name of the type: int8, int4, int2, numeric, float8, float4, text, varchar, bool, date, timestamp, json, jsonb, or an array such as int8[]; JSON and arrays come as text, as PostgreSQL writes them"`
-	Noisy bool   `json:"noisy"`
+	// Type is PostgreSQL's name of the type that it has for the same expression, which a client of
+	// the wire is told. Modifier is that type's, as of numeric(10,2); 0 where it has none.
+	Type     string `json:"type" doc:"PostgreSQL's name of the type: int8, int4, int2, numeric, float8, float4, text, varchar, bpchar, bool, date, timestamp, timestamptz, json, jsonb, or an array such as int8[]; JSON and arrays come as text, as PostgreSQL writes them"`
+	Modifier int32  `json:"-"`
+	Noisy    bool   `json:"noisy"`
 	// Approximate says that values and error bars are not simply noise on an exact number: those of
 	// counts and sums are, and those of averages, ratios, variances and quantiles are made of
 	// several of these.

@@ -64,8 +64,9 @@ var narrow = map[string]string{
 	"internal/underway":     "",
 	// A finished tree, the expressions in it, and a second opinion that sees nothing that builds
 	// one.
-	"internal/planner": "api dp internal/planner/expr internal/planner/meter internal/planner/posix internal/planner/syntax " +
-		"internal/planner/tree policy",
+	"internal/planner": "api dp internal/planner/announce internal/planner/expr internal/planner/meter internal/planner/posix " +
+		"internal/planner/syntax internal/planner/tree policy",
+	"internal/planner/announce": "internal/planner/syntax policy",
 	"internal/planner/cells": "internal/mechanism/stream/linear internal/planner internal/planner/expr internal/planner/meter " +
 		"internal/planner/syntax internal/planner/tree policy",
 	"internal/planner/meter":  "api",
@@ -177,7 +178,7 @@ var narrow = map[string]string{
 	"internal/server/users": "internal/entropy internal/lru internal/server/clientlimits internal/source/pgdial internal/username " +
 		"internal/version",
 	"internal/pgcatalog": "internal/pgcatalog/datum internal/pgcatalog/interpret internal/pgcatalog/inventory internal/pgcatalog/oid " +
-		"policy",
+		"internal/planner/announce policy",
 	"internal/pgcatalog/interpret": "internal/pgcatalog/datum internal/pgcatalog/inventory internal/pgcatalog/oid internal/planner/grammar",
 	"internal/render":              "api dp internal/mechanism/learn/model",
 	// From outside: what servers have said over HTTP, and nothing else.

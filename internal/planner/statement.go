@@ -9,6 +9,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/discreet-dp/discreet/internal/planner/announce"
 	"github.com/discreet-dp/discreet/internal/planner/meter"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
@@ -33,6 +34,9 @@ type Statement struct {
 	// are no plans.
 	Empty bool
 	Rows  []tree.Output
+	// Announced are the columns of the result as PostgreSQL has them, which decide how values are
+	// sent and nothing else; nil where they are not known.
+	Announced []announce.Column
 	// notes are about constants that are beyond the bounds of what they are compared with.
 	notes []string
 }
@@ -62,6 +66,7 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		if st, err = prepare(ds, text, o); err == nil {
 			st.Cubes = findCubes(st.Plans)
 			st.countChecks(o.Meter)
+			st.announce(ds, text, o.Meter)
 		}
 		return err
 	})
@@ -69,6 +74,17 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, withOwnKey(ds, text, text.HintQuotes(err))
 	}
 	return st, nil
+}
+
+// announce finds out which columns PostgreSQL would have. It reads the text as it was sent, so that
+// no type depends on the value of a parameter.
+func (s *Statement) announce(ds *policy.Dataset, text *syntax.Text, m *meter.Meter) {
+	sent, kinds := text.Sent()
+	if q, err := sent.SelectOf(ds.Name); err == nil {
+		var work int
+		s.Announced, work = announce.Columns(ds, q, kinds)
+		m.Work(work, meter.Node)
+	}
 }
 
 func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, err error) {

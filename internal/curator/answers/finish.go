@@ -36,6 +36,7 @@ func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*R
 		parts = nil
 	}
 	if around == nil {
+		tables[0].Columns = announced(p.Statement, tables[0].Columns)
 		return tables[0], nil
 	}
 	return around.run(ctx, &api.Answer{Confidence: p.Settings.Level()}, tables)

@@ -30,7 +30,7 @@ func Makeup(p *pricing.Priced) *api.Makeup {
 	f := &finisher{plan: one, buy: p.Purchases[p.AnsweredBy[0]]}
 	out := &api.Makeup{}
 	shown := map[int]bool{}
-	for i, c := range f.columns() {
+	for i, c := range announced(st, f.columns()) {
 		column := api.MakeupOfColumn{Name: c.Name, Kind: c.Kind, Type: c.Type, Decimals: c.Decimals}
 		s, ok := f.stat(i)
 		if !ok {

@@ -139,7 +139,8 @@ func (d Descriptions) CheckOuter(ctx context.Context, st *planner.Statement) (*O
 	if err != nil {
 		return nil, err
 	}
-	o.describe(around, columns, origins, bars, known)
+	o.describe(columns, origins, bars, known)
+	o.columns = announced(st, o.columns)
 	return o, nil
 }
 
@@ -148,21 +149,18 @@ func barName(column string) string { return postquery.Hidden + "error of " + col
 
 // describe describes the columns of a query over answers. One that is a copy of an answer's has all
 // that is known of that one, and its error bars.
-func (o *OuterQuery) describe(around *pg.SelectStmt, columns []postquery.Column, origins []postquery.Origin, bars []int,
+func (o *OuterQuery) describe(columns []postquery.Column, origins []postquery.Origin, bars []int,
 	known map[postquery.Origin]api.Column) {
 	if len(origins) == 0 { // nothing was followed, and nothing added
 		origins, bars = make([]postquery.Origin, len(columns)), slices.Repeat([]int{-1}, len(columns))
 	}
 	o.bars = bars
 	for i, c := range outerColumns(columns[:len(origins)], o.noisy) {
-		if name := postquery.CastTo(around, i); name != "" && c.Kind != postquery.Decimal.String() {
-			c.Type = name
-		}
 		if origins[i] == postquery.Constant {
 			c.Noisy, c.Approximate = false, false
 		}
 		if own, ok := known[origins[i]]; ok && own.Kind == c.Kind {
-			c.Type, c.Noisy, c.Approximate, c.Decimals = own.Type, own.Noisy, own.Approximate, own.Decimals
+			c.Noisy, c.Approximate, c.Decimals = own.Noisy, own.Approximate, own.Decimals
 			c.Bar = own.Bar && o.bars[i] >= 0
 		}
 		o.columns = append(o.columns, c)

@@ -273,7 +273,7 @@ func float(n *big.Int) float64 {
 // Describe says which columns the answer to a statement has. It needs nothing that was released.
 func (d Descriptions) Describe(ctx context.Context, st *planner.Statement) ([]api.Column, error) {
 	if st.Rows != nil {
-		return rowColumns(st.Rows), nil
+		return announced(st, rowColumns(st.Rows)), nil
 	}
 	around, err := d.CheckOuter(ctx, st)
 	if err != nil {
@@ -282,7 +282,7 @@ func (d Descriptions) Describe(ctx context.Context, st *planner.Statement) ([]ap
 	if around != nil {
 		return slices.Clone(around.columns), nil
 	}
-	return (&finisher{plan: st.Plans[0]}).columns(), nil
+	return announced(st, (&finisher{plan: st.Plans[0]}).columns()), nil
 }
 
 // rowColumns describes columns of tables, of which no row is shown: as the policy declares them,
@@ -322,13 +322,10 @@ func describeColumn(o tree.Output, b bar) api.Column {
 	if t := o.Expr.Type(); t.Kind == tree.Number {
 		c.Decimals = pricing.Decimals(t.Step)
 	}
-	if kind, ok := expr.CastKinds[o.Cast]; ok && (kind == o.Expr.Type().Kind || o.Cast == "numeric") {
-		c.Type = o.Cast
-	}
 	return c
 }
 
-// typeNames are what PostgreSQL calls the types of columns that are cast to no other.
+// typeNames are PostgreSQL's types for values of a kind, where it has none for the expression.
 var typeNames = map[string]string{"integer": "int8", "decimal": "numeric", "real": "float8", "text": "text", "boolean": "bool",
 	"date": "date", "timestamp": "timestamp"}
 

@@ -344,35 +344,6 @@ var castTypes = map[string]string{
 	"interval": "INTERVAL",
 }
 
-// CastTo is PostgreSQL's name of the type that a column of a statement is cast to, or nothing. What
-// is rounded to digits is numeric there, and a floating-point number here.
-func CastTo(s *pg.SelectStmt, column int) string {
-	for s.GetLarg() != nil {
-		s = s.Larg
-	}
-	if column >= len(s.GetTargetList()) {
-		return ""
-	}
-	val := s.TargetList[column].GetResTarget().GetVal()
-	if f := val.GetFuncCall(); f != nil && len(f.Funcname) == 1 && len(f.Args) == 2 &&
-		(stringOf(f.Funcname[0]) == "round" || stringOf(f.Funcname[0]) == "trunc") {
-		return "numeric"
-	}
-	to := val.GetTypeCast().GetTypeName()
-	names := to.GetNames()
-	if len(names) == 0 || len(to.ArrayBounds) > 0 {
-		return ""
-	}
-	return typeNames[stringOf(names[len(names)-1])]
-}
-
-// typeNames are what PostgreSQL calls types that have several names.
-var typeNames = map[string]string{
-	"bool": "bool", "boolean": "bool", "int2": "int2", "smallint": "int2", "int4": "int4", "int": "int4", "integer": "int4",
-	"int8": "int8", "bigint": "int8", "float4": "float4", "real": "float4", "float8": "float8", "numeric": "numeric",
-	"decimal": "numeric", "text": "text", "varchar": "varchar", "date": "date", "timestamp": "timestamp",
-}
-
 func (p *exprPrinter) cast(c *pg.TypeCast) class {
 	t := c.TypeName
 	names := t.GetNames()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 type statementPrinter struct {
@@ -238,7 +240,7 @@ func (p *statementPrinter) target(n *pg.Node, all []outputColumn) []outputColumn
 	}
 	name := t.Name
 	if name == "" {
-		name = outputName(t.Val)
+		name = syntax.OutputName(t.Val)
 	}
 	is := p.exprs.value(t.Val)
 	if t.Name != "" || is == rowOf || t.Val.GetColumnRef() == nil { // a column keeps its name
@@ -429,79 +431,4 @@ func (p *statementPrinter) limit(s *pg.SelectStmt, top bool) {
 		p.write(" OFFSET ")
 		p.exprs.expr(s.LimitOffset)
 	}
-}
-
-// outputName is what PostgreSQL calls a column that has no name (FigureColname in its
-// parse_target.c).
-func outputName(n *pg.Node) string {
-	name, _ := guessName(n, 0)
-	if name == "" {
-		return "?column?"
-	}
-	return name
-}
-
-// guessName returns a name and how good it is: 0 none, 1 a type or a keyword, 2 a column or a
-// function.
-func guessName(n *pg.Node, depth int) (string, int) {
-	if depth > maxDepth {
-		return "", 0
-	}
-	switch n := n.GetNode().(type) {
-	case *pg.Node_ColumnRef:
-		if k := len(n.ColumnRef.Fields); k > 0 {
-			return stringOf(n.ColumnRef.Fields[k-1]), 2
-		}
-	case *pg.Node_FuncCall:
-		if k := len(n.FuncCall.Funcname); k > 0 {
-			return stringOf(n.FuncCall.Funcname[k-1]), 2
-		}
-	case *pg.Node_AExpr:
-		if n.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
-			return "nullif", 2
-		}
-	case *pg.Node_TypeCast:
-		if name, good := guessName(n.TypeCast.Arg, depth+1); good > 1 {
-			return name, good
-		}
-		if names := n.TypeCast.GetTypeName().GetNames(); len(names) > 0 {
-			return stringOf(names[len(names)-1]), 1
-		}
-	case *pg.Node_CaseExpr:
-		if name, good := guessName(n.CaseExpr.Defresult, depth+1); good > 1 {
-			return name, good
-		}
-		return "case", 1
-	case *pg.Node_CoalesceExpr:
-		return "coalesce", 2
-	case *pg.Node_MinMaxExpr:
-		if n.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
-			return "least", 2
-		}
-		return "greatest", 2
-	case *pg.Node_GroupingFunc:
-		return "grouping", 2
-	case *pg.Node_RowExpr:
-		return "row", 2
-	case *pg.Node_AArrayExpr:
-		return "array", 2
-	case *pg.Node_AIndirection:
-		return guessName(n.AIndirection.Arg, depth+1)
-	case *pg.Node_SubLink:
-		switch n.SubLink.SubLinkType {
-		case pg.SubLinkType_EXISTS_SUBLINK:
-			return "exists", 2
-		case pg.SubLinkType_ARRAY_SUBLINK:
-			return "array", 2
-		case pg.SubLinkType_EXPR_SUBLINK:
-			if targets := n.SubLink.Subselect.GetSelectStmt().GetTargetList(); len(targets) > 0 {
-				if t := targets[0].GetResTarget(); t.GetName() != "" {
-					return t.Name, 2
-				} else {
-					return guessName(t.GetVal(), depth+1)
-				}
-			}
-		}
-	}
-	return "", 0
 }

@@ -146,7 +146,7 @@ func (t *tracer) selection(s *pg.SelectStmt, in *withQueries) *relation {
 		ref := target.GetVal().GetColumnRef()
 		name := target.GetName()
 		if name == "" {
-			name = outputName(target.GetVal())
+			name = syntax.OutputName(target.GetVal())
 		}
 		if ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
 			return nil // which columns these are is not known

@@ -127,6 +127,7 @@ func (t *Text) At(moment time.Time) *Text {
 		return t
 	}
 	out := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt), now: policy.FormatTimestamp(micros)}
+	out.sent, out.kinds = t.Sent()
 	if days {
 		out.now = out.now[:len("2006-01-02")]
 	}

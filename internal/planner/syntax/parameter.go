@@ -174,8 +174,10 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 		return nil, Refuse(firstMark(marks), parameterInstead, "a parameter cannot be used in this place")
 	}
 	bound := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt), now: t.now, bound: t.bound}
+	bound.sent, _ = t.Sent()
 	for _, l := range literals {
 		bound.bound += "\x00" + l.sql
+		bound.kinds = append(bound.kinds, l.value.Kind)
 	}
 	substitute(t.sql, SelectNode(bound.stmt), literals)
 	respell(bound.stmt)

@@ -33,6 +33,8 @@ type Text struct {
 	refused *api.Refusal
 	bound   string // the values of its parameters, spelled; empty where it has none yet
 	now     string // what now() is in it; empty where it does not ask
+	sent    *Text  // as it was before it had values and a time; nil where it has none
+	kinds   []string
 
 	timeless atomic.Bool // it was found not to ask for the time
 }
@@ -78,6 +80,15 @@ func (t *Text) SQL() string { return t.sql }
 
 // Key tells texts with their values apart.
 func (t *Text) Key() string { return t.sql + t.bound }
+
+// Sent returns the text as it was sent, with parameters and now() in it, and the kinds of the values
+// that they have.
+func (t *Text) Sent() (sent *Text, kinds []string) {
+	if t.sent == nil {
+		return t, nil
+	}
+	return t.sent, t.kinds
+}
 
 // Select returns the SELECT that the text is, which is to be looked at and not changed.
 func (t *Text) Select() (*pg.SelectStmt, error) {

@@ -97,6 +97,9 @@ func (a *asker) answer(st *statement, q api.Question) (*result, error) {
 	for _, c := range out.answer.Columns {
 		out.columns = append(out.columns, columnOf(c))
 	}
+	if st.described && len(st.columns) == len(out.columns) {
+		out.columns = st.columns // what was told does not change with the values of parameters
+	}
 	out.rows = out.answer.Rows
 	return out, nil
 }
@@ -171,7 +174,7 @@ func (a *asker) describeCatalogue(sql string, given []uint32) (parameters []uint
 func columnsOf(all []datum.Column) []column {
 	out := []column{}
 	for _, c := range all {
-		out = append(out, column{c.Name, c.OID})
+		out = append(out, column{name: c.Name, oid: c.OID})
 	}
 	return out
 }

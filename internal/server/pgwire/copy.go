@@ -262,7 +262,7 @@ func (c *copyEncoder) row(values []any) ([]byte, error) {
 	}
 	var line []byte
 	for i, v := range values {
-		text, null := formatText(v, c.columns[i].oid)
+		text, null := c.columns[i].text(v)
 		if null {
 			if i > 0 {
 				line = append(line, c.options.delimiter)
@@ -278,7 +278,7 @@ func (c *copyEncoder) row(values []any) ([]byte, error) {
 func (c *copyEncoder) binaryRow(values []any) ([]byte, error) {
 	line := binary.BigEndian.AppendUint16(c.takeFileHeader(), uint16(len(values)))
 	for i, v := range values {
-		text, null := formatText(v, c.columns[i].oid)
+		text, null := c.columns[i].text(v)
 		if null {
 			line = binary.BigEndian.AppendUint32(line, 0xffff_ffff)
 			continue

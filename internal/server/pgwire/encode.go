@@ -3,6 +3,7 @@ package pgwire
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"reflect"
 	"strconv"
 	"strings"
@@ -35,9 +36,17 @@ const (
 )
 
 type column struct {
-	name string
-	oid  uint32
+	name     string
+	oid      uint32
+	modifier int32 // of its type; 0 where it has none
+	// scale is how many digits after the point a numeric has that is computed as a double; 0 where
+	// the values have as many as they have.
+	scale int
 }
+
+// computedScale is that of averages, quotients and the like: what PostgreSQL's numeric has of most
+// of them, and as many digits as a double tells apart. It depends on no value.
+const computedScale = 16
 
 func oidOf(kind string) uint32 {
 	if of, ok := strings.CutSuffix(kind, "[]"); ok {
@@ -64,16 +73,21 @@ func oidOf(kind string) uint32 {
 var typeOIDs = map[string]uint32{
 	"int2": int2OID, "int4": int4OID, "int8": int8OID, "float4": float4OID, "float8": float8OID, "numeric": numericOID,
 	"text": textOID, "varchar": varcharOID, "bpchar": bpcharOID, "bool": boolOID, "date": dateOID, "timestamp": timestampOID,
+	"timestamptz": timestamptzOID,
 }
 
 func columnOf(c api.Column) column {
 	if oid, ok := madeOID(c.Type); ok {
-		return column{c.Name, oid}
+		return column{name: c.Name, oid: oid}
 	}
+	out := column{name: c.Name, oid: oidOf(c.Kind), modifier: c.Modifier}
 	if oid, ok := typeOIDs[c.Type]; ok {
-		return column{c.Name, oid}
+		out.oid = oid
 	}
-	return column{c.Name, oidOf(c.Kind)}
+	if out.oid == numericOID && c.Kind == "real" {
+		out.scale = computedScale
+	}
+	return out
 }
 
 func kindOf(oid uint32) string {
@@ -124,6 +138,62 @@ func formatCode(codes []int16, i int) int16 {
 	return pgtype.TextFormatCode
 }
 
+// text writes a value of the column as PostgreSQL does.
+func (c column) text(v any) (text string, null bool) {
+	switch v := v.(type) {
+	case json.Number:
+		return c.number(v.String()), false
+	case string:
+		if len(v) == len("2006-01-02") && (c.oid == timestampOID || c.oid == timestamptzOID) { // a day is its midnight
+			v += " 00:00:00"
+		}
+		if c.oid == timestamptzOID {
+			v += "+00" // the time zone is UTC
+		}
+		return printable(v), false
+	}
+	return formatText(v, c.oid)
+}
+
+// number writes a number as PostgreSQL writes one of the column's type.
+func (c column) number(text string) string {
+	switch c.oid {
+	case float4OID, float8OID:
+		bits := map[uint32]int{float4OID: 32, float8OID: 64}[c.oid]
+		if f, err := strconv.ParseFloat(text, bits); err == nil {
+			return formatFloat(f, bits)
+		}
+	case numericOID:
+		if c.scale == 0 && !strings.ContainsAny(text, "eE") {
+			return text
+		}
+		if x, ok := new(big.Rat).SetString(text); ok {
+			scale := c.scale
+			if scale == 0 {
+				scale, _ = x.FloatPrec()
+			}
+			return x.FloatString(scale)
+		}
+	}
+	return text
+}
+
+// formatFloat writes a floating-point number: with an exponent where it would have more than 15
+// digits before the point, or 6 of a float4, or more than 4 zeros after it.
+func formatFloat(f float64, bits int) string {
+	switch a, most := math.Abs(f), map[int]float64{32: 1e6, 64: 1e15}[bits]; {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case a != 0 && (a < 1e-4 || a >= most):
+		return strconv.FormatFloat(f, 'e', -1, bits)
+	}
+	return strconv.FormatFloat(f, 'f', -1, bits)
+}
+
 // formatText writes a value as PostgreSQL does.
 func formatText(v any, oid uint32) (text string, null bool) {
 	switch v := v.(type) {
@@ -147,18 +217,10 @@ func formatText(v any, oid uint32) (text string, null bool) {
 	case uint32:
 		return strconv.FormatUint(uint64(v), 10), false
 	case float64:
-		switch {
-		case math.IsNaN(v):
-			return "NaN", false
-		case math.IsInf(v, 1):
-			return "Infinity", false
-		case math.IsInf(v, -1):
-			return "-Infinity", false
+		if oid == float4OID {
+			return formatFloat(v, 32), false
 		}
-		if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e15) {
-			return strconv.FormatFloat(v, 'e', -1, 64), false
-		}
-		return strconv.FormatFloat(v, 'f', -1, 64), false
+		return formatFloat(v, 64), false
 	}
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice || r.IsNil() {

@@ -23,9 +23,9 @@ type explainTarget struct {
 
 func (e explainTarget) columns() []column {
 	if e.json {
-		return []column{{"QUERY PLAN", jsonOID}}
+		return []column{{name: "QUERY PLAN", oid: jsonOID}}
 	}
-	return []column{{"QUERY PLAN", textOID}}
+	return []column{{name: "QUERY PLAN", oid: textOID}}
 }
 
 // readExplain reads the options and finds the statement, of which the tree does not say where it

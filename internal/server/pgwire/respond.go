@@ -120,7 +120,7 @@ func (w *clientWriter) encodeRow(columns []column, codes []int16, row []any) (*p
 	}
 	out := &pgproto3.DataRow{Values: make([][]byte, len(row))}
 	for i, v := range row {
-		text, null := formatText(v, columns[i].oid)
+		text, null := columns[i].text(v)
 		if null {
 			continue
 		}
@@ -147,8 +147,12 @@ func (w *clientWriter) typeMap() *pgtype.Map {
 func rowDescription(columns []column, codes []int16) *pgproto3.RowDescription {
 	out := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, c := range columns {
+		modifier := c.modifier
+		if modifier == 0 {
+			modifier = -1
+		}
 		out.Fields[i] = pgproto3.FieldDescription{Name: []byte(printable(c.name)), DataTypeOID: c.oid, DataTypeSize: sizeOf(c.oid),
-			TypeModifier: -1, Format: formatCode(codes, i)}
+			TypeModifier: modifier, Format: formatCode(codes, i)}
 	}
 	return out
 }

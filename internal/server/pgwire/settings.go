@@ -388,15 +388,15 @@ func shorten(text string) string {
 func showColumns(name string) []column {
 	switch strings.ToLower(name) {
 	case "all":
-		return []column{{"name", textOID}, {"setting", textOID}, {"description", textOID}}
+		return []column{{name: "name", oid: textOID}, {name: "setting", oid: textOID}, {name: "description", oid: textOID}}
 	case budgetSetting:
-		return []column{{"account", textOID}, {"kind", textOID}, {"claim", textOID}, {"limit", textOID},
-			{"spent", textOID}, {"left", textOID}}
+		return []column{{name: "account", oid: textOID}, {name: "kind", oid: textOID}, {name: "claim", oid: textOID}, {name: "limit", oid: textOID},
+			{name: "spent", oid: textOID}, {name: "left", oid: textOID}}
 	}
 	if k, ok := findSetting(name); ok {
 		name = k.name
 	}
-	return []column{{name, textOID}}
+	return []column{{name: name, oid: textOID}}
 }
 
 func (r *router) checkShow(name string) error {

@@ -1,0 +1,78 @@
+package answers
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/engine/postquery"
+	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/tree"
+)
+
+// announced gives columns the types that PostgreSQL has for them. A column keeps the type of its
+// kind where PostgreSQL's could not hold the values that the plan allows: here nothing fails, so
+// whole numbers have no more bits than their type because the plan says so. All of that is known
+// before anything is asked.
+func announced(st *planner.Statement, columns []api.Column) []api.Column {
+	if len(st.Announced) != len(columns) {
+		return columns
+	}
+	shown := st.Rows
+	if shown == nil && st.Outer == nil && len(st.Plans) > 0 {
+		shown = st.Plans[0].Columns
+	}
+	columns = slices.Clone(columns)
+	for i, a := range st.Announced {
+		name := a.Type.Name
+		if len(shown) == len(columns) {
+			name = roomyInteger(name, shown[i].Expr.Type())
+		}
+		if holds(name, &columns[i], st.Outer != nil) {
+			columns[i].Type, columns[i].Modifier = name, 0
+			if name == a.Type.Name {
+				columns[i].Modifier = a.Type.Modifier
+			}
+		}
+	}
+	return columns
+}
+
+// holders are the types that can hold the values of a kind.
+var holders = map[string][]string{
+	postquery.Integer.String():   {"int2", "int4", "int8", "numeric", "float4", "float8"},
+	postquery.Decimal.String():   {"numeric", "float4", "float8"},
+	postquery.Real.String():      {"numeric", "float4", "float8"},
+	postquery.Text.String():      {"text", "varchar", "bpchar"},
+	postquery.Boolean.String():   {"bool"},
+	postquery.Date.String():      {"date", "timestamp", "timestamptz"},
+	postquery.Timestamp.String(): {"timestamp", "timestamptz"},
+}
+
+// holds reports whether a type can hold the values of a column. The engine of queries around answers
+// has whole numbers as decimals, where sums are.
+func holds(name string, c *api.Column, around bool) bool {
+	kind := c.Kind
+	if around && kind == postquery.Decimal.String() && c.Decimals == 0 {
+		kind = postquery.Integer.String()
+	}
+	return slices.Contains(holders[kind], name)
+}
+
+// roomyInteger is a type of whole numbers, or the next one that holds all values of an expression.
+func roomyInteger(name string, t tree.Type) string {
+	bits := map[string]uint{"int2": 15, "int4": 31}[name]
+	if bits == 0 || t.Kind != tree.Number || t.Step == nil {
+		return name
+	}
+	end := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), bits))
+	low := new(big.Rat).Mul(new(big.Rat).SetInt(t.Lo), t.Step)
+	high := new(big.Rat).Mul(new(big.Rat).SetInt(t.Hi), t.Step)
+	if high.Cmp(end) < 0 && low.Cmp(end.Neg(end)) >= 0 {
+		return name
+	}
+	if name == "int2" {
+		return roomyInteger("int4", t)
+	}
+	return "int8"
+}
