@@ -121,7 +121,7 @@ var narrow = map[string]string{
 	"internal/curator/pricing": "api dp dp/mech internal/numeric internal/planner internal/planner/tree policy",
 	"internal/curator/profile": "api internal/planner policy",
 	"internal/curator/answers": "api dp dp/mech internal/curator/pricing internal/engine/postquery internal/lru internal/planner " +
-		"internal/planner/expr internal/planner/tree policy",
+		"internal/planner/announce internal/planner/expr internal/planner/tree policy",
 	"internal/curator/budgets": "api dp dp/account internal/curator/pricing ledger policy",
 	"internal/curator/answercache": "api dp dp/mech internal/curator/answers internal/curator/pricing internal/lru " +
 		"internal/planner/cells internal/planner/meter internal/planner/tree internal/releaseclock ledger policy",

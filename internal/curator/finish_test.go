@@ -133,8 +133,8 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprint(made(t, p, make3(len(p.Purchases[0].Query.Measures))).Columns)
-	if want := "[{k text text false false false -1} {how many integer int8 true false true 0} " +
-		"{sum decimal numeric true false true 2} {avg real float8 true true true -1}]"; got != want {
+	if want := "[{k text text 0 false false false -1} {how many integer int8 0 true false true 0} " +
+		"{sum decimal numeric 0 true false true 2} {avg real numeric 0 true true true -1}]"; got != want {
 		t.Errorf("got %s; want %s", got, want)
 	}
 }

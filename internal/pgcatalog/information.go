@@ -175,8 +175,14 @@ func (db *database) columnRow(i int, a attribute) row {
 		whole(53)
 	case oid.Numeric:
 		v["numeric_precision_radix"] = "10"
+		if a.modifier != 0 {
+			v["numeric_precision"], v["numeric_scale"] = number((a.modifier-4)>>16), number((a.modifier-4)&0x7ff)
+		}
 	case oid.Text, oid.Varchar, oid.Bpchar:
 		v["character_octet_length"] = number(1 << 30)
+		if a.modifier != 0 {
+			v["character_maximum_length"], v["character_octet_length"] = number(a.modifier-4), number((a.modifier-4)*4)
+		}
 		if a.typ != t && oid.Find(a.typ).Typmod > 4 {
 			v["character_maximum_length"] = number(oid.Find(a.typ).Typmod - 4)
 			v["character_octet_length"] = number((oid.Find(a.typ).Typmod - 4) * 4)

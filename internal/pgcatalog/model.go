@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
+	"github.com/discreet-dp/discreet/internal/planner/announce"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -45,14 +46,17 @@ func (s *schema) addTables(d *policy.Dataset) {
 		r := &relation{oid: s.nextOID(), schema: "public", name: name, kind: "r", policy: true, public: t.Public, comment: tableComment(t)}
 		for _, n := range t.ColumnNames() {
 			col := t.Columns[n]
-			r.cols = append(r.cols, attribute{name: n, typ: columnType(col.Type), notNull: !col.Nullable, comment: columnComment(t, col)})
+			typ, modifier := columnType(col)
+			r.cols = append(r.cols, attribute{name: n, typ: typ, modifier: modifier, notNull: !col.Nullable,
+				comment: columnComment(t, col)})
 		}
 		addIdentities(d, t, r)
 		s.declared = append(s.declared, r)
 	}
 	for _, name := range d.ViewNames() {
 		s.declared = append(s.declared,
-			&relation{oid: s.nextOID(), schema: "public", name: name, kind: "v", policy: true, text: d.Views[name]})
+			&relation{oid: s.nextOID(), schema: "public", name: name, kind: "v", policy: true, text: d.Views[name],
+				announced: announce.OfView(d, name)})
 	}
 	for _, r := range s.declared {
 		s.addRowType(r)
@@ -141,7 +145,8 @@ func identities(d *policy.Dataset, t *policy.Table) []identity {
 func identityType(d *policy.Dataset, table, column string) uint32 {
 	declared := func(table, column string) (uint32, bool) {
 		if t := d.Tables[table]; t != nil && t.Columns[column] != nil {
-			return columnType(t.Columns[column].Type), true
+			typ, _ := columnType(t.Columns[column])
+			return typ, true
 		}
 		return 0, false
 	}
@@ -186,20 +191,10 @@ func addIdentities(d *policy.Dataset, t *policy.Table, r *relation) {
 	}
 }
 
-func columnType(t policy.Type) uint32 {
-	switch t {
-	case policy.Integer:
-		return oid.Int8
-	case policy.Decimal:
-		return oid.Numeric
-	case policy.Boolean:
-		return oid.Bool
-	case policy.Date:
-		return oid.Date
-	case policy.Timestamp:
-		return oid.Timestamp
-	}
-	return oid.Text
+// columnType is the type of a column, with its modifier.
+func columnType(c *policy.Column) (typ uint32, modifier int32) {
+	t := announce.OfColumn(c)
+	return oid.Named(t.Name), t.Modifier
 }
 
 func tableComment(t *policy.Table) string {

@@ -152,7 +152,7 @@ func pgAttribute(db *database, add func(row)) {
 	for _, k := range db.schema.constraints {
 		if k.kind != "f" {
 			a := k.table.cols[k.column-1]
-			add(attributeRow(k.index, 1, attribute{name: a.name, typ: a.typ}))
+			add(attributeRow(k.index, 1, attribute{name: a.name, typ: a.typ, modifier: a.modifier}))
 		}
 	}
 }
@@ -162,6 +162,9 @@ func attributeRow(relid uint32, n int, a attribute) row {
 	v := storage(a.typ)
 	v["attrelid"], v["attname"], v["atttypid"], v["attnum"] = number(relid), a.name, number(a.typ), number(n)
 	v["attstattarget"], v["attcacheoff"], v["atttypmod"] = "-1", "-1", "-1"
+	if a.modifier != 0 {
+		v["atttypmod"] = number(a.modifier)
+	}
 	v["attnotnull"], v["attislocal"], v["attcollation"] = truth(a.notNull), "t", number(collation(a.typ))
 	if oid.Elem(a.typ) != 0 && a.typ != oid.Int2Vector && a.typ != oid.OidVector {
 		v["attndims"] = "1"

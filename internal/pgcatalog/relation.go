@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/pgcatalog/datum"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
+	"github.com/discreet-dp/discreet/internal/planner/announce"
 )
 
 // relation is a table or view: of the system, or one of the policy's, which has columns here and no
@@ -26,7 +27,8 @@ type relation struct {
 	temporary bool
 	rowType   uint32
 	arrType   uint32
-	text      string // of a view
+	text      string            // of a view
+	announced []announce.Column // of a view, as answers have them
 	comment   string
 	rows      []datum.Tuple // of a system relation, when made
 	shared    *shared       // the first of them
@@ -39,6 +41,8 @@ type attribute struct {
 	typ     uint32 // as declared, which may be a domain
 	notNull bool
 	comment string
+	// modifier is that of the type, as of numeric(10,2); 0 where it has none.
+	modifier int32
 }
 
 // index are rows by the key of a column.

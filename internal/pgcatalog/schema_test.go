@@ -89,8 +89,8 @@ CREATE ROLE ana LOGIN;
 CREATE DATABASE elsewhere OWNER owner;
 ALTER DATABASE hospital OWNER TO owner;
 ALTER SCHEMA public OWNER TO owner;
-CREATE TABLE patients (pid bigint PRIMARY KEY, age bigint, sex text, diagnosis text, cost numeric, born date NOT NULL, seen timestamp, alive boolean);
-CREATE TABLE visits (vid bigint PRIMARY KEY, pid bigint, day date, cost numeric, FOREIGN KEY (pid) REFERENCES patients(pid));
+CREATE TABLE patients (pid bigint PRIMARY KEY, age bigint, sex text, diagnosis text, cost numeric(7,2), born date NOT NULL, seen timestamp, alive boolean);
+CREATE TABLE visits (vid bigint PRIMARY KEY, pid bigint, day date, cost numeric(6,2), FOREIGN KEY (pid) REFERENCES patients(pid));
 CREATE TABLE drugs (vid bigint, code text, dose bigint, FOREIGN KEY (vid) REFERENCES visits(vid));
 CREATE TABLE formulary (code text UNIQUE, kind text);
 CREATE TABLE "Odd Table" ("A column" text, "select" bigint);
@@ -237,14 +237,14 @@ visits|PRIMARY KEY (vid)
 visits|FOREIGN KEY (patient) REFERENCES patients(pid)
 drugs|FOREIGN KEY (visit) REFERENCES visits(vid)`,
 		"SELECT attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = " +
-			"'visits'::regclass ORDER BY attnum": `cost|numeric|bounds 0 to 5000; noisy; private
+			"'visits'::regclass ORDER BY attnum": `cost|numeric(6,2)|bounds 0 to 5000; noisy; private
 patient|text|identifies the person, as patients.pid does; ` + people + `patient); its values are never shown
 vid|bigint|tells rows apart; drugs.visit leads here; join on it; its values are never shown`,
 		"SELECT attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = " +
 			"'all_patients'::regclass ORDER BY attnum": `pid|text|identifies the person; ` + people + `pid); its values are never shown
 age|bigint|bounds 0 to 110; noisy; private
 next|bigint|noisy; private
-spent|numeric|bounds 0 to 5000; noisy; private`,
+spent|numeric(6,2)|bounds 0 to 5000; noisy; private`,
 		"SELECT attname, col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = 'medians'::regclass ORDER BY attnum": `` +
 			`patient|identifies the person, as patients.pid does; ` + people + `patient); its values are never shown
 m|noisy; private`,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/pgcatalog/interpret"
 	"github.com/discreet-dp/discreet/internal/pgcatalog/oid"
+	"github.com/discreet-dp/discreet/internal/planner/announce"
 )
 
 // describeViews gives the views of the policy their columns. One view may read another, in any
@@ -62,6 +63,7 @@ func (db *database) describeView(r *relation) {
 	st, err := db.prepare(context.Background(), viewText(r.text), nil, interpret.Limits{Steps: maxSteps, Bytes: maxBytes})
 	if err != nil {
 		r.cols = namedColumns(r, s, from)
+		r.announce()
 		return
 	}
 	for i, col := range st.Columns {
@@ -70,6 +72,20 @@ func (db *database) describeView(r *relation) {
 			a.comment = is.comment
 		}
 		r.cols = append(r.cols, a)
+	}
+	r.announce()
+}
+
+// announce gives the columns of a view the types that answers about it have.
+func (r *relation) announce() {
+	for i := range r.cols {
+		at := slices.IndexFunc(r.announced, func(c announce.Column) bool { return c.Name == r.cols[i].name })
+		if at < 0 {
+			continue
+		}
+		if typ := oid.Named(r.announced[at].Type.Name); typ != 0 {
+			r.cols[i].typ, r.cols[i].modifier = typ, r.announced[at].Modifier
+		}
 	}
 }
 

@@ -49,8 +49,8 @@ var holders = map[string][]string{
 	postquery.Timestamp.String(): {"timestamp", "timestamptz"},
 }
 
-// holds reports whether a type can hold the values of a column. The engine of queries around answers
-// has whole numbers as decimals, where sums are.
+// holds reports whether a type can hold the values of a column. The engine of queries around
+// answers has whole numbers as decimals, where sums are.
 func holds(name string, c *api.Column, around bool) bool {
 	kind := c.Kind
 	if around && kind == postquery.Decimal.String() && c.Decimals == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine/postquery"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/announce"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -292,8 +293,8 @@ func rowColumns(rows []tree.Output) []api.Column {
 	for _, o := range rows {
 		c := describeColumn(o, bar{})
 		if column, ok := o.Expr.(*tree.Column); ok && column.Field.Source != nil {
-			c.Kind = column.Field.Source.Type.String()
-			c.Type = typeNames[c.Kind]
+			own := announce.OfColumn(column.Field.Source)
+			c.Kind, c.Type, c.Modifier = column.Field.Source.Type.String(), own.Name, own.Modifier
 		}
 		out = append(out, c)
 	}

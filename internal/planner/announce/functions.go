@@ -42,16 +42,16 @@ timestamp: make_timestamp
 timestamptz: now transaction_timestamp statement_timestamp clock_timestamp
 `)
 
-// alike are functions that give what their first argument is, of any type; behind WITHIN GROUP it is
-// what they order by.
+// alike are functions that give what their first argument is, of any type; behind WITHIN GROUP it
+// is what they order by.
 var alike = map[string]bool{"any_value": true, "first_value": true, "last_value": true, "nth_value": true, "mode": true,
 	"percentile_disc": true, "max_by": true, "min_by": true}
 
-// united are functions whose arguments are of one type: the first and the third, which is a default.
+// united are functions whose first argument and third, which is a default, are of one type.
 var united = map[string]bool{"lag": true, "lead": true}
 
-// ofAggregate are functions that give what the aggregate gives that is their argument. PostgreSQL
-// has none of them.
+// ofAggregate are functions that give what the aggregate gives that is their argument. None of them
+// is PostgreSQL's.
 var ofAggregate = map[string]bool{"dp_low": true, "dp_high": true, "dp_error": true}
 
 var operators = readOperators()

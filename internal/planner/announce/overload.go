@@ -21,8 +21,9 @@ func overloads(list string) []overload {
 	return out
 }
 
-// resolve is the type of a call: that of the overload which PostgreSQL chooses (func_select_candidate
-// of parse_func.c). Where it would have none, because it takes less than we do, it is the nearest.
+// resolve is the type of a call: that of the overload which PostgreSQL chooses, by the rules of
+// func_select_candidate in parse_func.c. Where it would have none, because it takes less than we
+// do, it is the nearest.
 func resolve(all []overload, args []string) string {
 	if slices.Contains(args, "") {
 		return oneResult(all)

@@ -5,7 +5,8 @@ import "slices"
 // Type is a type by PostgreSQL's name in pg_type. It is empty where it is not known.
 type Type struct {
 	Name string
-	// Modifier is what atttypmod would be, as for the digits of numeric(10,2); 0 where there is none.
+	// Modifier is what atttypmod would be, as for the digits of numeric(10,2); 0 where there is
+	// none.
 	Modifier int32
 }
 

@@ -81,8 +81,8 @@ func (t *Text) SQL() string { return t.sql }
 // Key tells texts with their values apart.
 func (t *Text) Key() string { return t.sql + t.bound }
 
-// Sent returns the text as it was sent, with parameters and now() in it, and the kinds of the values
-// that they have.
+// Sent returns the text as it was sent, with parameters and now() in it, and the kinds of the
+// values that came for them.
 func (t *Text) Sent() (sent *Text, kinds []string) {
 	if t.sent == nil {
 		return t, nil

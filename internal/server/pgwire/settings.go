@@ -388,15 +388,21 @@ func shorten(text string) string {
 func showColumns(name string) []column {
 	switch strings.ToLower(name) {
 	case "all":
-		return []column{{name: "name", oid: textOID}, {name: "setting", oid: textOID}, {name: "description", oid: textOID}}
+		return textColumns("name", "setting", "description")
 	case budgetSetting:
-		return []column{{name: "account", oid: textOID}, {name: "kind", oid: textOID}, {name: "claim", oid: textOID}, {name: "limit", oid: textOID},
-			{name: "spent", oid: textOID}, {name: "left", oid: textOID}}
+		return textColumns("account", "kind", "claim", "limit", "spent", "left")
 	}
 	if k, ok := findSetting(name); ok {
 		name = k.name
 	}
-	return []column{{name: name, oid: textOID}}
+	return textColumns(name)
+}
+
+func textColumns(names ...string) (out []column) {
+	for _, name := range names {
+		out = append(out, column{name: name, oid: textOID})
+	}
+	return out
 }
 
 func (r *router) checkShow(name string) error {

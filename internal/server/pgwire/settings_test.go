@@ -229,7 +229,7 @@ func TestTemporaryViews(t *testing.T) {
 	run("CREATE TEMP VIEW mine AS SELECT 1 AS one", "CREATE VIEW")
 	run(columns, "one integer,SELECT 1")
 	run("CREATE OR REPLACE TEMP VIEW mine (a) AS SELECT AVG(age) AS m FROM patients", "CREATE VIEW")
-	run(columns, "a double precision,SELECT 1")
+	run(columns, "a numeric,SELECT 1")
 	run("SELECT count(*) FROM mine", notSupported)
 	run("SELECT count(*) FROM public.mine, patients", notSupported)
 	run("WITH mine AS (SELECT sex FROM patients) SELECT count(*) > 1000000 FROM mine", "f,SELECT 1")
