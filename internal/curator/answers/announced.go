@@ -18,17 +18,13 @@ func announced(st *planner.Statement, columns []api.Column) []api.Column {
 	if len(st.Announced) != len(columns) {
 		return columns
 	}
-	shown := st.Rows
-	if shown == nil && st.Outer == nil && len(st.Plans) > 0 {
-		shown = st.Plans[0].Columns
-	}
 	columns = slices.Clone(columns)
 	for i, a := range st.Announced {
 		name := a.Type.Name
-		if len(shown) == len(columns) {
-			name = roomyInteger(name, shown[i].Expr.Type())
+		if t := plannedType(st, len(columns), i); t.Kind == tree.Number {
+			name = roomyInteger(name, t)
 		}
-		if holds(name, &columns[i], st.Outer != nil) {
+		if holds(name, &columns[i]) {
 			columns[i].Type, columns[i].Modifier = name, 0
 			if name == a.Type.Name {
 				columns[i].Modifier = a.Type.Modifier
@@ -36,6 +32,24 @@ func announced(st *planner.Statement, columns []api.Column) []api.Column {
 		}
 	}
 	return columns
+}
+
+// plannedType is the type that the plan has for a column: of a quantile that of what it is a
+// quantile of, which it cannot leave. It is none where a query around answers computes the column.
+func plannedType(st *planner.Statement, count, i int) tree.Type {
+	shown := st.Rows
+	if shown == nil && st.Outer == nil && len(st.Plans) > 0 {
+		shown = st.Plans[0].Columns
+	}
+	if len(shown) != count {
+		return tree.Type{}
+	}
+	if r, ok := shown[i].Expr.(*tree.Released); ok && r.Part == tree.PartValue && len(st.Plans) > 0 {
+		if s := st.Plans[0].Stats[r.Stat]; s.Kind == tree.QuantileStat {
+			return s.Of.Type()
+		}
+	}
+	return shown[i].Expr.Type()
 }
 
 // holders are the types that can hold the values of a kind.
@@ -49,20 +63,23 @@ var holders = map[string][]string{
 	postquery.Timestamp.String(): {"timestamp", "timestamptz"},
 }
 
-// holds reports whether a type can hold the values of a column. The engine of queries around
-// answers has whole numbers as decimals, where sums are.
-func holds(name string, c *api.Column, around bool) bool {
+// holds reports whether a type can hold the values of a column. Whole numbers are decimals where
+// they may have more than 62 bits, and where a query around answers adds them up.
+func holds(name string, c *api.Column) bool {
 	kind := c.Kind
-	if around && kind == postquery.Decimal.String() && c.Decimals == 0 {
+	if kind == postquery.Decimal.String() && c.Decimals == 0 {
 		kind = postquery.Integer.String()
 	}
 	return slices.Contains(holders[kind], name)
 }
 
+// integerBits are the bits of whole numbers, without the sign.
+var integerBits = map[string]uint{"int2": 15, "int4": 31, "int8": 63}
+
 // roomyInteger is a type of whole numbers, or the next one that holds all values of an expression.
 func roomyInteger(name string, t tree.Type) string {
-	bits := map[string]uint{"int2": 15, "int4": 31}[name]
-	if bits == 0 || t.Kind != tree.Number || t.Step == nil {
+	bits, ok := integerBits[name]
+	if !ok {
 		return name
 	}
 	end := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), bits))
@@ -71,8 +88,5 @@ func roomyInteger(name string, t tree.Type) string {
 	if high.Cmp(end) < 0 && low.Cmp(end.Neg(end)) >= 0 {
 		return name
 	}
-	if name == "int2" {
-		return roomyInteger("int4", t)
-	}
-	return "int8"
+	return roomyInteger(map[string]string{"int2": "int4", "int4": "int8", "int8": "numeric"}[name], t)
 }

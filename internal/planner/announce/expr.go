@@ -136,8 +136,12 @@ func cast(c *pg.TypeCast) Type {
 func (r *reader) operator(s *scope, a *pg.A_Expr) Type {
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP:
-	case pg.A_Expr_Kind_AEXPR_NULLIF:
-		return settled(r.expr(s, a.Lexpr))
+	case pg.A_Expr_Kind_AEXPR_NULLIF: // what = compares it as
+		left := r.expr(s, a.Lexpr)
+		if name := resolveOperator(equals, []string{left.Name, r.expr(s, a.Rexpr).Name}); name != "" && name != left.Name {
+			return Type{Name: name}
+		}
+		return settled(left)
 	default:
 		return Type{Name: "bool"}
 	}

@@ -78,6 +78,24 @@ func readFixed(text string) map[string]string {
 	return out
 }
 
+// sizes are the numbers whose operators take two of them.
+var sizes = [][]string{{"int2", "int4", "int8"}, {"float4", "float8"}}
+
+// equals are the operators = with the type of the left side, which NULLIF gives.
+var equals = readEquals()
+
+func readEquals() []overload {
+	out := overloads("numeric,numeric>numeric text,text>text bpchar,bpchar>bpchar bool,bool>bool interval,interval>interval")
+	for _, all := range append(sizes, []string{"date", "timestamp", "timestamptz"}) {
+		for _, l := range all {
+			for _, r := range all {
+				out = append(out, overload{[]string{l, r}, l})
+			}
+		}
+	}
+	return out
+}
+
 // readOperators makes the operators with two sides. Whole numbers of two sizes have operators of
 // their own, and so have the two sizes of floating-point numbers.
 func readOperators() map[string][]overload {
@@ -87,7 +105,6 @@ func readOperators() map[string][]overload {
 			out[op] = append(out[op], overloads(list)...)
 		}
 	}
-	sizes := [][]string{{"int2", "int4", "int8"}, {"float4", "float8"}}
 	for _, all := range sizes {
 		for i, l := range all {
 			for j, r := range all {
