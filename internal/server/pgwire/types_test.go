@@ -3,12 +3,15 @@ package pgwire
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -89,8 +92,8 @@ func startTypes(t *testing.T) (ours, theirs *pgx.Conn) {
 	startServing(t, p, nil)
 	ours = p.connect(t, p.config(t, "ana", "all"))
 	server := testpg.Shared(t)
-	theirs, err = pgx.Connect(t.Context(), server.Database(t, "types", "CREATE TABLE t (pid bigint, "+typesColumns+")",
-		"CREATE TABLE p ("+typesColumns+")", "INSERT INTO p VALUES "+sqlRows(rows.String()), "SET TimeZone = 'UTC'"))
+	theirs, err = pgx.Connect(t.Context(), server.Database(t, strings.ToLower(t.Name()), "CREATE TABLE t (pid bigint, "+typesColumns+")",
+		"CREATE TABLE p ("+typesColumns+")", "INSERT INTO p VALUES "+sqlRows(rows.String()), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC"))
 	must(t, err)
 	t.Cleanup(func() { theirs.Close(context.Background()) })
 	_, err = theirs.Exec(t.Context(), "SET TimeZone = 'UTC'")
@@ -169,10 +172,11 @@ avg(N) OVER (ORDER BY i); count(*) OVER (); (SELECT max(N) FROM p); EXISTS (SELE
 
 var placeholders = regexp.MustCompile(`\b[NMSTUA]\b`)
 
-// expressions are the forms with every argument in them, and of which form each is.
-func expressions(forms []string) (out []string, of map[string]string) {
+// expressions are the forms with every argument in them, and as M one of the second, and of which
+// form each is.
+func expressions(forms, second []string) (out []string, of map[string]string) {
 	of = map[string]string{}
-	all := map[string][]string{"N": numberArguments, "M": numberArguments, "S": textArguments, "T": timeArguments, "U": timeArguments,
+	all := map[string][]string{"N": numberArguments, "M": second, "S": textArguments, "T": timeArguments, "U": timeArguments,
 		"A": anyArguments}
 	for _, form := range forms {
 		filled := []string{form}
@@ -266,7 +270,7 @@ func TestTypesArePostgreSQLs(t *testing.T) {
 		{"a view", "halves", "(SELECT i / 2 AS half, i / 2.0 AS part, n, n * 2 AS twice, date_trunc('month', day) AS month, " +
 			"round(n, 1) AS rounded FROM p) AS halves", []string{"half", "part", "n", "twice", "month", "rounded", "sum(half)", "avg(part)"}},
 	} {
-		all, form := expressions(x.forms)
+		all, form := expressions(x.forms, numberArguments)
 		here, there := map[string]string{}, map[string]string{}
 		describedTypes(t, ours, all, x.here, here)
 		describedTypes(t, theirs, all, x.there, there)
@@ -312,4 +316,108 @@ func refuseMissingForms(t *testing.T) {
 	if seen < 50 {
 		t.Errorf("docs/sql-functions.md has %d functions", seen)
 	}
+}
+
+// askedValues are the values of expressions as they come in a format, as text that the type map
+// reads of them; those that are refused are not there.
+func askedValues(t *testing.T, conn *pgx.Conn, all []string, from string, format int16, out map[string]string) {
+	t.Helper()
+	if len(all) == 0 {
+		return
+	}
+	targets := make([]string, len(all))
+	for i, e := range all {
+		targets[i] = fmt.Sprintf("%s AS c%d", e, i)
+	}
+	if len(all) <= 40 {
+		r := conn.PgConn().ExecParams(t.Context(), "SELECT "+strings.Join(targets, ", ")+" FROM "+from, nil, nil, nil, []int16{format}).Read()
+		if r.Err == nil {
+			for i, f := range r.FieldDescriptions {
+				for _, row := range r.Rows {
+					out[all[i]] += readValue(t, conn, f, row[i]) + " "
+				}
+			}
+			return
+		}
+		if len(all) == 1 {
+			return
+		}
+	}
+	askedValues(t, conn, all[:len(all)/2], from, format, out)
+	askedValues(t, conn, all[len(all)/2:], from, format, out)
+}
+
+func readValue(t *testing.T, conn *pgx.Conn, f pgconn.FieldDescription, data []byte) string {
+	t.Helper()
+	if data == nil {
+		return "NULL"
+	}
+	typ, ok := conn.TypeMap().TypeForOID(f.DataTypeOID)
+	if !ok {
+		t.Fatalf("the type %d is not known", f.DataTypeOID)
+	}
+	v, err := typ.Codec.DecodeDatabaseSQLValue(conn.TypeMap(), f.DataTypeOID, f.Format, data)
+	if err != nil {
+		t.Errorf("%s: %q: %v", f.Name, data, err)
+	}
+	if at, ok := v.(time.Time); ok {
+		v = at.UTC()
+	}
+	return fmt.Sprint(v)
+}
+
+// TestBinaryIsText asks for values in both formats, which have to be the same, and of the public
+// table also a PostgreSQL, which has the same where it computes as we do.
+func TestBinaryIsText(t *testing.T) {
+	ours, theirs := startTypes(t)
+	forms, _ := expressions(slices.Concat(scalarForms, aggregateForms, outerForms), []string{"i", "n"})
+	forms = slices.DeleteFunc(forms, isUnstable)
+	text, binary, real := map[string]string{}, map[string]string{}, map[string]string{}
+	askedValues(t, ours, forms, "p", pgtype.TextFormatCode, text)
+	askedValues(t, ours, forms, "p", pgtype.BinaryFormatCode, binary)
+	askedValues(t, theirs, forms, "p", pgtype.TextFormatCode, real)
+	same, different := 0, []string{}
+	for _, e := range forms {
+		if text[e] != binary[e] && !isClock(e) {
+			t.Errorf("%s\ntext   %s\nbinary %s", e, text[e], binary[e])
+		}
+		switch {
+		case text[e] == "" || real[e] == "" || isClock(e):
+		case alike(text[e], real[e]):
+			same++
+		default:
+			different = append(different, fmt.Sprintf("%s: %.60s, PostgreSQL %.60s", e, text[e], real[e]))
+		}
+	}
+	golden.Text(t, "testdata/values.txt", strings.Join(different, "\n")+"\n")
+	if same < 500 {
+		t.Errorf("%d are the same in PostgreSQL", same)
+	}
+}
+
+// isClock reports whether an expression asks what time it is.
+func isClock(e string) bool {
+	return strings.Contains(strings.ToLower(e), "current") || strings.Contains(e, "LOCAL") ||
+		e == "now()" || strings.HasSuffix(e, "_timestamp()")
+}
+
+// isUnstable reports whether an expression has other last digits on other machines or, of 32 bits, in
+// PostgreSQL; what differs in the size of a number alone is left out too.
+func isUnstable(e string) bool {
+	return slices.ContainsFunc([]string{"::real", "::smallint", "3000000000", "^", "exp(", "pow"}, func(part string) bool {
+		return strings.Contains(e, part)
+	})
+}
+
+// alike reports whether values are the same, as far as a double tells numbers apart.
+func alike(ours, theirs string) bool {
+	a, b := strings.Fields(ours), strings.Fields(theirs)
+	for i := range min(len(a), len(b)) {
+		x, err1 := strconv.ParseFloat(a[i], 64)
+		y, err2 := strconv.ParseFloat(b[i], 64)
+		if a[i] != b[i] && (err1 != nil || err2 != nil || math.Abs(x-y) > 1e-9*math.Abs(y)) {
+			return false
+		}
+	}
+	return len(a) == len(b)
 }
