@@ -19,6 +19,18 @@ with psycopg.connect(**where, autocommit=True) as c:
         print("parameters", binary, cur.fetchone()[0] > 0)
         cur.execute("SELECT COUNT(*) FROM visits WHERE day BETWEEN %s AND %s", (datetime.date(2025, 6, 1), datetime.date(2025, 12, 31)))
         print("dates", binary, cur.fetchone()[0] > 0)
+    # Clients decode binary values by the type that was announced: these are the same as in text.
+    typed = ("SELECT sex, SUM(age), SUM(CASE WHEN age > 50 THEN 1::bigint ELSE 0 END), AVG(age), STDDEV(cost), AVG(cost::float8), SUM(cost) / COUNT(*), "
+             "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age), COUNT(*) > 5, COUNT(*)::int, ROUND(AVG(age), 2), MAX(cost) FROM patients GROUP BY sex",
+             "SELECT DATE_TRUNC('month', day), DATE_TRUNC('month', day::timestamp), EXTRACT(month FROM DATE_TRUNC('month', day)), COUNT(*) FROM visits "
+             "WHERE day >= '2025-01-01' AND day < '2026-01-01' GROUP BY DATE_TRUNC('month', day), DATE_TRUNC('month', day::timestamp)",
+             "SELECT n, n * 1.5, LAG(n) OVER (ORDER BY n), RANK() OVER (ORDER BY n), SUM(n) OVER () FROM (SELECT COUNT(*) AS n FROM patients GROUP BY sex) AS t")
+    texts = []
+    for sql in typed:
+        both = [sorted(map(str, c.cursor(binary=binary).execute(sql).fetchall())) for binary in (False, True)]
+        texts.append(both[0])
+        print("the same in binary", both[0] == both[1], len(both[0]))
+        print("types", *[type(v).__name__ for v in c.execute(sql).fetchone()])
     try:
         c.execute("SELECT pid FROM patients")
     except psycopg.Error as e:
@@ -39,6 +51,22 @@ try:
     print("let in")
 except psycopg.OperationalError as e:
     print("wrong password")
+
+try:  # asyncpg asks for everything in binary; where it is at hand it says the same
+    import asyncio
+    import asyncpg
+
+    async def ask():
+        c = await asyncpg.connect(host=host, port=int(port), database=database, user=user, password=password, ssl=False)
+        try:
+            return [sorted(str(tuple(r)) for r in await c.fetch(sql)) for sql in typed]
+        finally:
+            await c.close()
+
+    if asyncio.run(ask()) != texts:
+        print("asyncpg reads other values")
+except ImportError:
+    pass
 
 try:
     import sqlalchemy
