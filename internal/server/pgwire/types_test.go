@@ -425,3 +425,28 @@ func alike(ours, theirs string) bool {
 	}
 	return len(a) == len(b)
 }
+
+// TestTypesKeepToTheDescription asks with values that make the plan's numbers wider than those that
+// it was described with: what was told stays true.
+func TestTypesKeepToTheDescription(t *testing.T) {
+	ours, _ := startTypes(t)
+	for _, sql := range []string{"SELECT count(*) * $1 AS x FROM t", "SELECT n * $1 AS x FROM (SELECT count(*) AS n FROM t) AS a",
+		"SELECT sum(i) + $1 AS x FROM t", "SELECT avg(i) * $1 AS x FROM t"} {
+		d, err := ours.Prepare(t.Context(), sql, sql)
+		must(t, err)
+		for _, factor := range []int64{1, 1_000_000_000_000} {
+			rows, err := ours.Query(t.Context(), sql, factor)
+			must(t, err)
+			for rows.Next() {
+				if got, want := rows.FieldDescriptions()[0].DataTypeOID, d.Fields[0].DataTypeOID; got != want {
+					t.Errorf("%s with %d: type %d, and %d was told", sql, factor, got, want)
+				}
+				if _, err := rows.Values(); err != nil {
+					t.Errorf("%s with %d: %v", sql, factor, err)
+				}
+			}
+			must(t, rows.Err())
+		}
+		must(t, ours.Deallocate(t.Context(), sql))
+	}
+}
