@@ -67,6 +67,9 @@ var holders = map[string][]string{
 // they may have more than 62 bits, and where a query around answers adds them up.
 func holds(name string, c *api.Column) bool {
 	kind := c.Kind
+	if kind == postquery.Text.String() && c.Type != typeNames[kind] {
+		return false // JSON, or an array, in PostgreSQL's spelling
+	}
 	if kind == postquery.Decimal.String() && c.Decimals == 0 {
 		kind = postquery.Integer.String()
 	}
