@@ -387,7 +387,7 @@ func (agg *aggregator) value(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr,
 			typ = releasedNumber(tree.One)
 		}
 		if into == agg {
-			return &tree.Released{Stat: i, Part: part, Typ: typ}, nil
+			return &tree.Released{Stat: i, Part: part, Typ: typ, Summed: functionName(f) == "sum" && sumsColumn(f.Args[0])}, nil
 		}
 		counted = into.out.stats[i].Kind == tree.MeasureStat
 	}

@@ -26,7 +26,7 @@ var passes = [][]string{
 	{"level.go"},
 	{"key.go", "domain.go", "fielddomain.go", "publickeys.go"},
 	{"contribution.go"},
-	{"aggregate.go", "kept.go", "measure.go"},
+	{"aggregate.go", "kept.go", "measure.go", "summed.go"},
 	{"placement.go"},
 	{"answer.go"},
 	{"assemble.go"},

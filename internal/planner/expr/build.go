@@ -158,10 +158,12 @@ func NewArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	return Checked(&tree.Arith{Op: op, L: l, R: r, Typ: tree.NumberType(step, lo, hi, declared)}, pos)
 }
 
-// Pointed reports whether a whole number was written as a decimal one: 7 / 2.0 is 3.5, as
-// in PostgreSQL, where 7 / 2 is 3.
+// Pointed reports whether a whole number was written as a decimal one, or is a sum: 7 / 2.0 is 3.5,
+// as in PostgreSQL, where 7 / 2 is 3.
 func Pointed(e tree.Expr) bool {
 	switch e := e.(type) {
+	case *tree.Released:
+		return e.Summed
 	case *tree.Literal:
 		return e.Point
 	case *tree.Arith:

@@ -42,6 +42,9 @@ type Released struct {
 	Stat int // index into Plan.Stats
 	Part ReleasedPart
 	Typ  Type
+	// Summed says that it is a sum, which PostgreSQL divides as a decimal number, and not as a
+	// whole one.
+	Summed bool
 }
 
 // ReleasedPart is the value itself, or an end of its interval.
