@@ -118,10 +118,10 @@ var narrow = map[string]string{
 		"internal/planner/syntax internal/planner/tree internal/planner/verify internal/releaseclock internal/session/holdoutsession " +
 		"internal/session/sessionhost internal/session/sparsesession internal/session/streamsession internal/session/training ledger " +
 		"policy",
-	"internal/curator/pricing": "api dp dp/mech internal/numeric internal/planner internal/planner/tree policy",
+	"internal/curator/pricing": "api dp dp/mech internal/numeric internal/planner internal/planner/syntax internal/planner/tree policy",
 	"internal/curator/profile": "api internal/planner policy",
 	"internal/curator/answers": "api dp dp/mech internal/curator/pricing internal/engine/postquery internal/lru internal/planner " +
-		"internal/planner/announce internal/planner/expr internal/planner/tree policy",
+		"internal/planner/announce internal/planner/expr internal/planner/syntax internal/planner/tree policy",
 	"internal/curator/budgets": "api dp dp/account internal/curator/pricing ledger policy",
 	"internal/curator/answercache": "api dp dp/mech internal/curator/answers internal/curator/pricing internal/lru " +
 		"internal/planner/cells internal/planner/meter internal/planner/tree internal/releaseclock ledger policy",
@@ -133,7 +133,7 @@ var narrow = map[string]string{
 	"internal/session/streamsession": "api dp dp/account dp/mech internal/curator/answercache internal/curator/answers " +
 		"internal/curator/pricing internal/mechanism/session internal/mechanism/stream internal/mechanism/stream/histogram " +
 		"internal/mechanism/stream/linear internal/mechanism/stream/predict internal/planner/cells internal/planner/meter " +
-		"internal/releaseclock internal/session/sessionhost ledger policy",
+		"internal/planner/syntax internal/releaseclock internal/session/sessionhost ledger policy",
 	"internal/session/holdoutsession": "api dp dp/mech internal/curator/answercache internal/curator/answers internal/curator/pricing " +
 		"internal/mechanism/holdout internal/mechanism/holdout/labels internal/mechanism/session internal/planner " +
 		"internal/planner/meter internal/planner/syntax internal/planner/tree internal/releaseclock internal/session/sessionhost ledger " +

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator/budgets"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -106,7 +106,7 @@ func (c *cashier) Again(ctx context.Context, charge uint64) error {
 			return err
 		}
 		if len(before) >= maxReruns {
-			return api.Refuse("ask it under another request identifier, which is charged, and let it finish",
+			return syntax.Refuse(syntax.BadValue, -1, "ask it under another request identifier, which is charged, and let it finish",
 				"this request was charged before, and has been stopped %d times since without an answer; it is not computed again "+
 					"for that charge. Nothing was charged now", maxReruns)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/curator/profile"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -108,7 +109,7 @@ func (c *Curator) chooseLimits(ctx context.Context, q api.Question) (*limits, er
 	}
 	if answer == nil {
 		if half < least {
-			return nil, api.Refuse("ask with a larger dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
+			return nil, syntax.Refuse(syntax.BadValue, -1, "ask with a larger dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
 				"half of the price pays for choosing the limits, and epsilon %v is less than a question costs here", half)
 		}
 		count.Epsilon, count.Request = half, request
@@ -148,10 +149,11 @@ func (c *Curator) openLimits(ctx context.Context, q api.Question) (*limits, erro
 	l.chooses = true
 	switch {
 	case s.Error != nil:
-		return nil, api.Refuse("name a price with dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
+		return nil, syntax.Refuse(syntax.BadValue, -1, "name a price with dp.epsilon, or set dp.max_rows and dp.max_groups to numbers",
 			"dp.error finds a price for limits that are known, and these are chosen for a price")
 	case q.Parts:
-		return nil, api.Refuse("set dp.max_rows and dp.max_groups to numbers", "several servers would each choose limits of their own")
+		return nil, syntax.Refuse(syntax.Unsupported, -1, "set dp.max_rows and dp.max_groups to numbers",
+			"several servers would each choose limits of their own")
 	}
 	if l.spread, err = planner.SpreadOf(c.dataset, textOf(q), statement, c.planner.Options(ctx, s)); err != nil {
 		return nil, err

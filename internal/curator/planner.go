@@ -254,7 +254,7 @@ type roster struct {
 
 func (r *roster) Admit(analyst string) error {
 	if _, ok := r.dataset.Analysts[analyst]; !ok {
-		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s",
+		return syntax.Refuse(syntax.Private, -1, "ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s",
 			strconv.Quote(analyst), r.dataset.Name)
 	}
 	return r.refuseExpired(analyst)
@@ -272,6 +272,7 @@ func (r *roster) refuseExpired(analyst string) error {
 	if a.Expires.IsZero() || r.now().Before(a.Expires) {
 		return nil
 	}
-	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst),
+	return syntax.Refuse(syntax.Private, -1, "ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s",
+		strconv.Quote(analyst),
 		r.dataset.Name, budgets.LastDay(a))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator/pricing"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
@@ -200,7 +201,8 @@ func refuseBeyondLimit(ctx context.Context, of func() (time.Duration, error)) er
 		return err
 	}
 	if takes > limit {
-		return api.Refuse("ask for less at once: fewer joins, patterns, windows or medians; or ask the owner for a longer --timeout",
+		return syntax.Refuse(syntax.TooComplex, -1,
+			"ask for less at once: fewer joins, patterns, windows or medians; or ask the owner for a longer --timeout",
 			"this question may take %s on data of this size, and the server's limit is %v", sayTime(takes), limit)
 	}
 	return nil

@@ -54,7 +54,7 @@ func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 		{f.AggFilter != nil && !distinct && !within, "FILTER", "put the condition into WHERE"},
 	} {
 		if x.present {
-			return syntax.Refuse(f.Location, x.instead, "%s cannot be used with this aggregate", x.what)
+			return syntax.Refuse(syntax.Unsupported, f.Location, x.instead, "%s cannot be used with this aggregate", x.what)
 		}
 	}
 	return nil
@@ -99,21 +99,22 @@ func aggregateInstead(name string) string {
 func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
 	if instead, ok := oneRowAggregates[name]; ok {
-		return 0, syntax.Refuse(f.Location, instead, "%s depends on one person's row, which noise cannot hide", name)
+		return 0, syntax.Refuse(syntax.Private, f.Location, instead, "%s depends on one person's row, which noise cannot hide", name)
 	}
 	if !isAggregate(name) {
 		instead := aggregateInstead(name)
 		if instead == insteadAggregates {
 			instead = functionInstead(name)
 		}
-		return 0, syntax.Refuse(f.Location, instead, "the function %s cannot be used here", name)
+		return 0, syntax.Refuse(syntax.NoFunction, f.Location, instead, "the function %s cannot be used here", name)
 	}
 	quantile := strings.HasPrefix(name, "percentile")
 	if err := refuseModifiers(f, true, quantile); err != nil {
 		return 0, err
 	}
 	if f.AggDistinct && name != "count" {
-		return 0, syntax.Refuse(f.Location, "use it with COUNT, as in COUNT(DISTINCT column)", "%s(DISTINCT ...) cannot be used", name)
+		return 0, syntax.Refuse(syntax.Unsupported, f.Location, "use it with COUNT, as in COUNT(DISTINCT column)",
+			"%s(DISTINCT ...) cannot be used", name)
 	}
 	var filter tree.Expr
 	if f.AggFilter != nil {
@@ -130,12 +131,12 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	}
 	if f.AggStar {
 		if name != "count" {
-			return 0, syntax.Refuse(f.Location, "name a column", "%s(*) has no meaning", name)
+			return 0, syntax.Refuse(syntax.NoFunction, f.Location, "name a column", "%s(*) has no meaning", name)
 		}
 		return agg.countRows(filter, f.Location)
 	}
 	if len(f.Args) != 1 {
-		return 0, syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
+		return 0, syntax.Refuse(syntax.NoFunction, f.Location, "give it one column or expression", "%s takes one argument", name)
 	}
 	arg, _, err := agg.in.readExact(f.Args[0])
 	if err != nil {
@@ -213,7 +214,7 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 		return agg.countRows(filter, pos) // rows of nobody are not there
 	}
 	if arg.Type().Kind == tree.Identity {
-		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) on the unit's column",
+		return 0, syntax.Refuse(syntax.Private, pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) on the unit's column",
 			"this column says what a row is part of, and can only be joined on")
 	}
 	l, constant := arg.(*tree.Literal)
@@ -229,7 +230,7 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 	}
 	if distinct {
 		if arg.Type().Kind == tree.Real {
-			return 0, syntax.Refuse(pos, "round it first, as in round(x, 2)",
+			return 0, syntax.Refuse(syntax.Unsupported, pos, "round it first, as in round(x, 2)",
 				"COUNT(DISTINCT ...) needs exact values, but this is a floating-point number")
 		}
 		return agg.out.addNumber(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
@@ -291,10 +292,10 @@ var (
 func (agg *aggregator) readPercentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
 	const instead = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
 	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
-		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1 and one column to order by", name)
+		return 0, syntax.Refuse(syntax.NoFunction, f.Location, instead, "%s takes a number from 0 to 1 and one column to order by", name)
 	}
 	if list := f.Args[0].GetAArrayExpr(); list != nil {
-		return 0, syntax.Refuse(syntax.Location(f.Args[0]), "write "+oneByOne(name, list, f.AggOrder[0].GetSortBy())+
+		return 0, syntax.Refuse(syntax.Unsupported, syntax.Location(f.Args[0]), "write "+oneByOne(name, list, f.AggOrder[0].GetSortBy())+
 			": several quantiles of one column share one price", "answers cannot contain arrays, so %s takes one number at a time", name)
 	}
 	by := f.AggOrder[0].GetSortBy()
@@ -305,11 +306,12 @@ func (agg *aggregator) readPercentile(f *pg.FuncCall, name string, filter tree.E
 	l, ok := expr.Normal(expr.AdoptNumber(p)).(*tree.Literal)
 	if !ok || l.Number == nil {
 		return 0,
-			syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number", "the quantile must be a constant from 0 to 1")
+			syntax.Refuse(syntax.BadValue, syntax.Location(f.Args[0]), instead+", one call for each number",
+				"the quantile must be a constant from 0 to 1")
 	}
 	at := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
 	if at.Sign() < 0 || at.Cmp(tree.One) > 0 {
-		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead, "the quantile must be a constant from 0 to 1")
+		return 0, syntax.Refuse(syntax.OutOfRange, syntax.Location(f.Args[0]), instead, "the quantile must be a constant from 0 to 1")
 	}
 	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
 		at.Sub(tree.One, at)

@@ -35,6 +35,7 @@ type answerReader struct {
 	out        *releases
 	answer     *answer
 	targets    []*pg.Node
+	ungrouped  syntax.Kind // of what is wrong with a column that is no key
 }
 
 func newAnswerReader(in *rowScope, groups *groups, targets []*pg.Node) *answerReader {
@@ -48,6 +49,10 @@ func (ar *answerReader) beyond() *beyondBounds { return ar.in.env.beyond() }
 
 // read reads the clauses in the order in which names of the one may stand in the other.
 func (ar *answerReader) read(s *pg.SelectStmt, chosen []*choosingAnswer) error {
+	ar.ungrouped = syntax.Grouping
+	if !isAggregated(s) {
+		ar.ungrouped = syntax.Private // rows are asked for
+	}
 	for _, clause := range []func(*pg.SelectStmt) error{ar.readColumns, refuseDistinctOn, ar.readHaving, ar.readOrder, ar.readLimit} {
 		if err := clause(s); err != nil {
 			return err
@@ -87,7 +92,8 @@ func (ar *answerReader) readOrderItem(n *pg.Node) (tree.Expr, error) {
 	if k := n.GetAConst(); k != nil {
 		i, ok := ordinal(n, len(ar.answer.columns))
 		if !ok {
-			return nil, syntax.Refuse(k.Location, "write the column's name or position", "this is not a column of the SELECT list")
+			return nil, syntax.Refuse(syntax.BadReference, k.Location, "write the column's name or position",
+				"this is not a column of the SELECT list")
 		}
 		return ar.answer.columns[i].Expr, nil
 	}
@@ -124,7 +130,7 @@ func (ar *answerReader) readLimit(s *pg.SelectStmt) error {
 		}
 		v, ok := l.node.GetAConst().GetVal().(*pg.A_Const_Ival)
 		if !ok || v.Ival.GetIval() < 0 {
-			return syntax.Refuse(syntax.Location(l.node), "write a whole number from 0 to 2147483647",
+			return syntax.Refuse(syntax.BadValue, syntax.Location(l.node), "write a whole number from 0 to 2147483647",
 				"%s takes a constant number of rows", l.what)
 		}
 		l.set(int64(v.Ival.GetIval()))
@@ -156,7 +162,7 @@ func (ar *answerReader) readColumns(s *pg.SelectStmt) error {
 		ar.answer.columns = append(ar.answer.columns, tree.Output{Name: name, Expr: expr.Plain(e), Cast: castTo(t.GetVal(), e)})
 	}
 	if len(s.TargetList) == 0 {
-		return syntax.Refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
+		return syntax.Refuse(syntax.Unsupported, -1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
 	}
 	return nil
 }
@@ -174,7 +180,7 @@ func (ar *answerReader) readHaving(s *pg.SelectStmt) (err error) {
 // keys, so it groups.
 func refuseDistinctOn(s *pg.SelectStmt) error {
 	if len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() != nil {
-		return syntax.Refuse(firstLocation(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")
+		return syntax.Refuse(syntax.Unsupported, firstLocation(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")
 	}
 	return nil
 }
@@ -214,7 +220,7 @@ func (s answerScope) column(name string, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, syntax.Refuse(pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG",
+	return nil, syntax.Refuse(s.ungrouped, pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG",
 		"%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.Describe())
 }
 
@@ -233,7 +239,7 @@ func (s answerScope) call(f *pg.FuncCall) (tree.Expr, error) {
 }
 
 func (s answerScope) sublink(l *pg.SubLink) (tree.Expr, error) {
-	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
+	return nil, syntax.Refuse(syntax.Unsupported, l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
 		"a subquery cannot be used in SELECT, HAVING or ORDER BY of a question about private rows")
 }
 
@@ -241,7 +247,7 @@ func (s answerScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 // the row is not grouped by it.
 func (s answerScope) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
 	if len(f.Args) > 31 {
-		return nil, syntax.Refuse(f.Location, "give it fewer", "GROUPING takes at most 31 arguments")
+		return nil, syntax.Refuse(syntax.TooComplex, f.Location, "give it fewer", "GROUPING takes at most 31 arguments")
 	}
 	bits := int64(0)
 	for _, n := range f.Args {
@@ -254,8 +260,9 @@ func (s answerScope) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
 			continue
 		}
 		if _, ok := s.addAbsent(e); !ok {
-			return nil, syntax.Refuse(syntax.Location(n), "name something from GROUP BY", "GROUPING takes columns or expressions of "+
-				"GROUP BY")
+			return nil, syntax.Refuse(syntax.Grouping, syntax.Location(n), "name something from GROUP BY",
+				"GROUPING takes columns or expressions of "+
+					"GROUP BY")
 		}
 		bits++
 	}
@@ -286,7 +293,8 @@ func (ar *answerReader) addAbsent(e tree.Expr) (int, bool) {
 // readInterval reads dp_low(x), dp_high(x) and dp_error(x) of an aggregate.
 func (ar *answerReader) readInterval(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr, error) {
 	if len(f.Args) != 1 || f.Args[0].GetFuncCall() == nil || f.AggStar {
-		return nil, syntax.Refuse(f.Location, "write for example dp_error(COUNT(*))", "%s takes one aggregate", functionName(f))
+		return nil, syntax.Refuse(syntax.NoFunction, f.Location, "write for example dp_error(COUNT(*))", "%s takes one aggregate",
+			functionName(f))
 	}
 	return ar.aggregates.value(f.Args[0].GetFuncCall(), part)
 }
@@ -304,12 +312,13 @@ func (ar *answerReader) readWithin(all []*choosingAnswer) error {
 			}
 			r, ok := e.(*tree.Released)
 			if !ok || ar.out.stats[r.Stat].Kind != tree.KeyStat || r.Part != tree.PartValue {
-				return syntax.Refuse(syntax.Location(n), "add it to GROUP BY, in every grouping",
+				return syntax.Refuse(syntax.Unsupported, syntax.Location(n), "add it to GROUP BY, in every grouping",
 					"rows can only be joined with an answer on columns they are grouped by")
 			}
 			if other := c.plans[0].Columns[c.columns[i]].Expr.Type(); other.Kind != e.Type().Kind {
-				return syntax.Refuse(syntax.Location(n), "compare columns of the same type", "the two sides of this comparison with "+
-					"an answer have different types")
+				return syntax.Refuse(syntax.NoFunction, syntax.Location(n), "compare columns of the same type",
+					"the two sides of this comparison with "+
+						"an answer have different types")
 			}
 			w.By = append(w.By, e)
 		}
@@ -344,7 +353,7 @@ func showable(p *tree.Plan, targets []*pg.Node) error {
 		each += shownTime(o.By, longest)
 	}
 	if each > maxShowTime/time.Duration(max(1, groups)) { // a product could be too large for a number
-		return syntax.Refuse(firstLocation(targets), "ask for fewer groups, or for the keys unchanged",
+		return syntax.Refuse(syntax.TooComplex, firstLocation(targets), "ask for fewer groups, or for the keys unchanged",
 			"computing the columns of this many groups takes too long")
 	}
 	return nil

@@ -72,7 +72,7 @@ type windowSplit struct {
 // which is that of a number.
 func (pn planner) planWindows(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
 	if !isAggregated(s) {
-		return nil, nil, syntax.Refuse(windowLocation(s), "group them first: windows work on the rows of an answer, as in "+
+		return nil, nil, syntax.Refuse(syntax.Private, windowLocation(s), "group them first: windows work on the rows of an answer, as in "+
 			"SELECT "+exampleKey+", COUNT(*), SUM(COUNT(*)) OVER () ... GROUP BY "+exampleKey,
 			"a window over rows would show the contents of single rows")
 	}
@@ -169,7 +169,8 @@ func (w *windowSplit) takeOut(n *pg.Node) {
 		case *pg.Node_SortBy, *pg.Node_WindowDef, *pg.Node_List, *pg.Node_CaseWhen, *pg.Node_NamedArgExpr:
 			return true
 		case *pg.Node_SubLink:
-			w.refused = syntax.Refuse(n.GetSubLink().Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
+			w.refused = syntax.Refuse(syntax.Unsupported, n.GetSubLink().Location,
+				"ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
 				"a subquery cannot be used in SELECT, HAVING or ORDER BY of a question about private rows")
 			return false
 		}

@@ -37,10 +37,11 @@ func assemble(read *answerReader, distinct bool) (*tree.Plan, error) {
 		return nil, err
 	}
 	if len(out.measures) == 0 && len(groups.keys) == 0 && people == nil && !out.known {
-		return nil, syntax.Refuse(firstLocation(read.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
+		return nil, syntax.Refuse(syntax.Private, firstLocation(read.targets), "add an aggregate, as in COUNT(*)",
+			"the question selects no aggregate")
 	}
 	if len(out.measures) > maxMeasures {
-		return nil, syntax.Refuse(firstLocation(read.targets), "ask for fewer at a time",
+		return nil, syntax.Refuse(syntax.TooComplex, firstLocation(read.targets), "ask for fewer at a time",
 			"the question has more than %d aggregates", maxMeasures)
 	}
 	p.Query.Measures, p.Stats = out.connect()
@@ -231,7 +232,7 @@ func proveTotal(q *tree.Query) error {
 				copied++
 			}
 			if tree.Computes(x) && tree.CountAsked(x) > maxAsked {
-				err = syntax.Refuse(-1, "compute with fewer of them at once, or put them into WHERE",
+				err = syntax.Refuse(syntax.TooComplex, -1, "compute with fewer of them at once, or put them into WHERE",
 					"one computation contains more than %d subqueries", maxAsked)
 			}
 			switch x := x.(type) {
@@ -244,7 +245,7 @@ func proveTotal(q *tree.Query) error {
 			case *tree.Exists:
 				relation(x.From)
 				if tree.Private(x.From) && !expr.Linked(x.On, x.Outer) {
-					err = syntax.Refuse(-1, "write another condition",
+					err = syntax.Refuse(syntax.Private, -1, "write another condition",
 						"a subquery over a private table must be about the same person as the outer row")
 				}
 			}
@@ -299,7 +300,7 @@ func proveTotal(q *tree.Query) error {
 		each(m.Arg)
 	}
 	if err == nil && copied > expr.MaxLong {
-		err = syntax.Refuse(-1, "take the beginning of the texts first, as in lower(left(name, 100))",
+		err = syntax.Refuse(syntax.TooComplex, -1, "take the beginning of the texts first, as in lower(left(name, 100))",
 			"more than %d functions of this question work on texts of any length", expr.MaxLong)
 	}
 	return err
@@ -314,7 +315,7 @@ const maxAsked = 3
 // private rows meet only where both are one person's.
 func checkOwner(r tree.Relation) error {
 	lost := func() error {
-		return syntax.Refuse(-1, "ask in another way, and report this to the maintainers of Discreet",
+		return syntax.Refuse(syntax.Unsupported, -1, "ask in another way, and report this to the maintainers of Discreet",
 			"the planner lost track of which person the rows belong to")
 	}
 	if u := r.Unit(); u >= 0 && !r.Fields()[u].Raw() {

@@ -231,29 +231,31 @@ func refuseUnsummable(arg tree.Expr, name string, pos int32) error {
 	t := arg.Type()
 	switch {
 	case t.Kind == tree.Real:
-		return syntax.Refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a "+
-			"granularity in the policy", "%s needs exact numbers, but this is the result of a division or a decimal without granularity",
-			name)
+		return syntax.Refuse(syntax.Unsupported, pos,
+			"round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a granularity in the policy",
+			"%s needs exact numbers, but this is the result of a division or a decimal without granularity", name)
 	case (t.Kind == tree.Date || t.Kind == tree.Timestamp) &&
 		(name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
 		return nil
 	case t.Kind == tree.Text && (name == "min" || name == "max"):
-		return syntax.Refuse(pos, "count rows for each value if the values are public, as in SELECT "+tree.Describe(arg)+", "+
-			"COUNT(*) ... GROUP BY",
+		return syntax.Refuse(syntax.Private, pos,
+			"count rows for each value if the values are public, as in SELECT "+tree.Describe(arg)+", COUNT(*) ... GROUP BY",
 			"%s of a text would be the value of one person", name)
 	case t.Kind == tree.Boolean:
-		return syntax.Refuse(pos, "turn it into 1 and 0, as in "+name+"(CAST("+tree.Describe(arg)+" AS integer))",
+		return syntax.Refuse(syntax.NoFunction, pos, "turn it into 1 and 0, as in "+name+"(CAST("+tree.Describe(arg)+" AS integer))",
 			"%s needs numbers, but this is a boolean", name)
 	case t.Kind != tree.Number:
-		return syntax.Refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, but this is %s", name, expr.Article(t.Kind))
+		return syntax.Refuse(syntax.NoFunction, pos, "use COUNT, or a numeric column", "%s needs numbers, but this is %s", name,
+			expr.Article(t.Kind))
 	case !t.Declared:
-		return syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
+		return syntax.Refuse(syntax.Private, pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
 			"%s needs a column with bounds, because the noise is proportional to the largest value one person can have", name)
 	case expr.MaxAbs(t).Cmp(maxRowSteps) > 0:
-		return syntax.Refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity",
+		return syntax.Refuse(syntax.TooComplex, pos, "sum the columns one by one, or ask the owner for a coarser granularity",
 			"the values of this %s could exceed 2^53 steps", name)
 	case name != "sum" && t.Lo.Cmp(t.Hi) == 0:
-		return syntax.Refuse(pos, "use something that differs between rows", "the values of this %s are all the same", name)
+		return syntax.Refuse(syntax.Unsupported, pos, "use something that differs between rows", "the values of this %s are all the same",
+			name)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func refuseClauses(s *pg.SelectStmt) error {
 		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
 	} {
 		if c.present {
-			return syntax.Refuse(c.at, c.instead, "%s cannot be used", c.what)
+			return syntax.Refuse(syntax.Unsupported, c.at, c.instead, "%s cannot be used", c.what)
 		}
 	}
 	return nil
@@ -40,7 +40,7 @@ func refuseClauses(s *pg.SelectStmt) error {
 // refuseWindows refuses the WINDOW clause of a SELECT that is no subquery of rows.
 func refuseWindows(s *pg.SelectStmt) error {
 	if len(s.WindowClause) > 0 {
-		return syntax.Refuse(firstLocation(s.WindowClause),
+		return syntax.Refuse(syntax.Unsupported, firstLocation(s.WindowClause),
 			"use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t",
 			"WINDOW cannot be used")
 	}
@@ -233,7 +233,8 @@ func selected(n *pg.Node, targets []*pg.Node) *pg.Node {
 func sortOrder(n *pg.Node) (tree.Order, error) {
 	by := n.GetSortBy()
 	if by == nil || len(by.UseOp) > 0 {
-		return tree.Order{}, syntax.Refuse(syntax.Location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
+		return tree.Order{}, syntax.Refuse(syntax.Unsupported, syntax.Location(n), "write ORDER BY column ASC or DESC",
+			"ORDER BY ... USING cannot be used")
 	}
 	o := tree.Order{Descending: by.SortbyDir == pg.SortByDir_SORTBY_DESC}
 	// As in PostgreSQL, NULL counts as larger than everything.
@@ -333,13 +334,13 @@ func columnName(c *pg.ColumnRef) (string, error) {
 	for _, f := range c.Fields {
 		s := f.GetString_()
 		if s == nil {
-			return "", syntax.Refuse(c.Location, "name aggregates and keys, as in "+exampleQuestion,
+			return "", syntax.Refuse(syntax.Private, c.Location, "name aggregates and keys, as in "+exampleQuestion,
 				"* would show rows of the data")
 		}
 		parts = append(parts, s.GetSval())
 	}
 	if len(parts) > 2 {
-		return "", syntax.Refuse(c.Location, "write column or table.column", "a column's name has too many parts")
+		return "", syntax.Refuse(syntax.Malformed, c.Location, "write column or table.column", "a column's name has too many parts")
 	}
 	return strings.Join(parts, "\x00"), nil
 }

@@ -22,16 +22,19 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 	}
 	switch {
 	case sub != nil && len(l.OperName) > 0:
-		return nil, syntax.Refuse(l.Location, "write it with EXISTS, as in EXISTS (SELECT 1 FROM ... WHERE x > y AND ...)",
+		return nil, syntax.Refuse(syntax.Unsupported, l.Location,
+			"write it with EXISTS, as in EXISTS (SELECT 1 FROM ... WHERE x > y AND ...)",
 			"only = ANY and <> ALL can compare with a subquery")
 	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK:
-		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery grouped by the person",
+		return nil, syntax.Refuse(syntax.Unsupported, l.Location,
+			"use EXISTS or IN, join a public table, or join a subquery grouped by the person",
 			"a subquery cannot be used here as a value")
 	case isSet(sub):
-		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE",
+		return nil, syntax.Refuse(syntax.Unsupported, l.Location, "write a plain SELECT ... FROM ... WHERE",
 			"a subquery in a condition cannot have set operations")
 	case zeroLimit(sub):
-		return nil, syntax.Refuse(syntax.Location(sub.LimitCount), "leave out LIMIT 0, or write false in place of this condition",
+		return nil, syntax.Refuse(syntax.Unsupported, syntax.Location(sub.LimitCount),
+			"leave out LIMIT 0, or write false in place of this condition",
 			"LIMIT 0 leaves no row, so this condition is never true")
 	case isDistinct(sub) && !isAggregated(sub): // whether there is a row is the same
 		sub = proto.Clone(sub).(*pg.SelectStmt)
@@ -74,7 +77,7 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 		if in.env.dataset.Unit.Row() {
 			return nil, rowReader{in.env}.refuseStrangers(l.Location)
 		}
-		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about the same person: "+
+		return nil, syntax.Refuse(syntax.Private, l.Location, "add the condition that both rows are about the same person: "+
 			rowReader{in.env}.linkInside(in.rows, inner),
 			"a subquery over a private table must be about the same person as the outer row")
 	}
@@ -86,7 +89,7 @@ func (in *rowScope) sublink(l *pg.SubLink) (tree.Expr, error) {
 // it is read on its own, and the condition that its column is x links it to the row that asks.
 func (in *rowScope) inPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
 	if l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(sub.TargetList) != 1 {
-		return nil, syntax.Refuse(l.Location, "write pid IN (SELECT pid FROM ... GROUP BY pid HAVING ...)",
+		return nil, syntax.Refuse(syntax.Unsupported, l.Location, "write pid IN (SELECT pid FROM ... GROUP BY pid HAVING ...)",
 			"in a condition, a subquery with aggregates or windows must be one column after IN")
 	}
 	x, err := checkExpr(in, l.Testexpr)
@@ -100,7 +103,7 @@ func (in *rowScope) inPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, err
 	n := len(in.rows.Fields())
 	at := slices.IndexFunc(r.Fields(), func(f tree.Field) bool { return f.Name != "" })
 	if at < 0 {
-		return nil, syntax.Refuse(l.Location, "select one column", "the subquery of IN must have one column")
+		return nil, syntax.Refuse(syntax.Malformed, l.Location, "select one column", "the subquery of IN must have one column")
 	}
 	on, err := expr.NewCompare(tree.Eq, x, &tree.Column{Index: n + at, Field: r.Fields()[at]}, l.Location)
 	if err != nil {
@@ -108,7 +111,7 @@ func (in *rowScope) inPersons(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, err
 	}
 	on = in.env.normal(on)
 	if tree.Private(r) && !(tree.Private(in.rows) && expr.Linked(on, n)) {
-		return nil, syntax.Refuse(l.Location,
+		return nil, syntax.Refuse(syntax.Private, l.Location,
 			"compare the person's column with that of the subquery, as in pid IN (SELECT pid FROM ... GROUP BY pid)",
 			"a subquery over a private table must be about the same person as the outer row")
 	}
@@ -135,7 +138,7 @@ func (in *rowScope) readInner(sub *pg.SelectStmt, pos int32) (*env, rows, error)
 // memberOf is the condition of x IN (SELECT y ...): that y = x.
 func (in *rowScope) memberOf(x tree.Expr, l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
 	if len(sub.TargetList) != 1 {
-		return nil, syntax.Refuse(l.Location, "select one column", "the subquery of IN must have one column")
+		return nil, syntax.Refuse(syntax.Malformed, l.Location, "select one column", "the subquery of IN must have one column")
 	}
 	y, err := checkExpr(in, sub.TargetList[0].GetResTarget().GetVal())
 	if err != nil {
@@ -152,10 +155,12 @@ func (in *rowScope) memberOf(x tree.Expr, l *pg.SubLink, sub *pg.SelectStmt) (tr
 func (in *rowScope) readScalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
 	const instead = "write (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid), or join a subquery grouped by the person"
 	if !in.extend || !tree.Private(in.rows) {
-		return nil, syntax.Refuse(l.Location, "join a subquery grouped by the person", "a subquery cannot be used as a value here")
+		return nil, syntax.Refuse(syntax.Unsupported, l.Location, "join a subquery grouped by the person",
+			"a subquery cannot be used as a value here")
 	}
 	if len(sub.TargetList) != 1 || sub.HavingClause != nil || !isAggregated(sub) || hasSets(sub) {
-		return nil, syntax.Refuse(l.Location, instead, "a subquery used as a value must be one aggregate, without HAVING")
+		return nil, syntax.Refuse(syntax.Unsupported, l.Location, instead,
+			"a subquery used as a value must be one aggregate, without HAVING")
 	}
 	if syntax.LeavesARow(sub) { // of the one that there is
 		sub = proto.Clone(sub).(*pg.SelectStmt)
@@ -166,7 +171,8 @@ func (in *rowScope) readScalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, er
 		return nil, err
 	}
 	if !tree.Private(inner) {
-		return nil, syntax.Refuse(l.Location, "join the public table", "a subquery over public tables cannot be used as a value")
+		return nil, syntax.Refuse(syntax.Unsupported, l.Location, "join the public table",
+			"a subquery over public tables cannot be used as a value")
 	}
 	p, who, value, err := in.aboutPerson(inside, inner, sub, l.Location)
 	if err != nil {
@@ -200,7 +206,7 @@ func (in *rowScope) aboutPerson(
 	inside *env, inner rows, sub *pg.SelectStmt, pos int32,
 ) (persons *tree.Persons, who int, value tree.Expr, err error) {
 	refuse := func(pos int32, instead, reason string) (*tree.Persons, int, tree.Expr, error) {
-		return nil, 0, nil, syntax.Refuse(pos, instead, "%s", reason)
+		return nil, 0, nil, syntax.Refuse(syntax.Private, pos, instead, "%s", reason)
 	}
 	n := len(in.rows.Fields())
 	own := &rowScope{env: inside, rows: inner}

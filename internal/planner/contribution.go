@@ -17,7 +17,7 @@ func (g *groups) limit(in *rowScope) (int64, error) {
 	limit := min(allowed, personFieldsIn(in.rows.Relation, in.filter).groups(g.keys))
 	if m := in.env.options.MaxGroups; m > 0 {
 		if m > allowed && !g.otherSets { // each set has its own limit
-			return 0, syntax.Refuse(-1, "set dp.max_groups to a number from 1 up to what the policy allows here",
+			return 0, syntax.Refuse(syntax.BadValue, -1, "set dp.max_groups to a number from 1 up to what the policy allows here",
 				"in this question one person counts in at most %d groups", allowed)
 		}
 		limit = min(m, limit)
@@ -37,7 +37,7 @@ func (g *groups) rowLimit(of rows) int64 {
 // refuseMaxRows refuses a limit above the policy's, which would not be kept.
 func (g *groups) refuseMaxRows(of rows) error {
 	if most := tree.AtMost(of.PersonRows()); g.maxRows > most && !of.Single() {
-		return syntax.Refuse(-1, "set dp.max_rows to a number from 1 up to what the policy allows here",
+		return syntax.Refuse(syntax.BadValue, -1, "set dp.max_rows to a number from 1 up to what the policy allows here",
 			"in this question at most %d rows of one person count in a group", most)
 	}
 	return nil

@@ -23,7 +23,7 @@ type domainFinder struct {
 func (kf *keyFinder) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) {
 	k, err := kf.domains.of(kf.in.rows.Relation, kf.in.filter, e)
 	if err != nil {
-		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE", "%v", err)
+		return nil, false, syntax.Refuse(syntax.TooComplex, pos, "list the values you want with IN (...) in WHERE", "%v", err)
 	}
 	own, ok := kf.domains.listAll(k, e)
 	own = kf.keepAllowed(e, own)
@@ -37,14 +37,14 @@ func (kf *keyFinder) values(e tree.Expr, pos int32) ([]policy.Value, bool, error
 		}
 		own = slices.DeleteFunc(slices.Clone(own), func(v policy.Value) bool { return !wanted[v] })
 		if len(own) == 0 {
-			return nil, false, syntax.Refuse(pos, "list values that the column can have",
+			return nil, false, syntax.Refuse(syntax.Private, pos, "list values that the column can have",
 				"none of the listed values of %s is a public key", tree.Describe(e))
 		}
 	case given:
 		own, ok = listed, true
 	}
 	if ok && len(own) == 0 { // no price is right for a question without groups
-		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE",
+		return nil, false, syntax.Refuse(syntax.Unsupported, pos, "list the values you want with IN (...) in WHERE",
 			"%s has no values, because the public table is empty", tree.Describe(e))
 	}
 	return own, ok, nil

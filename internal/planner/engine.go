@@ -48,8 +48,9 @@ func (ec *engineCheck) limitComparisons(from tree.Relation, over []tree.Expr) {
 		}
 	})
 	if n > maxComparisons {
-		ec.fail(syntax.Refuse(ec.pos, "compare fewer columns with each other", "%d conditions compare two columns, but at most %d "+
-			"are allowed", n,
+		ec.fail(syntax.Refuse(syntax.TooComplex, ec.pos, "compare fewer columns with each other",
+			"%d conditions compare two columns, but at most %d "+
+				"are allowed", n,
 			maxComparisons))
 	}
 }
@@ -61,15 +62,15 @@ func (ec *engineCheck) checkExpressions(from tree.Relation, over []tree.Expr) {
 	}
 	eachExpr(from, over, func(e tree.Expr) {
 		if most.MaxDepth > 0 && printedDepth(e) > most.MaxDepth {
-			ec.fail(syntax.Refuse(ec.pos, "nest fewer operations in each other",
+			ec.fail(syntax.Refuse(syntax.TooComplex, ec.pos, "nest fewer operations in each other",
 				"a %s cluster reads an expression operation by operation, and these are nested too deeply for it", most.Name))
 		}
 		if left := most.MaxOperations; left > 0 && !compilable(e, &left) {
-			ec.fail(syntax.Refuse(ec.pos, "write it with fewer operations",
+			ec.fail(syntax.Refuse(syntax.TooComplex, ec.pos, "write it with fewer operations",
 				"a %s cluster compiles the expressions of a row, and these are too long for it", most.Name))
 		}
 		if x, ok := e.(*tree.Exists); ok && most.NoOuterExists && namesOuterRow(x) {
-			ec.fail(syntax.Refuse(ec.pos, "compare it with the row of the subquery around it instead",
+			ec.fail(syntax.Refuse(syntax.Unsupported, ec.pos, "compare it with the row of the subquery around it instead",
 				"%s does not support an EXISTS inside EXISTS that refers to a row outside both", most.Name))
 		}
 		c, ok := e.(*tree.Call)
@@ -78,9 +79,9 @@ func (ec *engineCheck) checkExpressions(from tree.Relation, over []tree.Expr) {
 		}
 		_, err := posix.NewAutomaton(*c.Args[1].(*tree.Literal).Text)
 		if e := (*posix.Error)(nil); errors.As(err, &e) {
-			ec.fail(syntax.Refuse(ec.pos, e.Instead, "%s", e.Reason))
+			ec.fail(syntax.Refuse(syntax.BadPattern, ec.pos, e.Instead, "%s", e.Reason))
 		} else if err != nil {
-			ec.fail(syntax.Refuse(ec.pos, "write a simpler pattern", "this pattern cannot be used"))
+			ec.fail(syntax.Refuse(syntax.Unsupported, ec.pos, "write a simpler pattern", "this pattern cannot be used"))
 		}
 	})
 }
@@ -93,7 +94,7 @@ func (ec *engineCheck) checkWindows(from tree.Relation) {
 		}
 		for _, o := range window.Calls {
 			if o.Kind == tree.PartDistinct && ec.limits.NoDistinctWindows {
-				ec.fail(syntax.Refuse(ec.pos, "count a person's different values in a subquery grouped by the person",
+				ec.fail(syntax.Refuse(syntax.Unsupported, ec.pos, "count a person's different values in a subquery grouped by the person",
 					"%s has no COUNT(DISTINCT ...) OVER", ec.limits.Name))
 			}
 		}
@@ -182,7 +183,7 @@ func (ec *engineCheck) limitLength(written func() (longest, all int64)) {
 		return
 	}
 	if longest, all := written(); longest > most || all > 4*most {
-		ec.fail(syntax.Refuse(ec.pos,
+		ec.fail(syntax.Refuse(syntax.TooComplex, ec.pos,
 			"ask for less at once, with shorter lists and fewer operations, or group by a column with fewer values",
 			"a statement for this question would be too long for a %s cluster", ec.limits.Name))
 	}

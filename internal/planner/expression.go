@@ -78,7 +78,8 @@ func checkExpr(s scope, n *pg.Node) (tree.Expr, error) {
 	s.beyond().look(e)
 	if _, column := e.(*tree.Column); !column && e.Type().Kind == tree.Identity {
 		return nil,
-			syntax.Refuse(syntax.Location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)",
+			syntax.Refuse(syntax.Private, syntax.Location(n),
+				"compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)",
 				"a column that identifies people or their records cannot be used in computations")
 	}
 	return e, nil
@@ -131,12 +132,12 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 		return checkNamed(s, name, x.MinMaxExpr.Args, x.MinMaxExpr.Location)
 	}
 	what, instead := unsupported(n)
-	return nil, syntax.Refuse(syntax.Location(n), instead, "%s cannot be used here", what)
+	return nil, syntax.Refuse(syntax.Unsupported, syntax.Location(n), instead, "%s cannot be used here", what)
 }
 
 func checkNull(s scope, n *pg.NullTest) (tree.Expr, error) {
 	if n.Argisrow {
-		return nil, syntax.Refuse(n.Location, "test a single value", "rows cannot be tested for NULL")
+		return nil, syntax.Refuse(syntax.Unsupported, n.Location, "test a single value", "rows cannot be tested for NULL")
 	}
 	x, err := checkExpr(s, n.Arg)
 	if err != nil {
@@ -174,7 +175,7 @@ func checkCondition(s scope, n *pg.Node) (tree.Expr, error) {
 	}
 	e = expr.Adopt(e, expr.NewBool(true))
 	if k := e.Type().Kind; k != tree.Boolean {
-		return nil, syntax.Refuse(syntax.Location(n), "write a comparison, such as age > 40",
+		return nil, syntax.Refuse(syntax.Mismatch, syntax.Location(n), "write a comparison, such as age > 40",
 			"a condition must be true or false, but this is %s", expr.Article(k))
 	}
 	return e, nil
@@ -190,7 +191,8 @@ func checkConst(c *pg.A_Const) (tree.Expr, error) {
 	case *pg.A_Const_Fval:
 		r, err := dp.ParseDecimal(v.Fval.GetFval())
 		if err != nil {
-			return nil, syntax.Refuse(c.Location, "write a decimal number of at most 64 digits", "this number cannot be read")
+			return nil, syntax.Refuse(syntax.OutOfRange, c.Location, "write a decimal number of at most 64 digits",
+				"this number cannot be read")
 		}
 		l := expr.NewNumber(r)
 		l.Point = strings.ContainsAny(v.Fval.GetFval(), ".eE")
@@ -200,7 +202,8 @@ func checkConst(c *pg.A_Const) (tree.Expr, error) {
 	case *pg.A_Const_Sval:
 		return expr.NewText(v.Sval.GetSval()), nil
 	}
-	return nil, syntax.Refuse(c.Location, "write a number, a 'text', true, false or a date", "this constant cannot be used here")
+	return nil, syntax.Refuse(syntax.Unsupported, c.Location, "write a number, a 'text', true, false or a date",
+		"this constant cannot be used here")
 }
 
 func checkCase(s scope, c *pg.CaseExpr) (tree.Expr, error) {
@@ -289,17 +292,18 @@ func checkCast(s scope, c *pg.TypeCast) (tree.Expr, error) {
 	kind, ok := expr.CastKinds[name]
 	switch {
 	case name == "interval":
-		return nil, syntax.Refuse(pos, "add it to a date or a timestamp, as in day + INTERVAL '1 month'", "an INTERVAL cannot be "+
-			"used by itself")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "add it to a date or a timestamp, as in day + INTERVAL '1 month'",
+			"an INTERVAL cannot be "+
+				"used by itself")
 	case !ok:
-		return nil, syntax.Refuse(pos, "cast to integer, bigint, numeric(p,s), text, boolean, date or timestamp",
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "cast to integer, bigint, numeric(p,s), text, boolean, date or timestamp",
 			"a cast to this type cannot be used here")
 	}
 	var mods []int64
 	for _, n := range c.TypeName.GetTypmods() {
 		v, ok := n.GetAConst().GetVal().(*pg.A_Const_Ival)
 		if !ok {
-			return nil, syntax.Refuse(pos, "write numbers, as in numeric(10,2)", "the size of this type cannot be read")
+			return nil, syntax.Refuse(syntax.BadValue, pos, "write numbers, as in numeric(10,2)", "the size of this type cannot be read")
 		}
 		mods = append(mods, int64(v.Ival.GetIval()))
 	}
@@ -328,18 +332,19 @@ func checkCollate(s scope, c *pg.CollateClause) (tree.Expr, error) {
 		names = names[1:]
 	}
 	if len(names) != 1 || !slices.Contains(byBytes, names[0].GetString_().GetSval()) {
-		return nil, syntax.Refuse(c.Location, `leave it out, or write COLLATE "C"`,
+		return nil, syntax.Refuse(syntax.Unsupported, c.Location, `leave it out, or write COLLATE "C"`,
 			"texts are compared by their bytes here, and there are no other collations")
 	}
 	if c.Arg.GetCollateClause() != nil {
-		return nil, syntax.Refuse(c.Location, "write COLLATE once", "a text has one collation")
+		return nil, syntax.Refuse(syntax.Malformed, c.Location, "write COLLATE once", "a text has one collation")
 	}
 	e, err := checkExpr(s, c.Arg)
 	if err != nil {
 		return nil, err
 	}
 	if e = adoptText(e); e.Type().Kind != tree.Text {
-		return nil, syntax.Refuse(c.Location, "leave it out", "COLLATE is for text, but this is %s", expr.Article(e.Type().Kind))
+		return nil, syntax.Refuse(syntax.Mismatch, c.Location, "leave it out", "COLLATE is for text, but this is %s",
+			expr.Article(e.Type().Kind))
 	}
 	return e, nil
 }

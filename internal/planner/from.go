@@ -23,7 +23,8 @@ type rowReader struct{ env *env }
 func (rr rowReader) readFrom(s *pg.SelectStmt) (rows, error) {
 	nodes := splitCrossJoins(s.FromClause)
 	if len(nodes) == 0 {
-		return rows{}, syntax.Refuse(-1, "write SELECT ... FROM a table; "+listNames("tables", rr.env.dataset.Tables), "there is no FROM")
+		return rows{}, syntax.Refuse(syntax.Unsupported, -1, "write SELECT ... FROM a table; "+listNames("tables", rr.env.dataset.Tables),
+			"there is no FROM")
 	}
 	all := make([]rows, len(nodes))
 	for i, n := range nodes {
@@ -135,7 +136,8 @@ func (rr rowReader) readItem(n *pg.Node) (rows, error) {
 		s := x.RangeSubselect
 		r, err := rr.readSubquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
 		if err != nil && s.Lateral {
-			return rows{}, syntax.Refuse(syntax.Location(n), "write a subquery that refers to nothing next to it, and join it",
+			return rows{}, syntax.Refuse(syntax.KindOf(err), syntax.Location(n),
+				"write a subquery that refers to nothing next to it, and join it",
 				"LATERAL cannot be used here: %s", refusalReason(err))
 		}
 		if err != nil {
@@ -145,7 +147,8 @@ func (rr rowReader) readItem(n *pg.Node) (rows, error) {
 	case *pg.Node_JoinExpr:
 		return rr.readJoin(x.JoinExpr)
 	}
-	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+listNames("tables", rr.env.dataset.Tables),
+	return rows{}, syntax.Refuse(syntax.Unsupported, syntax.Location(n), "name a table, a subquery or a join; "+listNames("tables",
+		rr.env.dataset.Tables),
 		"functions and samples cannot be used in FROM")
 }
 
@@ -163,13 +166,14 @@ func (rr rowReader) readTable(v *pg.RangeVar) (rows, error) {
 	}
 	var r tree.Relation
 	if s.answer {
-		return rows{}, syntax.Refuse(v.Location, "ask two separate questions", "the answer to a question cannot be used among rows")
+		return rows{}, syntax.Refuse(syntax.Unsupported, v.Location, "ask two separate questions",
+			"the answer to a question cannot be used among rows")
 	}
 	if s.table != nil {
 		r = NewScan(rr.env.dataset, s.table)
 	} else if r, err = (rowReader{s.env}).readSubquery(s.query, v.Location); err != nil {
 		if s.isView {
-			err = syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
+			err = syntax.Refuse(syntax.KindOf(err), v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
 				v.Relname, refusalReason(err))
 		}
 		return rows{}, err
@@ -185,7 +189,7 @@ func (rr rowReader) readTable(v *pg.RangeVar) (rows, error) {
 func (rr rowReader) readJoin(j *pg.JoinExpr) (rows, error) {
 	at := syntax.Location(j.Rarg)
 	if j.Alias != nil {
-		return rows{}, syntax.Refuse(at, "leave out the alias", "a join cannot have its own alias")
+		return rows{}, syntax.Refuse(syntax.Unsupported, at, "leave out the alias", "a join cannot have its own alias")
 	}
 	l, err := rr.readItem(j.Larg)
 	if err != nil {
@@ -239,7 +243,8 @@ func (rr rowReader) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
 		return rows{}, rr.refuseStrangers(at)
 	}
 	if on == nil {
-		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+" only, with conditions on each side in subqueries, or use LEFT JOIN",
+		return rows{}, syntax.Refuse(syntax.Unsupported, at, "join ON "+rr.link(l,
+			r)+" only, with conditions on each side in subqueries, or use LEFT JOIN",
 			"FULL JOIN needs two private tables, joined only on the person: rows without a partner must belong to somebody")
 	}
 	return rr.checkJoin(l, r, newFull(l.Relation, r.Relation, on), at)
@@ -309,15 +314,16 @@ func (rr rowReader) joinUsing(l, r rows, using []string, left, full bool, at int
 func (rr rowReader) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (rows, error) {
 	switch {
 	case left && !tree.Private(l) && tree.Private(r):
-		return rows{}, syntax.Refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
+		return rows{}, syntax.Refuse(syntax.Unsupported, at, "put the private table on the left",
+			"rows of a public table that belong to nobody cannot be kept")
 	case tree.Private(l) && tree.Private(r) && rr.env.dataset.Unit.Row():
 		return rows{}, rr.refuseStrangers(at)
 	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
-			return rows{}, syntax.Refuse(at, "write WHERE "+rr.link(l, r)+" AND ..., or JOIN ... ON "+rr.link(l, r),
+			return rows{}, syntax.Refuse(syntax.Private, at, "write WHERE "+rr.link(l, r)+" AND ..., or JOIN ... ON "+rr.link(l, r),
 				"two private tables can only be joined where both rows are about the same person")
 		}
-		return rows{}, syntax.Refuse(at, "join ON "+rr.link(l, r)+", and add other conditions with AND",
+		return rows{}, syntax.Refuse(syntax.Private, at, "join ON "+rr.link(l, r)+", and add other conditions with AND",
 			"two private tables can only be joined where both rows are about the same person")
 	}
 	return rr.checkJoin(l, r, newJoin(l.Relation, r.Relation, on, left), at)
@@ -325,7 +331,8 @@ func (rr rowReader) join(l, r rows, on tree.Expr, left bool, at int32, comma boo
 
 // refuseStrangers refuses to put rows together that are never about the same person.
 func (rr rowReader) refuseStrangers(at int32) error {
-	return syntax.Refuse(at, "ask about one table at a time, or ask the owner to name the column of the person as the dataset's unit",
+	return syntax.Refuse(syntax.Private, at,
+		"ask about one table at a time, or ask the owner to name the column of the person as the dataset's unit",
 		"every row is a separate person here, so private tables cannot be joined")
 }
 
@@ -335,8 +342,9 @@ func (rr rowReader) checkJoin(l, r rows, j *tree.Join, at int32) (rows, error) {
 		j.Fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.
 		return rows{},
-			syntax.Refuse(at, "join fewer tables, or first reduce one to one row per person, as in (SELECT pid, COUNT(*) FROM visits "+
-				"GROUP BY pid)", "one person could have far too many rows in this join")
+			syntax.Refuse(syntax.Unsupported, at,
+				"join fewer tables, or first reduce one to one row per person, as in (SELECT pid, COUNT(*) FROM visits "+
+					"GROUP BY pid)", "one person could have far too many rows in this join")
 	}
 	out, err := l.joined(r, j)
 	if err != nil {
@@ -380,7 +388,8 @@ func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, e
 		}
 	}
 	if len(names) > visible {
-		return nil, syntax.Refuse(pos, "give as many names as there are columns", "this list has more names than there are columns")
+		return nil, syntax.Refuse(syntax.BadReference, pos, "give as many names as there are columns",
+			"this list has more names than there are columns")
 	}
 	all := make([]string, 0, visible)
 	columns := make([]tree.Expr, 0, visible)
@@ -395,7 +404,7 @@ func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, e
 		all, columns = append(all, name), append(columns, tree.NewColumn(r, i))
 	}
 	if name := repeatedName(all); name != "" {
-		return nil, syntax.Refuse(pos, "give every column its own name", "two columns are called %q", name)
+		return nil, syntax.Refuse(syntax.Duplicate, pos, "give every column its own name", "two columns are called %q", name)
 	}
 	if s, ok := r.(*tree.Select); ok { // the same, with other names
 		named := *s

@@ -99,7 +99,7 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 		if pos < 0 {
 			pos = at
 		}
-		return syntax.Refuse(pos, holdoutInstead, "use one holdout_mean, with nothing next to it or around it")
+		return syntax.Refuse(syntax.Unsupported, pos, holdoutInstead, "use one holdout_mean, with nothing next to it or around it")
 	}
 	const everybody = "put the condition into the expression, as in holdout_mean(CASE WHEN age >= 40 AND predicted = outcome THEN 1 ELSE " +
 		"0 END); rows without it count as 0"
@@ -108,27 +108,28 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 		len(s.LockingClause) > 0 || len(s.DistinctClause) > 0:
 		return nil, alone(-1)
 	case s.WhereClause != nil:
-		return nil, syntax.Refuse(syntax.Location(s.WhereClause), everybody,
+		return nil, syntax.Refuse(syntax.Unsupported, syntax.Location(s.WhereClause), everybody,
 			"a holdout's mean covers all its people, whose number is public; the number that a WHERE leaves is not")
 	case len(s.GroupClause) > 0:
-		return nil, syntax.Refuse(firstLocation(s.GroupClause), "ask about one group at a time, and "+everybody,
+		return nil, syntax.Refuse(syntax.Unsupported, firstLocation(s.GroupClause), "ask about one group at a time, and "+everybody,
 			"holdout_mean has no groups: every group would be a separate question")
 	case s.HavingClause != nil || len(s.SortClause) > 0 || s.LimitCount != nil || s.LimitOffset != nil:
-		return nil, syntax.Refuse(at, holdoutInstead, "holdout_mean has one row, and no HAVING, ORDER BY or LIMIT")
+		return nil, syntax.Refuse(syntax.Unsupported, at, holdoutInstead, "holdout_mean has one row, and no HAVING, ORDER BY or LIMIT")
 	case len(s.TargetList) != 1 || !isHoldoutMean(s.TargetList[0].GetResTarget().GetVal()):
 		return nil, alone(-1)
 	case len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil:
-		return nil, syntax.Refuse(firstLocation(s.FromClause), "name only the holdout's table",
+		return nil, syntax.Refuse(syntax.Unsupported, firstLocation(s.FromClause), "name only the holdout's table",
 			"holdout_mean reads the table of a holdout, not a join or a subquery")
 	}
 	f := s.TargetList[0].GetResTarget().GetVal().GetFuncCall()
 	switch {
 	case f.AggFilter != nil:
-		return nil, syntax.Refuse(syntax.Location(f.AggFilter), everybody,
+		return nil, syntax.Refuse(syntax.Unsupported, syntax.Location(f.AggFilter), everybody,
 			"a holdout's mean covers all its people, whose number is public; the number that a FILTER leaves is not")
 	case f.AggDistinct || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.Args) < 1 ||
 		len(f.Args) > 2:
-		return nil, syntax.Refuse(f.Location, holdoutInstead, "holdout_mean takes an expression and, if you like, the training value")
+		return nil, syntax.Refuse(syntax.Unsupported, f.Location, holdoutInstead,
+			"holdout_mean takes an expression and, if you like, the training value")
 	}
 	return f, nil
 }
@@ -154,15 +155,17 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 	}
 	switch {
 	case len(tables) == 0:
-		return nil, syntax.Refuse(v.Location, "submit predictions to a holdout of labels, or ask the owner for a holdout in the policy",
+		return nil, syntax.Refuse(syntax.Unsupported, v.Location,
+			"submit predictions to a holdout of labels, or ask the owner for a holdout in the policy",
 			"no table of this dataset is held out")
 	case len(found) == 0 && name != "":
-		return nil, syntax.Refuse(v.Location, "ask about its own table", "%q is not the table of the holdout %q", v.Relname, name)
+		return nil, syntax.Refuse(syntax.Unsupported, v.Location, "ask about its own table", "%q is not the table of the holdout %q",
+			v.Relname, name)
 	case len(found) == 0:
-		return nil, syntax.Refuse(v.Location, "the held-out tables are "+strings.Join(tables, ", "),
+		return nil, syntax.Refuse(syntax.Unsupported, v.Location, "the held-out tables are "+strings.Join(tables, ", "),
 			"the table %q is not held out", v.Relname)
 	case len(found) > 1:
-		return nil, syntax.Refuse(v.Location, "name one of them, with 'discreet holdout score' or over HTTP: "+
+		return nil, syntax.Refuse(syntax.Unsupported, v.Location, "name one of them, with 'discreet holdout score' or over HTTP: "+
 			strings.Join(names, ", "), "the table %q has several holdouts", v.Relname)
 	}
 	return found[0], nil
@@ -173,7 +176,7 @@ type holdoutReader struct{ in *rowScope }
 // trainingValue reads the second argument: a constant, also as a text or with a cast, as the value
 // of a parameter comes.
 func (hr holdoutReader) trainingValue(n *pg.Node) (*big.Rat, error) {
-	bad := syntax.Refuse(syntax.Location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81",
+	bad := syntax.Refuse(syntax.BadValue, syntax.Location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81",
 		"the training value is not a number from 0 to 1")
 	e, err := hr.in.read(n)
 	if err != nil {
@@ -226,18 +229,21 @@ func (hr holdoutReader) argument(n *pg.Node) (tree.Expr, error) {
 	const bounded = "write a condition, or CASE WHEN ... THEN 1 ELSE 0 END, or keep it between 0 and 1, as in greatest(0, least(1, x))"
 	switch {
 	case t.Kind == tree.Real:
-		return nil, syntax.Refuse(pos, "round it first, as in round(x, 2), and ask the owner for steps: 100 in the policy",
+		return nil, syntax.Refuse(syntax.Unsupported, pos,
+			"round it first, as in round(x, 2), and ask the owner for steps: 100 in the policy",
 			"holdout_mean needs exact numbers, but this is the result of a division or a decimal without granularity")
 	case t.Kind != tree.Number:
 		return nil,
-			syntax.Refuse(pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, but this is %s", expr.Article(t.Kind))
+			syntax.Refuse(syntax.NoFunction, pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, but this is %s",
+				expr.Article(t.Kind))
 	case t.Lo.Sign() < 0 || new(big.Rat).Mul(new(big.Rat).SetInt(t.Hi), t.Step).Cmp(tree.One) > 0:
-		return nil, syntax.Refuse(pos, bounded, "the policy does not say that this is between 0 and 1, and the noise is for values "+
-			"between them")
+		return nil, syntax.Refuse(syntax.Private, pos, bounded,
+			"the policy does not say that this is between 0 and 1, and the noise is for values "+
+				"between them")
 	case t.Hi.Sign() == 0:
-		return nil, syntax.Refuse(pos, "write a condition that some rows can meet", "this is 0 for every row")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "write a condition that some rows can meet", "this is 0 for every row")
 	case expr.MaxAbs(t).Cmp(maxRowSteps) > 0:
-		return nil, syntax.Refuse(pos, "round it, as in round(x, 2)", "the values of this could exceed 2^53 steps")
+		return nil, syntax.Refuse(syntax.OutOfRange, pos, "round it, as in round(x, 2)", "the values of this could exceed 2^53 steps")
 	}
 	return arg, nil
 }
@@ -248,7 +254,7 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 		return err
 	}
 	if !tree.Private(q.rows) || !q.rows.Single() {
-		return syntax.Refuse(v.Location, "ask the owner to correct the policy",
+		return syntax.Refuse(syntax.BadObject, v.Location, "ask the owner to correct the policy",
 			"a holdout must be a private table with one row for each person")
 	}
 	read := holdoutReader{q}
@@ -267,7 +273,8 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 	}
 	factor := new(big.Rat).Mul(m.Step(), big.NewRat(h.Of.Steps, 1))
 	if !factor.IsInt() || !factor.Num().IsInt64() {
-		return syntax.Refuse(syntax.Location(call.Args[0]), "round it, or ask the owner for different steps in the policy",
+		return syntax.Refuse(syntax.Unsupported, syntax.Location(call.Args[0]),
+			"round it, or ask the owner for different steps in the policy",
 			"values of this are multiples of %s, but those of the holdout are multiples of 1/%d", m.Step().RatString(), h.Of.Steps)
 	}
 	h.Averaged, h.Factor = arg, factor.Num().Int64()
@@ -294,11 +301,13 @@ func (hr holdoutReader) measure(arg tree.Expr, pos int32) (tree.Measure, error) 
 func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, m *meter.Meter) error {
 	t := ds.Tables[h.Of.Train]
 	if t == nil || !t.Public {
-		return syntax.Refuse(v.Location, "ask the owner to correct the policy", "the training table of a holdout must be a public table")
+		return syntax.Refuse(syntax.BadObject, v.Location, "ask the owner to correct the policy",
+			"the training table of a holdout must be a public table")
 	}
 	const instead = "give the training value as the second argument"
 	elsewhere := func(err error) error {
-		return syntax.Refuse(syntax.Location(call.Args[0]), instead, "over the training table %q: %s", t.Name, refusalReason(err))
+		return syntax.Refuse(syntax.KindOf(err), syntax.Location(call.Args[0]), instead, "over the training table %q: %s", t.Name,
+			refusalReason(err))
 	}
 	q, err := holdoutRows(ds, t, v, m)
 	if err != nil {
@@ -313,7 +322,7 @@ func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.F
 	h.Train = &tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation,
 		Measures: []tree.Measure{sum, {Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
 	if !h.Train.Public() {
-		return syntax.Refuse(syntax.Location(call.Args[0]), instead,
+		return syntax.Refuse(syntax.Unsupported, syntax.Location(call.Args[0]), instead,
 			"a training value is shown exactly, so it is computed without subqueries, which could be about private rows")
 	}
 	if err := proveTotal(h.Train); err != nil {

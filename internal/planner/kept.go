@@ -42,7 +42,7 @@ func innerJoin(j *pg.JoinExpr, left, right level) *pg.JoinExpr {
 func newKept(r rows, pos int32) (*kept, error) {
 	j, ok := r.Relation.(*tree.Join)
 	if !ok {
-		return nil, syntax.Refuse(pos, "put the private table on the left",
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "put the private table on the left",
 			"rows of a public table that belong to nobody cannot be kept")
 	}
 	n := len(j.L.Fields())
@@ -53,8 +53,9 @@ func newKept(r rows, pos int32) (*kept, error) {
 	for _, c := range expr.Conjuncts(j.On) {
 		columns, simple := columnsOf(c)
 		if !simple || !slices.ContainsFunc(columns, k.has) {
-			return nil, syntax.Refuse(pos, "put it into WHERE, or join a subquery with it, as in FROM (SELECT ... FROM wards WHERE ...) "+
-				"AS w LEFT JOIN ...", "ON has a condition that does not name the private table, and all rows of the public table stay")
+			return nil, syntax.Refuse(syntax.Unsupported, pos,
+				"put it into WHERE, or join a subquery with it, as in FROM (SELECT ... FROM wards WHERE ...) "+
+					"AS w LEFT JOIN ...", "ON has a condition that does not name the private table, and all rows of the public table stay")
 		}
 	}
 	return k, nil
@@ -94,7 +95,7 @@ func (k *kept) refuse(in *rowScope, f *pg.FuncCall) error {
 		name = unit
 	}
 	name = in.rows.owner(k.from) + "." + name
-	return syntax.Refuse(f.Location, "write COUNT("+name+"), which is 0 for these rows, or name columns of that table",
+	return syntax.Refuse(syntax.Private, f.Location, "write COUNT("+name+"), which is 0 for these rows, or name columns of that table",
 		"rows of the public table stay that nobody has a row for, and this aggregate would count them: it would tell where nobody is")
 }
 

@@ -50,7 +50,7 @@ func groupings(s *pg.SelectStmt) ([]grouping, error) {
 // combineSets are the sets of two parts of a GROUP BY, each with each.
 func combineSets(a, b [][]*pg.Node, pos int32) ([][]*pg.Node, error) {
 	if len(a)*len(b) > maxQuestions {
-		return nil, syntax.Refuse(pos, "name the groupings you need, as in GROUPING SETS ((a), (b), ())",
+		return nil, syntax.Refuse(syntax.TooComplex, pos, "name the groupings you need, as in GROUPING SETS ((a), (b), ())",
 			"GROUP BY has more than %d groupings", maxQuestions)
 	}
 	var out [][]*pg.Node
@@ -103,7 +103,7 @@ func expandSets(n *pg.Node) ([][]*pg.Node, error) {
 		}
 		return out, nil
 	}
-	return nil, syntax.Refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not supported")
+	return nil, syntax.Refuse(syntax.Unsupported, g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not supported")
 }
 
 // groups is what a question is grouped by: the keys of its set of GROUP BY, in canonical order.
@@ -153,13 +153,14 @@ func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {
 			return nil, err
 		}
 		if groups *= max(1, len(key.Values)); groups > maxGroups {
-			return nil, syntax.Refuse(syntax.Location(n), "group by fewer columns, or list the keys with IN (...) in WHERE",
+			return nil, syntax.Refuse(syntax.TooComplex, syntax.Location(n),
+				"group by fewer columns, or list the keys with IN (...) in WHERE",
 				"the keys have more than %d combinations", maxGroups)
 		}
 		kf.groups.keys = append(kf.groups.keys, key)
 	}
 	if len(kf.groups.keys) > maxKeys {
-		return nil, syntax.Refuse(firstLocation(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
+		return nil, syntax.Refuse(syntax.TooComplex, firstLocation(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
 	}
 	for _, n := range g.without {
 		e, err := kf.in.readKey(n, s.TargetList)
@@ -196,20 +197,23 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 		if kf.restricted { // without it, a subquery would be read as one row for each person
 			other += "; a subquery grouped by the person cannot have HAVING: name the aggregate with AS, and compare it in the outer WHERE"
 		}
-		return tree.Key{}, syntax.Refuse(pos, other, "%s identifies people or their records, and a group per person would reveal people",
+		return tree.Key{}, syntax.Refuse(syntax.Private, pos, other,
+			"%s identifies people or their records, and a group per person would reveal people",
 			c.Field.Describe())
 	}
 	switch e.Type().Kind {
 	case tree.Real:
 		return tree.Key{},
-			syntax.Refuse(pos, "group by a comparison, as in "+named(e)+" >= 10, or ask the owner for a granularity in the policy",
+			syntax.Refuse(syntax.Private, pos,
+				"group by a comparison, as in "+named(e)+" >= 10, or ask the owner for a granularity in the policy",
 				"you cannot group by floating-point numbers")
 	case tree.Identity:
-		return tree.Key{}, syntax.Refuse(pos, "group by another column", "you cannot group by this")
+		return tree.Key{}, syntax.Refuse(syntax.Unsupported, pos, "group by another column", "you cannot group by this")
 	}
 	if t := e.Type(); t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
 		return tree.Key{},
-			syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key can have at most 64 bits, and this can be larger")
+			syntax.Refuse(syntax.TooComplex, pos, "group by something smaller, as in x % 100",
+				"a key can have at most 64 bits, and this can be larger")
 	}
 	kf.domains.costly = false
 	values, ok, err := kf.values(e, pos)
@@ -220,7 +224,8 @@ func (kf *keyFinder) find(e tree.Expr, pos int32) (tree.Key, error) {
 		return tree.Key{Expr: e, Values: values}, nil
 	}
 	if err := kf.refuseUnlessPrivate(e, pos); err != nil && kf.domains.costly {
-		return tree.Key{}, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE, or group by fewer or simpler keys",
+		return tree.Key{}, syntax.Refuse(syntax.TooComplex, pos,
+			"list the values you want with IN (...) in WHERE, or group by fewer or simpler keys",
 			"finding the values of this key takes too much work")
 	} else if err != nil {
 		return tree.Key{}, err
@@ -260,7 +265,7 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 	})
 	if bad == nil && private {
 		if kf.in.env.dataset.Budget.Pure() {
-			return syntax.Refuse(pos, "list the values you want, as in WHERE "+tree.Describe(e)+
+			return syntax.Refuse(syntax.Private, pos, "list the values you want, as in WHERE "+tree.Describe(e)+
 				" IN ('a', 'b'), or ask the owner for a budget with a delta",
 				"the keys of %s are private, and a pure budget cannot release private keys", tree.Describe(e))
 		}
@@ -282,19 +287,20 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 				instead += " or floor(" + name + ")"
 			}
 		}
-		return syntax.Refuse(pos, instead+", or compare it in WHERE",
+		return syntax.Refuse(syntax.Private, pos, instead+", or compare it in WHERE",
 			"%s has no public keys: a value of a decimal can belong to a single person", name)
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Bounds != nil {
-		return syntax.Refuse(pos, "group by something coarser, or narrow "+name+" in WHERE, as in WHERE "+name+" >= ... AND "+name+" < ...",
+		return syntax.Refuse(syntax.TooComplex, pos,
+			"group by something coarser, or narrow "+name+" in WHERE, as in WHERE "+name+" >= ... AND "+name+" < ...",
 			"%s can have more values than an answer can have groups, which is at most %d", name, expr.MaxDomain)
 	}
 	if bad != nil && (bad.Field.Type.Kind == tree.Date || bad.Field.Type.Kind == tree.Timestamp) {
-		return syntax.Refuse(pos, "narrow it, as in WHERE "+name+" >= '2024-01-01' AND "+name+
+		return syntax.Refuse(syntax.Private, pos, "narrow it, as in WHERE "+name+" >= '2024-01-01' AND "+name+
 			" < '2025-01-01', or ask the owner to add bounds: [first, last] to the column in the policy",
 			"%s has no public keys, because it has no bounds", name)
 	}
-	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+
+	return syntax.Refuse(syntax.Private, pos, "list the values you want, as in WHERE "+name+
 		" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
 		"%s has no public keys", name)
 }
@@ -304,7 +310,7 @@ func (in *rowScope) readKey(n *pg.Node, targets []*pg.Node) (tree.Expr, error) {
 	if k := n.GetAConst(); k != nil { // GROUP BY 1
 		i, ok := ordinal(n, len(targets))
 		if !ok {
-			return nil, syntax.Refuse(k.Location, "write the column's name", "this is not a column of the SELECT list")
+			return nil, syntax.Refuse(syntax.BadReference, k.Location, "write the column's name", "this is not a column of the SELECT list")
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}

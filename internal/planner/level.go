@@ -70,7 +70,7 @@ func mixLevels(a, b level, inner bool, pos int32) (level, error) {
 }
 
 func refuseMixed(pos int32) error {
-	return syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides",
+	return syntax.Refuse(syntax.Unsupported, pos, "ask two questions, or use subqueries with aggregates on both sides",
 		"rows of a table and the answer to a question cannot be joined")
 }
 
@@ -94,7 +94,8 @@ func (cl classifier) ofItem(n *pg.Node) (level, error) {
 		}
 		l, err := classifier{src.env}.ofResult(src.query)
 		if err != nil && src.isView {
-			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
+			err = syntax.Refuse(syntax.KindOf(err), x.RangeVar.Location, "ask the owner to correct it",
+				"the view %q cannot be used here: %s",
 				x.RangeVar.Relname, refusalReason(err))
 		}
 		return l, err
@@ -116,8 +117,9 @@ func (cl classifier) ofItem(n *pg.Node) (level, error) {
 		if both, err := mixLevels(l, r, true, at); err != nil || both != overBoth || inner {
 			return both, err
 		}
-		return overNothing, syntax.Refuse(at, "leave out LEFT, RIGHT or FULL, to show the groups of the answer; or group by the "+
-			"column itself, without the join, and add up the rest in a query around the question",
+		return overNothing, syntax.Refuse(syntax.Unsupported, at,
+			"leave out LEFT, RIGHT or FULL, to show the groups of the answer; or group by the "+
+				"column itself, without the join, and add up the rest in a query around the question",
 			"rows and an answer can only be joined by an inner join")
 	case *pg.Node_RangeFunction:
 		return overNothing, nil // of the outer engine, or refused
@@ -251,7 +253,8 @@ func (in *rowScope) readShape(targets []*pg.Node) ([]tree.Output, error) {
 		out = append(out, tree.Output{Name: name, Expr: adoptText(e)})
 	}
 	if len(out) > maxColumns {
-		return nil, syntax.Refuse(firstLocation(targets), "select fewer columns", "the question has more than %d columns", maxColumns)
+		return nil, syntax.Refuse(syntax.TooComplex, firstLocation(targets), "select fewer columns",
+			"the question has more than %d columns", maxColumns)
 	}
 	return out, nil
 }

@@ -88,7 +88,8 @@ func (agg *aggregator) addVariance(arg tree.Expr, name string, pos int32) (int, 
 		return 0, err
 	}
 	if expr.MaxAbs(square.Type()).Cmp(maxRowSteps) > 0 {
-		return 0, syntax.Refuse(pos, "ask the owner for narrower bounds or a coarser granularity, or round the column first",
+		return 0, syntax.Refuse(syntax.OutOfRange, pos,
+			"ask the owner for narrower bounds or a coarser granularity, or round the column first",
 			"the squares of this %s could exceed 2^53 steps", name)
 	}
 	// A square is not negative, which interval arithmetic does not see.
@@ -191,7 +192,7 @@ func (agg *aggregator) sumWithin(arg tree.Expr, pos int32) (tree.Measure, error)
 	}
 	most := stepsOf(limit, m)
 	if most.Sign() == 0 {
-		return m, syntax.Refuse(pos, "set dp.max_sum to "+tree.Describe(expr.NewNumber(m.Step()))+" or more",
+		return m, syntax.Refuse(syntax.BadValue, pos, "set dp.max_sum to "+tree.Describe(expr.NewNumber(m.Step()))+" or more",
 			"with at most %s for each person, nobody adds anything to this sum: its values are multiples of %s",
 			tree.Describe(expr.NewNumber(limit)), tree.Describe(expr.NewNumber(m.Step())))
 	}
@@ -233,7 +234,7 @@ type quantiles struct {
 
 func (agg *aggregator) addQuantile(arg tree.Expr, at *big.Rat, note string, pos int32) (int, error) {
 	if _, _, ok := tree.QuantileRange(arg); !ok {
-		return 0, syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
+		return 0, syntax.Refuse(syntax.Private, pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
 			"a quantile needs a column with bounds, because every point between them is a possible answer")
 	}
 	name := tree.Format(arg)
@@ -245,7 +246,7 @@ func (agg *aggregator) addQuantile(arg tree.Expr, at *big.Rat, note string, pos 
 		all.at = slices.Insert(all.at, i, at)
 	}
 	if len(all.at) > maxQuantiles {
-		return 0, syntax.Refuse(pos, "ask for fewer at a time", "the question asks for more than %d quantiles of one "+
+		return 0, syntax.Refuse(syntax.TooComplex, pos, "ask for fewer at a time", "the question asks for more than %d quantiles of one "+
 			"expression", maxQuantiles)
 	}
 	typ := tree.Type{Kind: arg.Type().Kind}

@@ -90,13 +90,13 @@ func (e *env) visit(pos int32) error {
 func (e *env) descend(pos int32) (*env, error) {
 	inner := *e
 	if inner.depth++; inner.depth > maxInside {
-		return nil, syntax.Refuse(pos, "use fewer levels", "subqueries are nested more than %d levels deep", maxInside)
+		return nil, syntax.Refuse(syntax.TooComplex, pos, "use fewer levels", "subqueries are nested more than %d levels deep", maxInside)
 	}
 	return &inner, inner.visit(pos)
 }
 
 func tooManyTables(pos int32) error {
-	return syntax.Refuse(pos, "ask a simpler question",
+	return syntax.Refuse(syntax.TooComplex, pos, "ask a simpler question",
 		"the question has more than %d tables, once WITH and views are expanded", maxTables)
 }
 
@@ -106,7 +106,7 @@ func (e *env) addNames(w *pg.WithClause) (*env, error) {
 		return e, nil
 	}
 	if w.Recursive {
-		return nil, syntax.Refuse(w.Location, "write WITH without RECURSIVE", "WITH RECURSIVE cannot be used")
+		return nil, syntax.Refuse(syntax.Unsupported, w.Location, "write WITH without RECURSIVE", "WITH RECURSIVE cannot be used")
 	}
 	inner := *e
 	inner.ctes = maps.Clone(e.ctes)
@@ -114,10 +114,11 @@ func (e *env) addNames(w *pg.WithClause) (*env, error) {
 	for _, n := range w.Ctes {
 		q := n.GetCommonTableExpr()
 		if q == nil || q.Ctequery.GetSelectStmt() == nil || q.SearchClause != nil || q.CycleClause != nil {
-			return nil, syntax.Refuse(syntax.Location(n), "write WITH name AS (SELECT ...)", "WITH takes a SELECT only")
+			return nil, syntax.Refuse(syntax.Unsupported, syntax.Location(n), "write WITH name AS (SELECT ...)", "WITH takes a SELECT only")
 		}
 		if seen[strings.ToLower(q.Ctename)] {
-			return nil, syntax.Refuse(q.Location, "give each its own name", "two queries of WITH are called %q", q.Ctename)
+			return nil, syntax.Refuse(syntax.DuplicateAlias, q.Location, "give each its own name", "two queries of WITH are called %q",
+				q.Ctename)
 		}
 		seen[strings.ToLower(q.Ctename)] = true
 		e.meter().Work(1+len(inner.ctes), meter.Node)
@@ -143,7 +144,8 @@ type referent struct {
 // owner's.
 func (e *env) find(v *pg.RangeVar) (referent, error) {
 	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh {
-		return referent{}, syntax.Refuse(v.Location, "write only the table's name; "+listNames("tables", e.dataset.Tables),
+		return referent{}, syntax.Refuse(syntax.Unsupported, v.Location, "write only the table's name; "+listNames("tables",
+			e.dataset.Tables),
 			"tables are named without schema and ONLY")
 	}
 	if strings.HasPrefix(v.Relname, AnswerPrefix) {
@@ -164,7 +166,7 @@ func (e *env) find(v *pg.RangeVar) (referent, error) {
 	if s, ok, err := e.findView(v); ok || err != nil {
 		return s, err
 	}
-	return referent{}, syntax.Refuse(v.Location, e.knownTables(), "there is no table %q", v.Relname).WithCode(syntax.NoTable)
+	return referent{}, syntax.Refuse(syntax.NoTable, v.Location, e.knownTables(), "there is no table %q", v.Relname)
 }
 
 // knownTables lists what a question can be about: the tables, and the owner's views where there are
@@ -186,11 +188,13 @@ func (e *env) findView(v *pg.RangeVar) (referent, bool, error) {
 	}
 	name := strings.ToLower(v.Relname)
 	if slices.Contains(e.views, name) {
-		return referent{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q reads itself", v.Relname)
+		return referent{}, false, syntax.Refuse(syntax.BadObject, v.Location, "ask the owner to correct it", "the view %q reads itself",
+			v.Relname)
 	}
 	s, err := syntax.Open(text, nil).SelectOf(e.dataset.Name)
 	if err != nil {
-		return referent{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
+		return referent{}, false, syntax.Refuse(syntax.BadObject, v.Location, "ask the owner to correct it", "the view %q cannot be read",
+			v.Relname)
 	}
 	inner := *e
 	inner.ctes, inner.views = map[string]cte{}, append(slices.Clone(e.views), name)

@@ -15,7 +15,7 @@ import (
 
 func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	if len(a.Name) != 1 {
-		return nil, syntax.Refuse(a.Location, "write only the operator", "an operator with a schema cannot be used")
+		return nil, syntax.Refuse(syntax.Unsupported, a.Location, "write only the operator", "an operator with a schema cannot be used")
 	}
 	op := a.Name[0].GetString_().GetSval()
 	switch a.Kind {
@@ -60,12 +60,13 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 		}
 		return expr.NewCompare(tree.NotDistinct, l, r, a.Location)
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL: // of constants they are lists by now
-		return nil, syntax.Refuse(a.Location, fmt.Sprintf("compare with a list of at most %d constants, as in x = ANY (ARRAY['a', 'b']), "+
-			"x = ANY ($1) or x IN ('a', 'b')", syntax.MaxElements), "this array cannot be used in a comparison")
+		return nil, syntax.Refuse(syntax.Unsupported, a.Location,
+			fmt.Sprintf("compare with a list of at most %d constants, as in x = ANY (ARRAY['a', 'b']), "+
+				"x = ANY ($1) or x IN ('a', 'b')", syntax.MaxElements), "this array cannot be used in a comparison")
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
 		return checkNamed(s, "nullif", []*pg.Node{a.Lexpr, a.Rexpr}, a.Location)
 	}
-	return nil, syntax.Refuse(a.Location, expr.Operators, "this operator cannot be used here")
+	return nil, syntax.Refuse(syntax.Unsupported, a.Location, expr.Operators, "this operator cannot be used here")
 }
 
 func checkSides(s scope, a *pg.A_Expr) (l, r tree.Expr, err error) {
@@ -86,7 +87,7 @@ func checkPrefix(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	case "+":
 		return expr.NewArith(tree.Add, expr.NewNumber(big.NewRat(0, 1)), expr.AdoptNumber(x), a.Location)
 	}
-	return nil, syntax.Refuse(a.Location, "use - or NOT", "the operator %s cannot be used", op)
+	return nil, syntax.Refuse(syntax.NoFunction, a.Location, "use - or NOT", "the operator %s cannot be used", op)
 }
 
 func checkLogic(s scope, b *pg.BoolExpr) (tree.Expr, error) {
@@ -106,13 +107,13 @@ func checkLogic(s scope, b *pg.BoolExpr) (tree.Expr, error) {
 	case pg.BoolExprType_NOT_EXPR:
 		return &tree.Not{X: args[0]}, nil
 	}
-	return nil, syntax.Refuse(b.Location, "use AND, OR and NOT", "this cannot be used here")
+	return nil, syntax.Refuse(syntax.Unsupported, b.Location, "use AND, OR and NOT", "this cannot be used here")
 }
 
 func checkBetween(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	items := a.Rexpr.GetList().GetItems()
 	if len(items) != 2 {
-		return nil, syntax.Refuse(a.Location, "write x BETWEEN low AND high", "BETWEEN needs two ends")
+		return nil, syntax.Refuse(syntax.Malformed, a.Location, "write x BETWEEN low AND high", "BETWEEN needs two ends")
 	}
 	x, err := checkExpr(s, a.Lexpr)
 	if err != nil {
@@ -204,7 +205,7 @@ func checkLike(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		return expr.NewNull(tree.Bool), nil
 	}
 	if k := x.Type().Kind; k != tree.Text {
-		return nil, syntax.Refuse(a.Location, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)",
+		return nil, syntax.Refuse(syntax.NoFunction, a.Location, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)",
 			"LIKE is for text, but this is %s", expr.Article(k))
 	}
 	text, err := expr.TextConstant(r, expr.MaxNeedle, example, a.Location)
@@ -214,7 +215,8 @@ func checkLike(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	not := strings.HasPrefix(op, "!")
 	p, ok := expr.ReadPattern(text, escape)
 	if !ok {
-		return nil, syntax.Refuse(a.Location, "write the escape character twice", "the pattern ends with its escape character")
+		return nil, syntax.Refuse(syntax.BadEscape, a.Location, "write the escape character twice",
+			"the pattern ends with its escape character")
 	}
 	if strings.HasSuffix(op, "*") { // ILIKE
 		for i, c := range p {
@@ -238,7 +240,8 @@ func escapeCharacter(n *pg.Node, pos int32) (rune, error) {
 	text, isText := n.GetAConst().GetVal().(*pg.A_Const_Sval)
 	runes := []rune(constText(text))
 	if !isText || len(runes) > 1 {
-		return 0, syntax.Refuse(pos, "write one character in quotes, as in LIKE '10!%' ESCAPE '!'", "ESCAPE takes one constant character")
+		return 0, syntax.Refuse(syntax.BadEscape, pos, "write one character in quotes, as in LIKE '10!%' ESCAPE '!'",
+			"ESCAPE takes one constant character")
 	}
 	if len(runes) == 0 {
 		return 0, nil
@@ -286,10 +289,10 @@ func checkCall(s scope, f *pg.FuncCall) (tree.Expr, error) {
 		return e, err
 	}
 	if expr.Lookup(name) == nil {
-		return nil, syntax.Refuse(f.Location, functionInstead(name), "the function %s cannot be used", name).WithCode(syntax.NoFunction)
+		return nil, syntax.Refuse(syntax.NoFunction, f.Location, functionInstead(name), "the function %s cannot be used", name)
 	}
 	if f.AggDistinct || f.AggFilter != nil || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar {
-		return nil, syntax.Refuse(f.Location, "write "+expr.Lookup(name).Usage, "%s is not an aggregate", name)
+		return nil, syntax.Refuse(syntax.NotAggregate, f.Location, "write "+expr.Lookup(name).Usage, "%s is not an aggregate", name)
 	}
 	return checkNamed(s, name, f.Args, f.Location)
 }
@@ -372,7 +375,7 @@ func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, e
 	for i, n := range nodes {
 		var err error
 		if n.GetNamedArgExpr() != nil {
-			return nil, syntax.Refuse(pos, "write "+expr.Lookup(name).Usage, "arguments cannot be named here")
+			return nil, syntax.Refuse(syntax.Unsupported, pos, "write "+expr.Lookup(name).Usage, "arguments cannot be named here")
 		}
 		if args[i], err = checkExpr(s, n); err != nil {
 			return nil, err

@@ -58,7 +58,8 @@ func (in *rowScope) readPersons(s *pg.SelectStmt, pos int32) (tree.Relation, err
 // personScope reads GROUP BY. One of its columns says who a row is about.
 func (in *rowScope) personScope(s *pg.SelectStmt, pos int32) (*personScope, error) {
 	refuse := func(pos int32) (*personScope, error) {
-		return nil, syntax.Refuse(pos, "group by the column that identifies the person, or ask the inner question separately",
+		return nil, syntax.Refuse(syntax.Private, pos,
+			"group by the column that identifies the person, or ask the inner question separately",
 			"a subquery with aggregates over private rows must be grouped by the person")
 	}
 	groups := s.GroupClause
@@ -96,7 +97,8 @@ func (in *rowScope) personScope(s *pg.SelectStmt, pos int32) (*personScope, erro
 		return nil, err
 	}
 	if len(p.keys) > maxKeys {
-		return nil, syntax.Refuse(firstLocation(groups), "group by fewer columns", "there are more than %d keys", maxKeys)
+		return nil, syntax.Refuse(syntax.TooComplex, firstLocation(groups), "group by fewer columns", "there are more than %d keys",
+			maxKeys)
 	}
 	p.begin()
 	return p, nil
@@ -138,7 +140,7 @@ func (rr rowReader) readDistinct(s *pg.SelectStmt, pos int32) (tree.Relation, er
 		at = append(at, 1+p.keyIndex(c))
 	}
 	if p.who == nil {
-		return nil, syntax.Refuse(firstLocation(s.TargetList),
+		return nil, syntax.Refuse(syntax.Private, firstLocation(s.TargetList),
 			"also select the column that identifies the person, or count with COUNT(DISTINCT ...)",
 			"DISTINCT on private rows must be within the rows of one person")
 	}
@@ -164,8 +166,9 @@ func (s *personScope) refuseTwo(pos int32) error {
 	if !other || s.in.rows.isAlways(s.who, s.in.filter) {
 		return nil
 	}
-	return syntax.Refuse(pos, "name the person once: with the column of FULL JOIN ... USING (pid), with COALESCE(a.pid, b.pid) "+
-		"after FULL JOIN ... ON, or with the column of the table on the left of LEFT JOIN",
+	return syntax.Refuse(syntax.Unsupported, pos,
+		"name the person once: with the column of FULL JOIN ... USING (pid), with COALESCE(a.pid, b.pid) "+
+			"after FULL JOIN ... ON, or with the column of the table on the left of LEFT JOIN",
 		"each of these columns identifies the person of only some rows")
 }
 
@@ -227,14 +230,14 @@ func (s *personScope) column(name string, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, syntax.Refuse(pos, "put it into GROUP BY with the person, or into an aggregate such as COUNT, SUM or MAX",
+	return nil, syntax.Refuse(syntax.Grouping, pos, "put it into GROUP BY with the person, or into an aggregate such as COUNT, SUM or MAX",
 		"%s is not in GROUP BY of this subquery", c.Field.Describe())
 }
 
 func (s *personScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
 	if f.Over != nil {
-		return nil, syntax.Refuse(f.Location, "group in a subquery, and put the window into the SELECT around it",
+		return nil, syntax.Refuse(syntax.Unsupported, f.Location, "group in a subquery, and put the window into the SELECT around it",
 			"a subquery by person cannot have both a window and GROUP BY")
 	}
 	if !isPersonal(name) {
@@ -244,7 +247,7 @@ func (s *personScope) call(f *pg.FuncCall) (tree.Expr, error) {
 }
 
 func (s *personScope) sublink(l *pg.SubLink) (tree.Expr, error) {
-	return nil, syntax.Refuse(l.Location, "put it into WHERE or into the argument of an aggregate",
+	return nil, syntax.Refuse(syntax.Unsupported, l.Location, "put it into WHERE or into the argument of an aggregate",
 		"a subquery cannot be used in the SELECT list or HAVING of what is grouped by the person")
 }
 
@@ -331,14 +334,15 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 	}
 	if name == allRows {
 		if f.Over != nil || f.AggFilter != nil || f.AggStar || f.AggDistinct || len(f.Args) > 0 {
-			return none(syntax.Refuse(f.Location, "write dp_rows() in a subquery grouped by the person, and conditions into its WHERE",
+			return none(syntax.Refuse(syntax.NoFunction, f.Location,
+				"write dp_rows() in a subquery grouped by the person, and conditions into its WHERE",
 				"dp_rows() takes no argument, no DISTINCT, no FILTER and no OVER"))
 		}
 		uncut = true
 	}
 	if name == allSum {
 		if f.Over != nil || f.AggStar || f.AggDistinct || len(f.Args) != 1 {
-			return none(syntax.Refuse(f.Location, "write dp_sum(x) in a subquery grouped by the person",
+			return none(syntax.Refuse(syntax.NoFunction, f.Location, "write dp_sum(x) in a subquery grouped by the person",
 				"dp_sum takes one argument, no DISTINCT and no OVER"))
 		}
 		name, uncut = "sum", true
@@ -358,7 +362,7 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 	var arg tree.Expr = expr.NewNumber(tree.One)
 	if !f.AggStar {
 		if len(f.Args) != 1 {
-			return none(syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name))
+			return none(syntax.Refuse(syntax.NoFunction, f.Location, "give it one column or expression", "%s takes one argument", name))
 		}
 		// An average is a floating-point number in any case, so what is averaged may be one.
 		if arg, err = pr.in.read(f.Args[0]); uncut {
@@ -368,7 +372,7 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 			return none(err)
 		}
 	} else if name != "count" {
-		return none(syntax.Refuse(f.Location, "name a column", "%s(*) has no meaning", name))
+		return none(syntax.Refuse(syntax.NoFunction, f.Location, "name a column", "%s(*) has no meaning", name))
 	}
 	if name == "count" && !f.AggDistinct {
 		if l, ok := arg.(*tree.Literal); ok && !l.IsNullLiteral() && filter == nil {
@@ -383,7 +387,7 @@ func (pr partReader) read(f *pg.FuncCall, name string, uncut bool) (tree.Part, t
 		return tree.Part{Kind: tree.PartValues, Arg: arg, Uncut: uncut}, count, nil
 	}
 	if arg.Type().Kind == tree.Identity {
-		return none(syntax.Refuse(f.Location, "count rows with COUNT(*)",
+		return none(syntax.Refuse(syntax.Private, f.Location, "count rows with COUNT(*)",
 			"%s cannot be computed from a column that identifies people or their records", name))
 	}
 	if arg, err = pr.in.onlyWhere(filter, arg, f.Location); err != nil {
@@ -400,7 +404,7 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 	switch name {
 	case "count":
 		if t.Kind == tree.Real {
-			return none(syntax.Refuse(f.Location, "round it first, as in round(x, 2)",
+			return none(syntax.Refuse(syntax.Unsupported, f.Location, "round it first, as in round(x, 2)",
 				"COUNT(DISTINCT ...) needs exact values, but this is a floating-point number"))
 		}
 		return tree.Part{Kind: tree.PartDistinct, Arg: arg}, tree.NumberType(tree.One, new(big.Int), rows, true), nil
@@ -411,13 +415,13 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 		lo, hi := expr.Smaller(new(big.Int), new(big.Int).Mul(rows, t.Lo)), expr.Larger(new(big.Int), new(big.Int).Mul(rows, t.Hi))
 		typ := tree.NumberType(t.Step, lo, hi, true)
 		if typ.TooWide() {
-			return none(syntax.Refuse(f.Location, "ask the owner for narrower bounds or a smaller max_rows",
+			return none(syntax.Refuse(syntax.OutOfRange, f.Location, "ask the owner for narrower bounds or a smaller max_rows",
 				"the sum of one person's values could be too large"))
 		}
 		return tree.Part{Kind: tree.PartSum, Arg: arg}, typ, nil
 	case "min", "max":
 		if t.Kind == tree.Boolean || t.Kind == 0 {
-			return none(syntax.Refuse(f.Location, "use bool_or or bool_and, or a number, a date or a text",
+			return none(syntax.Refuse(syntax.NoFunction, f.Location, "use bool_or or bool_and, or a number, a date or a text",
 				"%s needs something with an order, but this is %s", name, expr.Article(t.Kind)))
 		}
 		if name == "min" {
@@ -426,7 +430,7 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 		return tree.Part{Kind: tree.PartMax, Arg: arg}, t, nil
 	case "bool_or", "bool_and", "every":
 		if t.Kind != tree.Boolean {
-			return none(syntax.Refuse(f.Location, "write a comparison, such as bool_or(age > 40)",
+			return none(syntax.Refuse(syntax.NoFunction, f.Location, "write a comparison, such as bool_or(age > 40)",
 				"%s needs something that is true or false, but this is %s", name, expr.Article(t.Kind)))
 		}
 		if name == "bool_or" {
@@ -434,19 +438,20 @@ func (pr partReader) ofValues(f *pg.FuncCall, name string, arg tree.Expr, rows *
 		}
 		return tree.Part{Kind: tree.PartAll, Arg: arg}, tree.Bool, nil
 	}
-	return none(syntax.Refuse(f.Location, insteadPersonal, "%s cannot be used for one person's rows", name))
+	return none(syntax.Refuse(syntax.Unsupported, f.Location, insteadPersonal, "%s cannot be used for one person's rows", name))
 }
 
 // refusePartModifiers refuses what an aggregate of one person's rows cannot have.
 func refusePartModifiers(f *pg.FuncCall, name string) error {
 	switch {
 	case f.AggDistinct && (name != "count" || f.Over != nil):
-		return syntax.Refuse(f.Location, "use it as in COUNT(DISTINCT x), in a subquery grouped by the person",
+		return syntax.Refuse(syntax.Unsupported, f.Location, "use it as in COUNT(DISTINCT x), in a subquery grouped by the person",
 			"DISTINCT cannot be used with this aggregate")
 	case len(f.AggOrder) > 0 || f.AggWithinGroup:
-		return syntax.Refuse(f.Location, insteadPersonal, "ORDER BY cannot be used with this aggregate of one person's rows")
+		return syntax.Refuse(syntax.Unsupported, f.Location, insteadPersonal,
+			"ORDER BY cannot be used with this aggregate of one person's rows")
 	case f.FuncVariadic:
-		return syntax.Refuse(f.Location, "leave it out", "VARIADIC cannot be used with this aggregate")
+		return syntax.Refuse(syntax.Unsupported, f.Location, "leave it out", "VARIADIC cannot be used with this aggregate")
 	}
 	return nil
 }

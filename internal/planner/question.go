@@ -36,7 +36,7 @@ func (pn planner) planSet(s *pg.SelectStmt, g grouping, chosen []*choosingAnswer
 		return nil, err
 	}
 	if !tree.Private(from) {
-		return nil, syntax.Refuse(firstLocation(s.FromClause), "join it with a private table",
+		return nil, syntax.Refuse(syntax.Unsupported, firstLocation(s.FromClause), "join it with a private table",
 			"a public table has nothing to protect, so it cannot be asked about by itself")
 	}
 	in := &rowScope{env: e, rows: from, extend: true}
@@ -209,7 +209,8 @@ func (pn planner) takeFrom(n *pg.Node, all *[]*choosingAnswer, saying *[]*pg.Nod
 		return n, nil
 	}
 	if j.IsNatural || len(j.UsingClause) > 0 && len(*all) != before+1 {
-		return nil, syntax.Refuse(syntax.Location(j.Rarg), "write JOIN ... ON a = b", "answers can only be joined with ON or USING")
+		return nil, syntax.Refuse(syntax.Unsupported, syntax.Location(j.Rarg), "write JOIN ... ON a = b",
+			"answers can only be joined with ON or USING")
 	}
 	for _, name := range usingNames(j) {
 		*saying = append(*saying, equation(reference(name), reference((*all)[before].name, name)))
@@ -253,7 +254,8 @@ func (pn planner) readAnswer(c *choosingAnswer, s *pg.SelectStmt, names []string
 		return err
 	}
 	if isSet(s) || over != overRows {
-		return syntax.Refuse(c.pos, "join a question with GROUP BY itself", "results computed from answers cannot be joined with rows")
+		return syntax.Refuse(syntax.Unsupported, c.pos, "join a question with GROUP BY itself",
+			"results computed from answers cannot be joined with rows")
 	}
 	if c.plans, err = (planner{e}).planSets(s); err != nil {
 		return err
@@ -287,7 +289,8 @@ func (pn planner) readIn(n *pg.Node) (*choosingAnswer, error) {
 		return nil, err
 	}
 	if len(c.by) != len(c.names) {
-		return nil, syntax.Refuse(l.Location, "select as many columns as there are before IN", "the subquery of IN has %d columns",
+		return nil, syntax.Refuse(syntax.Malformed, l.Location, "select as many columns as there are before IN",
+			"the subquery of IN has %d columns",
 			len(c.names))
 	}
 	c.columns = sequence(0, len(c.by))
@@ -343,22 +346,24 @@ func (c *choosingAnswer) check() error {
 	const instead = "compare everything the subquery is grouped by with what the question is grouped by"
 	p := c.plans[0]
 	if len(c.plans) > 1 && c.plans[1].Continues {
-		return syntax.Refuse(c.pos, "group it by one list of columns",
+		return syntax.Refuse(syntax.Unsupported, c.pos, "group it by one list of columns",
 			"an answer with ROLLUP, CUBE or GROUPING SETS cannot be joined with rows")
 	}
 	var keys []int
 	for _, i := range c.columns {
 		r, ok := p.Columns[i].Expr.(*tree.Released)
 		if !ok || p.Stats[r.Stat].Kind != tree.KeyStat {
-			return syntax.Refuse(c.pos, instead, "rows can only be joined with an answer on columns it is grouped by, and %q is not "+
-				"one of them",
+			return syntax.Refuse(syntax.Unsupported, c.pos, instead,
+				"rows can only be joined with an answer on columns it is grouped by, and %q is not "+
+					"one of them",
 				c.names[i])
 		}
 		keys = append(keys, p.Stats[r.Stat].Key)
 	}
 	slices.Sort(keys)
 	if c.name != "" && len(slices.Compact(keys)) != len(p.Query.Keys) || len(keys) == 0 {
-		return syntax.Refuse(c.pos, instead, "rows of a table and the answer to a question can only be joined on all of its keys")
+		return syntax.Refuse(syntax.Unsupported, c.pos, instead,
+			"rows of a table and the answer to a question can only be joined on all of its keys")
 	}
 	return nil
 }

@@ -84,7 +84,8 @@ func (l rows) joined(r rows, j *tree.Join) (rows, error) {
 	n := len(l.Fields())
 	for _, b := range r.names {
 		if slices.ContainsFunc(l.names, func(a binding) bool { return a.name != "" && strings.EqualFold(a.name, b.name) }) {
-			return rows{}, syntax.Refuse(-1, "give one of them another name, as in FROM visits AS a JOIN visits AS b",
+			return rows{}, syntax.Refuse(syntax.DuplicateAlias, -1,
+				"give one of them another name, as in FROM visits AS a JOIN visits AS b",
 				"two tables of the question are called %q", b.name)
 		}
 		hidden := make([]int, len(b.hidden))
@@ -139,8 +140,8 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 	case qualified && len(found) == 0 && dotted != "":
 		return nil, refuseDotted(dotted, pos)
 	case qualified && !seen:
-		return nil, syntax.Refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question",
-			qualifier).WithCode(syntax.NoTable)
+		return nil, syntax.Refuse(syntax.NoTable, pos, "the tables here are "+r.bindings(), "there is no table %q in this question",
+			qualifier)
 	case len(found) == 0:
 		slices.Sort(near)
 		near = slices.Compact(near)
@@ -148,8 +149,9 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 		if len(near) > 20 {
 			near, more = near[:20], ", ..."
 		}
-		return nil, syntax.Refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q",
-			column).WithCode(syntax.NoColumn)
+		return nil, syntax.Refuse(syntax.NoColumn, pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more,
+			"there is no column %q",
+			column)
 	case len(found) > 1:
 		instead := "name the columns of both tables, as in COALESCE(a." + column + ", b." + column + ")"
 		for _, i := range found { // what a FULL JOIN has made of two columns is in no table
@@ -158,7 +160,7 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 				break
 			}
 		}
-		return nil, syntax.Refuse(pos, instead, "the column %q is in several tables", column)
+		return nil, syntax.Refuse(syntax.Ambiguous, pos, instead, "the column %q is in several tables", column)
 	}
 	return tree.NewColumn(r.Relation, found[0]), nil
 }
@@ -174,8 +176,8 @@ func (r rows) dotted(qualifier, column string) string {
 }
 
 func refuseDotted(name string, pos int32) error {
-	return syntax.Refuse(pos, fmt.Sprintf("write \"%s\", in double quotes", name),
-		"without quotes, %s is a column of a table, and there is a column with a dot in its name", name).WithCode(syntax.NoColumn)
+	return syntax.Refuse(syntax.NoColumn, pos, fmt.Sprintf("write \"%s\", in double quotes", name),
+		"without quotes, %s is a column of a table, and there is a column with a dot in its name", name)
 }
 
 // hide says that some fields are not meant by their names alone.
@@ -234,7 +236,8 @@ func (r rows) owner(field int) string {
 func nameRows(r tree.Relation, name string, columns []string, pos int32) (rows, error) {
 	if len(columns) > 0 {
 		if _, table := r.(*tree.Scan); table {
-			return rows{}, syntax.Refuse(pos, "name the columns in a subquery, as in (SELECT age AS a FROM patients) AS t",
+			return rows{}, syntax.Refuse(syntax.Unsupported, pos,
+				"name the columns in a subquery, as in (SELECT age AS a FROM patients) AS t",
 				"a list of column names cannot be used after the alias of a table")
 		}
 		var err error

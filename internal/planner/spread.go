@@ -46,7 +46,7 @@ const insteadOfAuto = "set dp.max_rows and dp.max_groups to numbers"
 // cannot be made for gets a *Refusal.
 func SpreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options) (*Spread, error) {
 	if len(st.Plans) != 1 || st.Outer != nil || st.Plans[0].Query.Choice != nil {
-		return nil, syntax.Refuse(-1, insteadOfAuto,
+		return nil, syntax.Refuse(syntax.Unsupported, -1, insteadOfAuto,
 			"limits can only be chosen for a SELECT by itself, without others inside of it or around it")
 	}
 	for _, sums := range []bool{true, false} { // rows can be counted where sums of them cannot
@@ -65,7 +65,7 @@ func SpreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options) (
 			return nil, err
 		}
 	}
-	return nil, syntax.Refuse(-1, insteadOfAuto,
+	return nil, syntax.Refuse(syntax.Unsupported, -1, insteadOfAuto,
 		"limits cannot be chosen here, because people cannot be counted by their rows in this question")
 }
 
@@ -94,7 +94,8 @@ func spreadOf(ds *policy.Dataset, text *syntax.Text, st *Statement, o Options, s
 	}
 	person := in.personName(s.FromClause)
 	if person == nil {
-		return nil, syntax.Refuse(-1, insteadOfAuto, "limits can only be chosen where a column of FROM names the person")
+		return nil, syntax.Refuse(syntax.Unsupported, -1, insteadOfAuto,
+			"limits can only be chosen where a column of FROM names the person")
 	}
 	out := &Spread{Groups: q.MaxGroups() > 1}
 	inner := &pg.SelectStmt{TargetList: []*pg.Node{target(person, "person")}, FromClause: s.FromClause, WhereClause: s.WhereClause,

@@ -9,6 +9,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/planner/announce"
 	"github.com/discreet-dp/discreet/internal/planner/meter"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
@@ -112,7 +113,7 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, e
 		}
 		plans, around, err := planner{e}.plan(s, 0)
 		if err != nil {
-			return nil, err
+			return nil, refuseAsRows(s, err)
 		}
 		return &Statement{Plans: plans, Outer: around, Empty: probe.noGroups(s) || e.showsNone(plans)}, nil
 	}
@@ -122,12 +123,22 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, e
 		return nil, err
 	}
 	if len(st.Plans) == 0 && AsksHoldout(text) {
-		return nil, syntax.Refuse(-1, holdoutInstead, "public tables are not held out")
+		return nil, syntax.Refuse(syntax.Unsupported, -1, holdoutInstead, "public tables are not held out")
 	}
 	if len(st.Plans)+len(st.Tables) == 0 {
-		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.knownTables(), "the question asks about no private table")
+		return nil, syntax.Refuse(syntax.Unsupported, -1, "write SELECT ... FROM a table; "+e.knownTables(),
+			"the question asks about no private table")
 	}
 	return st, nil
+}
+
+// refuseAsRows gives a SELECT that asks for rows the kind of one, where it is refused for SQL that
+// PostgreSQL has: whoever may not read the table would hear of that there too.
+func refuseAsRows(s *pg.SelectStmt, err error) error {
+	if r, ok := err.(*api.Refusal); ok && r.Code == string(syntax.Unsupported) && !isAggregated(s) {
+		return r.WithCode(string(syntax.Private))
+	}
+	return err
 }
 
 // plan plans a SELECT over rows, and returns the SELECT over the answer of a number that it has
@@ -161,7 +172,8 @@ func refuseOwnNames(s *pg.SelectStmt) error {
 			name, at = q.Ctename, q.Location
 		}
 		if err == nil && strings.HasPrefix(strings.ToLower(name), AnswerPrefix) {
-			err = syntax.Refuse(at, "choose another name", "names that start with %s are reserved for answers", AnswerPrefix)
+			err = syntax.Refuse(syntax.Reserved, at, "choose another name", "names that start with %s are reserved for answers",
+				AnswerPrefix)
 		}
 		return true
 	})
@@ -172,10 +184,10 @@ func refuseOwnNames(s *pg.SelectStmt) error {
 // their places.
 func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 	for _, l := range s.LockingClause {
-		return syntax.Refuse(syntax.Location(l), "leave it out", "FOR UPDATE or FOR SHARE cannot be used")
+		return syntax.Refuse(syntax.Unsupported, syntax.Location(l), "leave it out", "FOR UPDATE or FOR SHARE cannot be used")
 	}
 	if s.IntoClause != nil {
-		return syntax.Refuse(-1, "leave it out", "INTO cannot be used")
+		return syntax.Refuse(syntax.Unsupported, -1, "leave it out", "INTO cannot be used")
 	}
 	inner, err := e.addNames(s.WithClause)
 	if err != nil {
@@ -217,7 +229,8 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 			if src.isView {
 				sub := proto.Clone(src.query).(*pg.SelectStmt)
 				if err := st.liftSelect(src.env, &sub); err != nil {
-					return syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
+					return syntax.Refuse(syntax.KindOf(err), x.RangeVar.Location, "ask the owner to correct it",
+						"the view %q cannot be used here: %s",
 						x.RangeVar.Relname, refusalReason(err))
 				}
 				alias := x.RangeVar.Alias
@@ -232,7 +245,7 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 				continue
 			}
 			if src.table != nil {
-				return syntax.Refuse(x.RangeVar.Location, "ask about it with an aggregate, in a separate subquery",
+				return syntax.Refuse(syntax.Private, x.RangeVar.Location, "ask about it with an aggregate, in a separate subquery",
 					"rows of %q cannot be used here", x.RangeVar.Relname)
 			}
 		}
@@ -293,7 +306,7 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 			return err
 		}
 		if len(st.Plans)+len(plans) > maxQuestions {
-			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
+			return syntax.Refuse(syntax.TooComplex, -1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
 		if around == nil {
 			around = selectAnswer(len(st.Plans))

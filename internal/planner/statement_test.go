@@ -202,12 +202,12 @@ func refusal(text string, err error) string {
 	if !errors.As(err, &r) {
 		return fmt.Sprintf("NOT A REFUSAL: %v\n", err)
 	}
-	at := "refused"
+	at := "refused " + r.Code
 	if r.Position >= 0 && r.Position <= len(text) {
 		near := []rune(text[r.Position:])
-		at = fmt.Sprintf("refused at %d, %q", r.Position, string(near[:min(len(near), 12)]))
+		at += fmt.Sprintf(" at %d, %q", r.Position, string(near[:min(len(near), 12)]))
 	} else if r.Position != -1 {
-		at = fmt.Sprintf("refused at %d, OUTSIDE THE TEXT", r.Position)
+		at += fmt.Sprintf(" at %d, OUTSIDE THE TEXT", r.Position)
 	}
 	return fmt.Sprintf("%s\n%s\n%s\n", at, r.Reason, r.Instead)
 }

@@ -47,12 +47,12 @@ func (in *rowScope) call(f *pg.FuncCall) (tree.Expr, error) {
 		if e, ok := in.over[f]; ok {
 			return e, nil
 		}
-		return nil, syntax.Refuse(f.Location,
+		return nil, syntax.Refuse(syntax.Windowing, f.Location,
 			"put it into the SELECT list of a subquery, partitioned by the person, and use its column here",
 			"a window cannot be used here")
 	}
 	if isPersonal(name) {
-		return nil, syntax.Refuse(f.Location, "put it into SELECT, HAVING or ORDER BY",
+		return nil, syntax.Refuse(syntax.Grouping, f.Location, "put it into SELECT, HAVING or ORDER BY",
 			"an aggregate cannot be used inside a condition on rows or inside another aggregate")
 	}
 	return checkCall(in, f)
@@ -211,7 +211,7 @@ func (in *rowScope) onlyWhere(filter, arg tree.Expr, pos int32) (tree.Expr, erro
 	}
 	e = in.env.normal(e)
 	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() || in.neverMet(filter) {
-		return nil, syntax.Refuse(pos, "write a condition that some rows can meet",
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "write a condition that some rows can meet",
 			"no row can meet the condition of this FILTER, or its aggregate is over NULL")
 	}
 	return e, nil
@@ -232,13 +232,14 @@ func (in *rowScope) readFilter(f *pg.FuncCall) (tree.Expr, error) {
 // It returns what stands there, or in the SELECT list.
 func (in *rowScope) readGroupItem(n *pg.Node, targets []*pg.Node) (*pg.Node, tree.Expr, error) {
 	if n.GetGroupingSet() != nil {
-		return nil, nil, syntax.Refuse(syntax.Location(n), "write plain columns into GROUP BY",
+		return nil, nil, syntax.Refuse(syntax.Unsupported, syntax.Location(n), "write plain columns into GROUP BY",
 			"a subquery by person cannot have GROUPING SETS")
 	}
 	if n.GetAConst() != nil {
 		i, ok := ordinal(n, len(targets))
 		if !ok {
-			return nil, nil, syntax.Refuse(syntax.Location(n), "write the column's name", "this is not a column of the SELECT list")
+			return nil, nil, syntax.Refuse(syntax.BadReference, syntax.Location(n), "write the column's name",
+				"this is not a column of the SELECT list")
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}
@@ -261,9 +262,10 @@ func (in *rowScope) readGroupItem(n *pg.Node, targets []*pg.Node) (*pg.Node, tre
 func groupable(e tree.Expr, pos int32) error {
 	switch e.Type().Kind {
 	case tree.Real:
-		return syntax.Refuse(pos, "round it first, as in round(x, 2)", "this is a floating-point number, and rows cannot be grouped by one")
+		return syntax.Refuse(syntax.Unsupported, pos, "round it first, as in round(x, 2)",
+			"this is a floating-point number, and rows cannot be grouped by one")
 	case tree.Identity:
-		return syntax.Refuse(pos, "list the column in the policy, or group only by the person",
+		return syntax.Refuse(syntax.Private, pos, "list the column in the policy, or group only by the person",
 			"a column that says what a row is part of and is not listed in the policy can only be joined on")
 	}
 	return nil
@@ -273,7 +275,7 @@ func groupable(e tree.Expr, pos int32) error {
 // grouped by the unit.
 func (rr rowReader) readSubquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s == nil {
-		return nil, syntax.Refuse(pos, "write (SELECT ... FROM ...)", "this is not a SELECT")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "write (SELECT ... FROM ...)", "this is not a SELECT")
 	}
 	s = withoutRows(s)
 	if err := refuseRows(s, pos); err != nil {
@@ -342,7 +344,7 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 			"put it outside, where it is applied to the answer"},
 	} {
 		if c.present {
-			return syntax.Refuse(c.at, c.instead, "%s cannot be used in a subquery of rows", c.what)
+			return syntax.Refuse(syntax.Unsupported, c.at, c.instead, "%s cannot be used in a subquery of rows", c.what)
 		}
 	}
 	return nil
@@ -377,11 +379,12 @@ func (in *rowScope) readColumns(as scope, targets []*pg.Node) (names []string, c
 	}
 	if name := repeatedName(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "?column?" })); name != "" {
 		return nil, nil,
-			syntax.Refuse(firstLocation(targets), "give every column its own name with AS",
+			syntax.Refuse(syntax.Duplicate, firstLocation(targets), "give every column its own name with AS",
 				"two columns of the subquery are called %q", name)
 	}
 	if len(columns) > maxColumns {
-		return nil, nil, syntax.Refuse(firstLocation(targets), "select fewer columns", "the subquery has more than %d columns", maxColumns)
+		return nil, nil, syntax.Refuse(syntax.TooComplex, firstLocation(targets), "select fewer columns",
+			"the subquery has more than %d columns", maxColumns)
 	}
 	return names, columns, nil
 }
@@ -409,7 +412,8 @@ func (in *rowScope) star(ref *pg.ColumnRef, f func(*tree.Column)) error {
 		}
 	}
 	if !found || len(ref.Fields) > 2 {
-		return syntax.Refuse(ref.Location, "the tables here are "+in.rows.bindings(), "this subquery does not have this table")
+		return syntax.Refuse(syntax.NoTable, ref.Location, "the tables here are "+in.rows.bindings(),
+			"this subquery does not have this table")
 	}
 	return nil
 }

@@ -56,7 +56,8 @@ func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 		return nil, err
 	}
 	if !tree.Private(from) {
-		return nil, syntax.Refuse(firstLocation(s.FromClause), "join it with a private table, or train on it without Discreet",
+		return nil, syntax.Refuse(syntax.Unsupported, firstLocation(s.FromClause),
+			"join it with a private table, or train on it without Discreet",
 			"a public table has nothing to protect, so it cannot be trained on here by itself")
 	}
 	in := &rowScope{env: e, rows: from, extend: true}
@@ -76,7 +77,7 @@ func prepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 // refuseTable refuses what rows to train on cannot have.
 func refuseTable(s *pg.SelectStmt) error {
 	if isSet(s) {
-		return syntax.Refuse(-1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t",
+		return syntax.Refuse(syntax.Unsupported, -1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t",
 			"rows to train on must be one SELECT; UNION, INTERSECT and EXCEPT can only be inside its FROM")
 	}
 	if err := refuseClauses(s); err != nil {
@@ -102,11 +103,11 @@ func refuseTable(s *pg.SelectStmt) error {
 			"leave it out, or choose rows with WHERE: one person's row would affect another's"},
 	} {
 		if c.present {
-			return syntax.Refuse(c.at, c.instead, "%s cannot be used for rows to train on", c.what)
+			return syntax.Refuse(syntax.Unsupported, c.at, c.instead, "%s cannot be used for rows to train on", c.what)
 		}
 	}
 	if len(s.TargetList) == 0 {
-		return syntax.Refuse(-1, tableInstead, "the SELECT has no columns")
+		return syntax.Refuse(syntax.Unsupported, -1, tableInstead, "the SELECT has no columns")
 	}
 	return nil
 }
@@ -163,18 +164,18 @@ func (b *tableBuilder) readFeatures(targets []*pg.Node) error {
 			name = targetName(t.GetVal())
 		}
 		if name == "?column?" {
-			return syntax.Refuse(pos, "name it with AS, as in age + 1 AS older",
+			return syntax.Refuse(syntax.Unsupported, pos, "name it with AS, as in age + 1 AS older",
 				"a column of rows to train on needs a name, which rows to predict must use too")
 		}
 		b.columns = append(b.columns, tableDraft{name, b.in.env.normal(adoptText(e)), pos})
 	}
 	if len(b.columns) > maxTableColumns {
-		return syntax.Refuse(firstLocation(targets), "select fewer", "there are more than %d columns", maxTableColumns)
+		return syntax.Refuse(syntax.TooComplex, firstLocation(targets), "select fewer", "there are more than %d columns", maxTableColumns)
 	}
 	seen := map[string]bool{}
 	for _, c := range b.columns {
 		if name := strings.ToLower(c.name); seen[name] {
-			return syntax.Refuse(c.pos, "give every column its own name with AS", "two columns are called %q", c.name)
+			return syntax.Refuse(syntax.Duplicate, c.pos, "give every column its own name with AS", "two columns are called %q", c.name)
 		} else {
 			seen[name] = true
 		}
@@ -191,8 +192,9 @@ func (s trainingScope) person([]*pg.Node) tree.Expr { return nil }
 func (s trainingScope) call(f *pg.FuncCall) (tree.Expr, error) {
 	if name := functionName(f); isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil || f.Over != nil {
 		return nil,
-			syntax.Refuse(f.Location, "select columns and expressions over them; numbers about a person come from a subquery, as in "+
-				"(SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
+			syntax.Refuse(syntax.Unsupported, f.Location,
+				"select columns and expressions over them; numbers about a person come from a subquery, as in "+
+					"(SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
 				"rows to train on cannot have aggregates or windows")
 	}
 	return checkCall(s, f)
@@ -209,7 +211,7 @@ func (b *tableBuilder) readTarget(text string) error {
 	}
 	const instead = "name a column of the SELECT, or write an expression over its FROM, as in income > 50000"
 	if strings.TrimSpace(text) == "" {
-		return syntax.Refuse(-1, instead, "the target is missing")
+		return syntax.Refuse(syntax.BadValue, -1, instead, "the target is missing")
 	}
 	at := b.columnIndex(strings.TrimSpace(text))
 	if at < 0 {
@@ -222,11 +224,11 @@ func (b *tableBuilder) readTarget(text string) error {
 			s.HavingClause != nil || len(s.SortClause) > 0 ||
 			s.LimitCount != nil || s.LimitOffset != nil || len(s.DistinctClause) > 0 || len(s.ValuesLists) > 0 || s.IntoClause != nil ||
 			len(s.WindowClause) > 0 || len(s.LockingClause) > 0 {
-			return syntax.Refuse(-1, instead, "target: this is not one expression")
+			return syntax.Refuse(syntax.BadValue, -1, instead, "target: this is not one expression")
 		}
 		val := t[0].GetResTarget().GetVal()
 		if fields := val.GetColumnRef().GetFields(); len(fields) > 0 && fields[len(fields)-1].GetAStar() != nil {
-			return syntax.Refuse(-1, instead, "target: this is not one expression")
+			return syntax.Refuse(syntax.BadValue, -1, instead, "target: this is not one expression")
 		}
 		if ref := val.GetColumnRef(); ref != nil {
 			if column, err := columnName(ref); err == nil {
@@ -266,7 +268,7 @@ func (b *tableBuilder) readTargetExpression(n *pg.Node, name string, aside func(
 		return aside(err)
 	}
 	if b.columnIndex(name) >= 0 {
-		return syntax.Refuse(-1, "give one of them another name with AS", "target: a feature also has the name %q", name)
+		return syntax.Refuse(syntax.Duplicate, -1, "give one of them another name with AS", "target: a feature also has the name %q", name)
 	}
 	return b.refuseTarget()
 }
@@ -296,7 +298,7 @@ func (b *tableBuilder) refuseTarget() error {
 	same := tree.Format(b.label.Expr)
 	for _, c := range b.columns {
 		if tree.Format(c.expr) == same {
-			return syntax.Refuse(c.pos, "leave it out of the SELECT, or name it as the target",
+			return syntax.Refuse(syntax.BadValue, c.pos, "leave it out of the SELECT, or name it as the target",
 				"the feature %q is the target itself", c.name)
 		}
 	}
@@ -310,7 +312,8 @@ func (b *tableBuilder) columnIndex(name string) int {
 
 func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 	if len(b.columns) == 0 {
-		return nil, syntax.Refuse(pos, "also select the columns to predict from", "there are no features besides the target")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "also select the columns to predict from",
+			"there are no features besides the target")
 	}
 	t := &tree.Table{Dataset: b.in.env.dataset.Name, Neighbours: b.in.env.dataset.Neighbours, Where: b.in.filter}
 	width := 0
@@ -320,7 +323,7 @@ func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 			return nil, err
 		}
 		if width += max(1, len(column.Values)); width > maxRowNumbers {
-			return nil, syntax.Refuse(c.pos, "select fewer, or categories with fewer values",
+			return nil, syntax.Refuse(syntax.TooComplex, c.pos, "select fewer, or categories with fewer values",
 				"the features have more than %d values and numbers together", maxRowNumbers)
 		}
 		t.Columns = append(t.Columns, column)
@@ -352,14 +355,17 @@ func (b *tableBuilder) column(c tableDraft) (tree.TableColumn, error) {
 		return out, b.constant(c, tree.Describe(l))
 	}
 	if who := tree.Derived(c.expr); who != nil {
-		return out, syntax.Refuse(c.pos, "leave it out", "%s identifies people or their records, so nothing can be learned from it",
+		return out, syntax.Refuse(syntax.Private, c.pos, "leave it out",
+			"%s identifies people or their records, so nothing can be learned from it",
 			who.Field.Describe())
 	}
 	switch t.Kind {
 	case tree.Identity:
-		return out, syntax.Refuse(c.pos, "leave it out", "a column that identifies people or their records cannot be trained on")
+		return out, syntax.Refuse(syntax.Private, c.pos, "leave it out",
+			"a column that identifies people or their records cannot be trained on")
 	case tree.Real:
-		return out, syntax.Refuse(c.pos, "round it, as in round(x, 2), or ask the owner for a granularity in the policy",
+		return out, syntax.Refuse(syntax.Unsupported, c.pos,
+			"round it, as in round(x, 2), or ask the owner for a granularity in the policy",
 			"%q is the result of a division or a decimal without granularity, but rows to train on must be exact numbers", c.name)
 	case tree.Number:
 		if t.Declared {
@@ -382,14 +388,14 @@ func (b *tableBuilder) number(c tableDraft) error {
 	case t.Lo.Cmp(t.Hi) == 0:
 		return b.constant(c, tree.Describe(c.expr))
 	case expr.MaxAbs(t).Cmp(maxRowSteps) > 0:
-		return syntax.Refuse(c.pos, "round it, or ask the owner for a coarser granularity or narrower bounds",
+		return syntax.Refuse(syntax.TooComplex, c.pos, "round it, or ask the owner for a coarser granularity or narrower bounds",
 			"the values of %q could exceed 2^53 steps", c.name)
 	}
 	return nil
 }
 
 func (b *tableBuilder) constant(c tableDraft, what string) error {
-	return syntax.Refuse(c.pos, "use something that differs between rows; an intercept is added automatically",
+	return syntax.Refuse(syntax.Unsupported, c.pos, "use something that differs between rows; an intercept is added automatically",
 		"%q is the same in all rows: %s", c.name, what)
 }
 
@@ -409,19 +415,21 @@ func (b *tableBuilder) category(c tableDraft) ([]policy.Value, error) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool { return v.Null }) // it has a code of its own
 	switch {
 	case !found && b.keys.domains.costly:
-		return nil, syntax.Refuse(c.pos, "select the columns themselves, or compute numbers and conditions from them",
+		return nil, syntax.Refuse(syntax.TooComplex, c.pos, "select the columns themselves, or compute numbers and conditions from them",
 			"finding the values of this category takes too much work")
 	case !found && t.Kind == tree.Text:
-		return nil, syntax.Refuse(c.pos, "list the values you want, as in WHERE "+tree.Describe(c.expr)+
+		return nil, syntax.Refuse(syntax.Private, c.pos, "list the values you want, as in WHERE "+tree.Describe(c.expr)+
 			" IN ('a', 'b'), leave it out, or ask the owner to add keys: [...] to the column in the policy",
 			"%q is a text without public keys", c.name)
 	case !found && t.Kind == tree.Number:
 		return nil,
-			syntax.Refuse(c.pos, "keep it between two numbers, as in greatest(0, least(100, x)), leave it out, or ask the owner to add "+
-				"bounds: [lowest, highest] to the column in the policy",
+			syntax.Refuse(syntax.Private, c.pos,
+				"keep it between two numbers, as in greatest(0, least(100, x)), leave it out, or ask the owner to add "+
+					"bounds: [lowest, highest] to the column in the policy",
 				"%q is a number without public bounds", c.name)
 	case !found:
-		return nil, syntax.Refuse(c.pos, "leave it out, or ask the owner to add bounds: [first, last] to the column in the policy",
+		return nil, syntax.Refuse(syntax.Private, c.pos,
+			"leave it out, or ask the owner to add bounds: [first, last] to the column in the policy",
 			"%q is %s without public bounds", c.name, expr.Article(t.Kind))
 	case len(values) == 1 && t.Kind != tree.Number: // which values[0] has in steps
 		what := values[0].String()

@@ -36,7 +36,7 @@ func readInterval(s scope, c *pg.TypeCast) (expr.Duration, error) {
 	pos := castPlace(c)
 	const how = "write for example INTERVAL '1 month', INTERVAL '90 days' or INTERVAL '1 day 12 hours'"
 	wrong := func() (expr.Duration, error) {
-		return expr.Duration{}, syntax.Refuse(pos, how, "this interval cannot be read")
+		return expr.Duration{}, syntax.Refuse(syntax.BadTime, pos, how, "this interval cannot be read")
 	}
 	of, err := checkExpr(s, c.Arg) // perhaps 30 || ' days'
 	if err != nil {
@@ -44,7 +44,7 @@ func readInterval(s scope, c *pg.TypeCast) (expr.Duration, error) {
 	}
 	text, ok := expr.Constant(adoptText(of))
 	if !ok || text.Text == nil {
-		return expr.Duration{}, syntax.Refuse(pos, how, "an INTERVAL must be a constant")
+		return expr.Duration{}, syntax.Refuse(syntax.Unsupported, pos, how, "an INTERVAL must be a constant")
 	}
 	words := strings.Fields(strings.ToLower(*text.Text))
 	if mods := c.TypeName.GetTypmods(); len(mods) > 0 {
@@ -66,7 +66,7 @@ func readInterval(s scope, c *pg.TypeCast) (expr.Duration, error) {
 		}
 		size := big.NewRat(max(unit.months, unit.days, unit.micros), 1)
 		if n.Mul(n, size); !n.IsInt() {
-			return expr.Duration{}, syntax.Refuse(pos, "use a smaller unit, as in INTERVAL '90 minutes'",
+			return expr.Duration{}, syntax.Refuse(syntax.Unsupported, pos, "use a smaller unit, as in INTERVAL '90 minutes'",
 				"months, days and microseconds of an interval are whole numbers")
 		}
 		sum := &micros
@@ -78,7 +78,7 @@ func readInterval(s scope, c *pg.TypeCast) (expr.Duration, error) {
 		sum.Add(sum, n.Num())
 	}
 	if months.CmpAbs(big.NewInt(maxMonths)) > 0 || days.CmpAbs(big.NewInt(maxDays)) > 0 || micros.CmpAbs(big.NewInt(maxMicros)) > 0 {
-		return expr.Duration{}, syntax.Refuse(pos, how, "this interval is longer than ten thousand years")
+		return expr.Duration{}, syntax.Refuse(syntax.OutOfRange, pos, how, "this interval is longer than ten thousand years")
 	}
 	return expr.Duration{Months: int(months.Int64()), Days: days.Int64(), Micros: micros.Int64()}, nil
 }
@@ -96,7 +96,7 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		left, right = right, left
 	}
 	if isInterval(left) || op != "+" && op != "-" {
-		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month'",
+		return nil, syntax.Refuse(syntax.NoFunction, a.Location, "write at + INTERVAL '1 month'",
 			"an INTERVAL can only be added to or subtracted from a date or a timestamp")
 	}
 	by, err := readInterval(s, right.GetTypeCast())
@@ -117,8 +117,9 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		x, err = expr.Midnight(x, a.Location)
 	default:
 		return nil,
-			syntax.Refuse(a.Location, "write at + INTERVAL '1 month', where at is a date or a timestamp, as in DATE '2024-01-31' + "+
-				"INTERVAL '1 month'", "an INTERVAL cannot be added to %s", expr.Article(k))
+			syntax.Refuse(syntax.NoFunction, a.Location,
+				"write at + INTERVAL '1 month', where at is a date or a timestamp, as in DATE '2024-01-31' + "+
+					"INTERVAL '1 month'", "an INTERVAL cannot be added to %s", expr.Article(k))
 	}
 	if err != nil {
 		return nil, err
@@ -176,14 +177,14 @@ func checkTimeCall(s scope, name string, f *pg.FuncCall) (e tree.Expr, done bool
 func checkBin(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	const usage = "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')"
 	if len(f.Args) != 3 || f.Over != nil || f.AggFilter != nil {
-		return nil, syntax.Refuse(f.Location, usage, "date_bin has the wrong number of arguments")
+		return nil, syntax.Refuse(syntax.NoFunction, f.Location, usage, "date_bin has the wrong number of arguments")
 	}
 	stride := f.Args[0]
 	if text, ok := stride.GetAConst().GetVal().(*pg.A_Const_Sval); ok { // an interval without the word
 		stride = intervalNode(text.Sval.GetSval(), f.Location)
 	}
 	if !isInterval(stride) {
-		return nil, syntax.Refuse(f.Location, usage, "the first argument of date_bin must be an INTERVAL")
+		return nil, syntax.Refuse(syntax.NoFunction, f.Location, usage, "the first argument of date_bin must be an INTERVAL")
 	}
 	by, err := readInterval(s, stride.GetTypeCast())
 	if err != nil {
@@ -191,8 +192,9 @@ func checkBin(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	}
 	length := durationSeconds(by)
 	if by.Months != 0 || length.Sign() <= 0 {
-		return nil, syntax.Refuse(f.Location, "use date_trunc('month', at) for months", "the length of a bin must be positive, and "+
-			"in days or smaller units")
+		return nil, syntax.Refuse(syntax.BadValue, f.Location, "use date_trunc('month', at) for months",
+			"the length of a bin must be positive, and "+
+				"in days or smaller units")
 	}
 	at, err := checkExpr(s, f.Args[1])
 	if err != nil {
@@ -271,7 +273,7 @@ func ofDifference(field string, seconds tree.Expr, pos int32) (tree.Expr, error)
 		x, err := whole(60)
 		return rest(x, err, 60)
 	}
-	return nil, syntax.Refuse(pos, "use epoch, which is the number of seconds, day, hour or minute",
+	return nil, syntax.Refuse(syntax.BadValue, pos, "use epoch, which is the number of seconds, day, hour or minute",
 		"the difference between two times has no %q", field)
 }
 
@@ -289,7 +291,7 @@ func compareDuration(s scope, op tree.CompareOp, a *pg.A_Expr) (tree.Expr, error
 		return nil, err
 	}
 	if !ok || isInterval(left) {
-		return nil, syntax.Refuse(a.Location, instead,
+		return nil, syntax.Refuse(syntax.NoFunction, a.Location, instead,
 			"an INTERVAL can only be compared with the difference between two timestamps")
 	}
 	by, err := readInterval(s, right.GetTypeCast())
@@ -297,7 +299,7 @@ func compareDuration(s scope, op tree.CompareOp, a *pg.A_Expr) (tree.Expr, error
 		return nil, err
 	}
 	if by.Months != 0 {
-		return nil, syntax.Refuse(a.Location, instead, "months do not all have the same length")
+		return nil, syntax.Refuse(syntax.Unsupported, a.Location, instead, "months do not all have the same length")
 	}
 	return expr.NewCompare(op, apart, expr.NewNumber(durationSeconds(by)), a.Location)
 }
@@ -316,7 +318,7 @@ func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		left, right = right, left
 	}
 	if isManyTimes(left) || isInterval(left) || op != "+" && op != "-" {
-		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '15 minutes' * n",
+		return nil, syntax.Refuse(syntax.NoFunction, a.Location, "write at + INTERVAL '15 minutes' * n",
 			"an INTERVAL can only be added to or subtracted from a date or a timestamp")
 	}
 	length, number := right.GetAExpr().Lexpr, right.GetAExpr().Rexpr
@@ -328,7 +330,8 @@ func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		return nil, err
 	}
 	if by.Months != 0 {
-		return nil, syntax.Refuse(a.Location, "use weeks, days, hours, minutes or seconds", "months do not all have the same length")
+		return nil, syntax.Refuse(syntax.Unsupported, a.Location, "use weeks, days, hours, minutes or seconds",
+			"months do not all have the same length")
 	}
 	size := durationSeconds(by)
 	if op == "-" {
@@ -349,7 +352,7 @@ func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 			return nil, err
 		}
 	default:
-		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '15 minutes' * n, where at is a date or a timestamp",
+		return nil, syntax.Refuse(syntax.NoFunction, a.Location, "write at + INTERVAL '15 minutes' * n, where at is a date or a timestamp",
 			"an INTERVAL cannot be added to %s", expr.Article(at.Type().Kind))
 	}
 	if n, err = expr.NewArith(tree.Mul, expr.AdoptNumber(n), expr.NewNumber(size), a.Location); err != nil {
@@ -380,6 +383,7 @@ func checkAge(s scope, field string, f *pg.FuncCall) (tree.Expr, error) {
 	case "month":
 		return expr.NewArith(tree.Rem, months, twelve, f.Location)
 	}
-	return nil, syntax.Refuse(f.Location, "use year or month, or subtract dates, as in seen - born, which is a number of days",
+	return nil, syntax.Refuse(syntax.Unsupported, f.Location,
+		"use year or month, or subtract dates, as in seen - born, which is a number of days",
 		"the field %q of an age cannot be used", field)
 }

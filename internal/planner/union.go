@@ -51,7 +51,7 @@ func appendField(s *tree.Select, field int) int {
 
 func (rr rowReader) readUnion(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s.Op != pg.SetOperation_SETOP_UNION || !s.All {
-		return nil, syntax.Refuse(pos, "use UNION ALL, or combine answers outside",
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "use UNION ALL, or combine answers outside",
 			"UNION without ALL, INTERSECT and EXCEPT cannot be used on rows, because one person's row would affect another's")
 	}
 	var parts []*tree.Select
@@ -110,11 +110,12 @@ func (rr rowReader) newUnion(parts []*tree.Select, pos int32) (tree.Relation, er
 		var these []string
 		these, all[i] = visible(p)
 		if len(these) != len(names) {
-			return nil, syntax.Refuse(pos, "select the same number of columns in each", "the parts of UNION ALL have %d and %d columns",
+			return nil, syntax.Refuse(syntax.Malformed, pos, "select the same number of columns in each",
+				"the parts of UNION ALL have %d and %d columns",
 				len(names), len(these))
 		}
 		if tree.Private(p) != tree.Private(parts[0]) {
-			return nil, syntax.Refuse(pos, "combine private with private and public with public",
+			return nil, syntax.Refuse(syntax.Unsupported, pos, "combine private with private and public with public",
 				"UNION ALL of private and public rows cannot be used")
 		}
 	}
@@ -222,7 +223,7 @@ func refuseRepeatedUnit(u *tree.Union, pos int32) error {
 		})
 	}
 	if twice || !u.IsSingle {
-		return syntax.Refuse(pos, "ask about each table separately",
+		return syntax.Refuse(syntax.Unsupported, pos, "ask about each table separately",
 			"every row is a separate person here, and UNION ALL would show some of them several times")
 	}
 	return nil

@@ -23,7 +23,8 @@ func (wr *windowReader) read(s *pg.SelectStmt) (w *tree.Window, chosen tree.Expr
 		return nil, nil, nil
 	}
 	if len(calls) > maxWindows {
-		return nil, nil, syntax.Refuse(calls[0].Location, "ask for fewer at a time", "the subquery has more than %d windows", maxWindows)
+		return nil, nil, syntax.Refuse(syntax.TooComplex, calls[0].Location, "ask for fewer at a time",
+			"the subquery has more than %d windows", maxWindows)
 	}
 	// What a window is computed from may be a subquery, which gives rows more fields: the windows'
 	// own come after all of these.
@@ -70,7 +71,8 @@ func (wr *windowReader) distinctOn(s *pg.SelectStmt) (*windowDraft, error) {
 	}
 	by, err := wr.readPartition(nodes, pos)
 	if err != nil {
-		return nil, syntax.Refuse(pos, "write DISTINCT ON with the column that identifies the person, or count with COUNT(DISTINCT ...)",
+		return nil, syntax.Refuse(syntax.Private, pos,
+			"write DISTINCT ON with the column that identifies the person, or count with COUNT(DISTINCT ...)",
 			"DISTINCT on private rows must be within the rows of one person")
 	}
 	order, err := wr.readOrder(s.SortClause, s.TargetList)
@@ -205,7 +207,7 @@ func windowDefinition(def *pg.WindowDef, named []*pg.Node) (*pg.WindowDef, error
 		}
 		again := w.FrameOptions&syntax.FrameGiven != 0 || len(w.OrderClause) > 0 && len(def.OrderClause) > 0
 		if w.Refname != "" || def.Refname != "" && again {
-			return nil, syntax.Refuse(def.Location, "write out the window after OVER",
+			return nil, syntax.Refuse(syntax.Unsupported, def.Location, "write out the window after OVER",
 				"a window based on another window cannot be used here")
 		}
 		if def.Refname == "" {
@@ -218,13 +220,15 @@ func windowDefinition(def *pg.WindowDef, named []*pg.Node) (*pg.WindowDef, error
 		}
 		return out, nil
 	}
-	return nil, syntax.Refuse(def.Location, "define it with WINDOW name AS (PARTITION BY ...)", "there is no window %q", name)
+	return nil, syntax.Refuse(syntax.NoWindow, def.Location, "define it with WINDOW name AS (PARTITION BY ...)", "there is no window %q",
+		name)
 }
 
 // readPartition reads PARTITION BY: the person, and what else keeps rows apart.
 func (wr *windowReader) readPartition(nodes []*pg.Node, pos int32) ([]tree.Expr, error) {
 	if !tree.Private(wr.in.rows) {
-		return nil, syntax.Refuse(pos, "join the public table with rows of people first", "a window over public rows cannot be used here")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "join the public table with rows of people first",
+			"a window over public rows cannot be used here")
 	}
 	var who *tree.Column
 	var by []tree.Expr
@@ -248,14 +252,15 @@ func (wr *windowReader) readPartition(nodes []*pg.Node, pos int32) ([]tree.Expr,
 		by = addKey(by, e)
 	}
 	if who == nil {
-		return nil, syntax.Refuse(pos,
+		return nil, syntax.Refuse(syntax.Private, pos,
 			"add the column that identifies the person, as in OVER (PARTITION BY pid ORDER BY day); or put the window around a "+
 				"question, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t",
 			"a window over private rows must be partitioned by the person, or it would see rows of others")
 	}
 	if !wr.in.rows.isAlways(who, wr.in.filter) {
-		return nil, syntax.Refuse(pos, "partition by the column of the table on the left of LEFT JOIN, by that of FULL JOIN ... "+
-			"USING (pid), or by COALESCE(a.pid, b.pid); or leave out rows without a partner, as in WHERE b.pid IS NOT NULL",
+		return nil, syntax.Refuse(syntax.Unsupported, pos,
+			"partition by the column of the table on the left of LEFT JOIN, by that of FULL JOIN ... "+
+				"USING (pid), or by COALESCE(a.pid, b.pid); or leave out rows without a partner, as in WHERE b.pid IS NOT NULL",
 			"in rows without a partner this column is NULL, and a window would see all of them as one person's")
 	}
 	return by, nil
@@ -297,7 +302,7 @@ func (wr *windowReader) readOrder(nodes, targets []*pg.Node) ([]tree.Order, erro
 			continue
 		}
 		if o.By.Type().Kind == tree.Identity {
-			return nil, syntax.Refuse(syntax.Location(n), "order by another column",
+			return nil, syntax.Refuse(syntax.Private, syntax.Location(n), "order by another column",
 				"a column that says what a row is part of has no order")
 		}
 		if spelled := tree.Format(o.By); !seen[spelled] {
@@ -306,7 +311,8 @@ func (wr *windowReader) readOrder(nodes, targets []*pg.Node) ([]tree.Order, erro
 		}
 	}
 	if len(out) > maxKeys {
-		return nil, syntax.Refuse(firstLocation(nodes), "order by fewer columns", "there are more than %d columns in ORDER BY", maxKeys)
+		return nil, syntax.Refuse(syntax.TooComplex, firstLocation(nodes), "order by fewer columns",
+			"there are more than %d columns in ORDER BY", maxKeys)
 	}
 	return out, nil
 }
@@ -322,7 +328,7 @@ func readFrame(def *pg.WindowDef) (tree.Frame, error) {
 		return tree.Frame{Peers: true, Start: tree.Edge{Open: true}}, nil
 	}
 	refuse := func(instead, what string) (tree.Frame, error) {
-		return tree.Frame{}, syntax.Refuse(def.Location, instead, "%s", what)
+		return tree.Frame{}, syntax.Refuse(syntax.Unsupported, def.Location, instead, "%s", what)
 	}
 	switch {
 	case o&syntax.FrameExclusion != 0:
@@ -361,7 +367,7 @@ func edge(options int32, open, preceding, following int32, offset *pg.Node) (tre
 	}
 	v, ok := offset.GetAConst().GetVal().(*pg.A_Const_Ival)
 	if !ok || v.Ival.GetIval() < 0 || int64(v.Ival.GetIval()) > maxOffset {
-		return tree.Edge{}, syntax.Refuse(syntax.Location(offset), "write a number here, as in 3 PRECEDING",
+		return tree.Edge{}, syntax.Refuse(syntax.BadValue, syntax.Location(offset), "write a number here, as in 3 PRECEDING",
 			"an end of a frame must be a constant whole number from 0 to %d", maxOffset)
 	}
 	n := int64(v.Ival.GetIval())
@@ -404,11 +410,12 @@ func (wr *windowReader) readAggregate(f *pg.FuncCall, name string, base tree.Ove
 func (wr *windowReader) readFunction(f *pg.FuncCall, name string, base tree.Over) (*windowDraft, error) {
 	kind, ok := windowFunctions[name]
 	if !ok {
-		return nil, syntax.Refuse(f.Location, "use COUNT, SUM, AVG, MIN, MAX, bool_or, bool_and, first_value, last_value, nth_value, "+
-			"lag, lead, row_number, rank, dense_rank or ntile", "%s cannot be used as a window", name)
+		return nil, syntax.Refuse(syntax.NoFunction, f.Location,
+			"use COUNT, SUM, AVG, MIN, MAX, bool_or, bool_and, first_value, last_value, nth_value, "+
+				"lag, lead, row_number, rank, dense_rank or ntile", "%s cannot be used as a window", name)
 	}
 	if f.AggDistinct || f.AggFilter != nil || f.AggStar || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic {
-		return nil, syntax.Refuse(f.Location, "write only the function and OVER (PARTITION BY ... ORDER BY ...)",
+		return nil, syntax.Refuse(syntax.NotAggregate, f.Location, "write only the function and OVER (PARTITION BY ... ORDER BY ...)",
 			"%s is not an aggregate", name)
 	}
 	least, most := 0, 0
@@ -423,7 +430,8 @@ func (wr *windowReader) readFunction(f *pg.FuncCall, name string, base tree.Over
 		least, most = 1, 3
 	}
 	if len(f.Args) < least || len(f.Args) > most {
-		return nil, syntax.Refuse(f.Location, "write it as PostgreSQL does", "%s has the wrong number of arguments", name)
+		return nil, syntax.Refuse(syntax.NoFunction, f.Location, "write it as PostgreSQL does", "%s has the wrong number of arguments",
+			name)
 	}
 	base.Kind = kind
 	d := &windowDraft{}
@@ -467,7 +475,7 @@ func (wr *windowReader) addShifted(f *pg.FuncCall, name string, base tree.Over, 
 	}
 	base.Arg = adoptText(arg)
 	if base.Arg.Type().Kind == tree.Identity {
-		return syntax.Refuse(f.Location, "select the column itself",
+		return syntax.Refuse(syntax.Private, f.Location, "select the column itself",
 			"%s cannot be computed from a column that identifies people or their records", name)
 	}
 	if base.Kind == tree.PartLag || base.Kind == tree.PartLead {
@@ -512,7 +520,7 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 	switch {
 	case from && upto, o.Kind == tree.PartFirst && from, o.Kind == tree.PartLast && upto:
 	case inexact: // no rows are grouped by a real number
-		return o, syntax.Refuse(pos,
+		return o, syntax.Refuse(syntax.Unsupported, pos,
 			"round it, as in ORDER BY round(x, 2), or write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW after it",
 			"%s needs a frame in rows if ordered by the result of a division or a decimal without granularity", name)
 	case o.Kind == tree.PartFirst && !from, o.Kind == tree.PartLast && !upto, !from && !upto:
@@ -522,7 +530,8 @@ func withoutPeers(o tree.Over, name string, pos int32) (tree.Over, error) {
 		}
 		o.Order = nil
 	default:
-		return o, syntax.Refuse(pos, "write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING, or AND CURRENT ROW, after ORDER BY",
+		return o, syntax.Refuse(syntax.Unsupported, pos,
+			"write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING, or AND CURRENT ROW, after ORDER BY",
 			"%s needs a frame in rows here", name)
 	}
 	o.Frame = tree.Everything
@@ -538,6 +547,7 @@ func (wr *windowReader) wholeNumber(n *pg.Node, least int64) (int64, error) {
 			}
 		}
 	}
-	return 0, syntax.Refuse(syntax.Location(n), "write a number here", "this must be a constant whole number from %d to %d", least,
+	return 0, syntax.Refuse(syntax.BadValue, syntax.Location(n), "write a number here",
+		"this must be a constant whole number from %d to %d", least,
 		int64(tree.MostRows))
 }

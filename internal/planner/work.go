@@ -367,8 +367,9 @@ func cutTo(r tree.Relation, rows, most int64) (tree.Relation, int64) {
 // limitMeetings refuses where a private row can meet too many public ones.
 func (wc *workCounts) limitMeetings(n int64) {
 	if n > wc.limit {
-		wc.fail(syntax.Refuse(wc.pos, "compare more columns of the public table, or its unique column, with = in JOIN ... ON or in the "+
-			"subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
+		wc.fail(syntax.Refuse(syntax.TooComplex, wc.pos,
+			"compare more columns of the public table, or its unique column, with = in JOIN ... ON or in the "+
+				"subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
 			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would reveal "+
 				"whether there is such a row)", formatRowsOrMore(n), wc.limit))
 	}
@@ -378,7 +379,7 @@ func (wc *workCounts) limitMeetings(n int64) {
 // meets that it can be timed.
 func (wc *workCounts) limitComputed(met int64, c cost) {
 	if n := mulCapped(met, c.size); met > 1 && n > maxOperationsMet {
-		wc.fail(syntax.Refuse(wc.pos,
+		wc.fail(syntax.Refuse(syntax.TooComplex, wc.pos,
 			"compute less with columns of both tables, or compute it before the join; shorten lists and patterns; or join fewer "+
 				"public rows",
 			"one row of a person could meet %s rows of public tables here, and the time it takes to compute with each of them would "+
@@ -395,7 +396,8 @@ func (wc *workCounts) countRead(r tree.Relation) {
 
 func (wc *workCounts) countReads(n int) {
 	if wc.read += n; wc.read > maxReads {
-		wc.fail(syntax.Refuse(wc.pos, "ask for less at once, or join one subquery grouped by the person, with several columns",
+		wc.fail(syntax.Refuse(syntax.TooComplex, wc.pos,
+			"ask for less at once, or join one subquery grouped by the person, with several columns",
 			"more than %d subqueries of this question read tables in which a person can have many rows, or its unions read one "+
 				"repeatedly", maxReads))
 	}
@@ -448,7 +450,8 @@ func (wc *workCounts) countLooks(l load, c cost) {
 		return
 	}
 	if wc.looked += min(addCapped(l.size, c.size)/operationsPerLook, looksToCut); wc.looked > maxLooks {
-		wc.fail(syntax.Refuse(wc.pos, "compute less in subqueries, or several columns in one subquery; or ask for less at once",
+		wc.fail(syntax.Refuse(syntax.TooComplex, wc.pos,
+			"compute less in subqueries, or several columns in one subquery; or ask for less at once",
 			"the subqueries of this question compute a lot with tables in which a person can have many rows, and the time it takes "+
 				"would reveal whether somebody has very many"))
 	}
@@ -478,7 +481,7 @@ func (w *workLimiter) publicLoad(r tree.Relation) load {
 		return load{rows: rows}
 	}
 	if n := mulCapped(rows, max(1, c.public)); n > max(maxPublicRows, read) {
-		w.fail(syntax.Refuse(w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
+		w.fail(syntax.Refuse(syntax.TooComplex, w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
 			"public tables are joined with each other first, and the result could have %s rows, which is more than %d", formatRows(n),
 			int64(maxPublicRows)))
 	}

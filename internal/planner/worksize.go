@@ -109,7 +109,7 @@ func (ps publicSizes) mostStored(s *tree.Scan, fields []int) int64 {
 	}
 	n, err := ps.public.Most(s.Table.Name, columns)
 	if err != nil {
-		ps.fail(syntax.Refuse(ps.pos, "ask the owner to run 'discreet check'", "%v", err))
+		ps.fail(syntax.Refuse(syntax.TooComplex, ps.pos, "ask the owner to run 'discreet check'", "%v", err))
 	}
 	return n
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/lru"
 	"github.com/discreet-dp/discreet/internal/planner"
 	"github.com/discreet-dp/discreet/internal/planner/expr"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -332,7 +333,7 @@ func CheckPublic(tables []*policy.Table, rows []int64) error {
 	for i, t := range tables {
 		n := int64(len(t.Columns))
 		if rows[i] > MaxPublicCells/max(1, n) || cells+rows[i]*n > MaxPublicCells {
-			return api.Refuse("join it with a private table, in a question: there it is not loaded",
+			return syntax.Refuse(syntax.TooComplex, -1, "join it with a private table, in a question: there it is not loaded",
 				"the public table %s has %d rows; a query can have %d values of public tables", t.Name, rows[i], MaxPublicCells)
 		}
 		cells += rows[i] * n

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/numeric"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 )
 
@@ -206,7 +206,8 @@ const mostScores = 1 << 22
 // newChoice calibrates a choice to its share, which its rounds have in equal parts.
 func newChoice(q *tree.Query, c Currency, share dp.Amount) (*selection, error) {
 	if q.Choice.K > mostScores/q.Groups() {
-		return nil, api.Refuse("select the aggregate too, which releases all groups at one price, or choose fewer",
+		return nil, syntax.Refuse(syntax.TooComplex, -1,
+			"select the aggregate too, which releases all groups at one price, or choose fewer",
 			"to choose %d of %d groups one by one takes too long", q.Choice.K, q.Groups())
 	}
 	s, err := scoring(q)
@@ -246,7 +247,7 @@ func scoring(q *tree.Query) (mech.Scoring, error) {
 		move.SetInt64(1)
 	}
 	if !move.IsInt64() || move.BitLen() > 61 {
-		return mech.Scoring{}, api.Refuse("multiply by smaller numbers, or ask the owner for narrower bounds",
+		return mech.Scoring{}, syntax.Refuse(syntax.TooComplex, -1, "multiply by smaller numbers, or ask the owner for narrower bounds",
 			"one person could move these scores by more than 2^61")
 	}
 	monotone := q.Neighbours == dp.AddRemove && !(positive && negative) && (lo.Sign() == 0 || hi.Sign() == 0)

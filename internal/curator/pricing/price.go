@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
 	"github.com/discreet-dp/discreet/internal/planner"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -79,9 +80,9 @@ func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Curr
 	}
 	if p.Currency.Pure && s.Mechanism == "gaussian" {
 		if !ds.Budget.Pure() {
-			return nil, api.Refuse("use laplace", "the owner has chosen Laplace noise for this dataset")
+			return nil, syntax.Refuse(syntax.BadValue, -1, "use laplace", "the owner has chosen Laplace noise for this dataset")
 		}
-		return nil, api.Refuse("use laplace, or ask the owner for a budget with a delta",
+		return nil, syntax.Refuse(syntax.BadValue, -1, "use laplace, or ask the owner for a budget with a delta",
 			"Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
 	}
 	if s.Error != nil {
@@ -92,10 +93,12 @@ func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Curr
 	}
 	if p.Epsilon > ds.Budget.MaxEpsilon {
 		return nil,
-			api.Refuse("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.Epsilon)
+			syntax.Refuse(syntax.BadValue, -1, "ask with at most "+ds.Budget.MaxEpsilon.String(),
+				"epsilon %v is more than one question may cost here", p.Epsilon)
 	}
 	if least := p.leastPrice(ds.Budget); p.Epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
-		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.Epsilon, p.sayLeastOf())
+		return nil, syntax.Refuse(syntax.BadValue, -1, "ask with at least "+least.String(), "epsilon %v is less than %s costs here",
+			p.Epsilon, p.sayLeastOf())
 	}
 	if p.sharesNoise(ds) {
 		p.joinSets()
@@ -156,7 +159,7 @@ func (p *Priced) refuseTooMany() error {
 		cells += b.Cells() // each is at most 2^31
 	}
 	if cells > maxCells {
-		return api.Refuse("group by fewer columns, or ask for fewer aggregates at a time",
+		return syntax.Refuse(syntax.TooComplex, -1, "group by fewer columns, or ask for fewer aggregates at a time",
 			"the answer would have %d noisy numbers, and at most %d can be kept", cells, maxCells)
 	}
 	return nil
@@ -250,10 +253,10 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 	case errors.As(err, &refused):
 		return err
 	case errors.Is(err, mech.ErrNoPrivacy):
-		return api.Refuse("ask with a larger epsilon, or for fewer aggregates",
+		return syntax.Refuse(syntax.BadValue, -1, "ask with a larger epsilon, or for fewer aggregates",
 			"epsilon %v is too small to be shared among what the question asks for", p.Epsilon)
 	case err != nil:
-		return api.Refuse("", "%v", err)
+		return syntax.Refuse(syntax.BadValue, -1, "", "%v", err)
 	}
 	return nil
 }
@@ -264,10 +267,11 @@ func (p *Priced) delta(ds *policy.Dataset) (dp.Amount, error) {
 	delta := p.Settings.Delta
 	switch {
 	case budget.KeysDelta == 0:
-		return 0, api.Refuse("list the keys you want with IN (...) in WHERE, or ask the owner to set a delta aside for private keys",
+		return 0, syntax.Refuse(syntax.Private, -1,
+			"list the keys you want with IN (...) in WHERE, or ask the owner to set a delta aside for private keys",
 			"the budget has nothing set aside for private keys")
 	case delta > budget.KeysDelta:
-		return 0, api.Refuse("set dp.delta to at most "+budget.KeysDelta.String(),
+		return 0, syntax.Refuse(syntax.BadValue, -1, "set dp.delta to at most "+budget.KeysDelta.String(),
 			"delta %v is more than the budget has for private keys", delta)
 	case delta == 0:
 		delta = budget.DefaultDelta
@@ -279,7 +283,8 @@ func (p *Priced) delta(ds *policy.Dataset) (dp.Amount, error) {
 		}
 	}
 	if delta /= dp.Amount(n); delta == 0 {
-		return 0, api.Refuse("set dp.delta to a larger value", "the delta is too small to release private keys with")
+		return 0, syntax.Refuse(syntax.BadValue, -1, "set dp.delta to a larger value",
+			"the delta is too small to release private keys with")
 	}
 	return delta, nil
 }
@@ -395,12 +400,13 @@ func Settings(q api.Question) (api.Settings, error) {
 	s := q.Settings
 	if q.Epsilon > 0 {
 		if s.Epsilon > 0 && s.Epsilon != q.Epsilon {
-			return s, api.Refuse("name one of them", "the question names two prices, epsilon %v and epsilon %v", q.Epsilon, s.Epsilon)
+			return s, syntax.Refuse(syntax.BadValue, -1, "name one of them", "the question names two prices, epsilon %v and epsilon %v",
+				q.Epsilon, s.Epsilon)
 		}
 		s.Epsilon = q.Epsilon
 	}
 	if err := s.Check(); err != nil {
-		return s, api.Refuse("", "%v", err)
+		return s, syntax.Refuse(syntax.BadValue, -1, "", "%v", err)
 	}
 	return s, nil
 }

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/dp/mech"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -275,23 +275,24 @@ func (p *Priced) refuseUnknownErrors() error {
 			continue
 		}
 		if one.Query.Choice != nil {
-			return api.Refuse(instead, "dp.error cannot be used with a choice of the best groups")
+			return syntax.Refuse(syntax.BadValue, -1, instead, "dp.error cannot be used with a choice of the best groups")
 		}
 		if len(one.Query.Measures) == 0 {
-			return api.Refuse(instead, "dp.error needs a count or a sum")
+			return syntax.Refuse(syntax.BadValue, -1, instead, "dp.error needs a count or a sum")
 		}
 		for _, s := range one.Stats {
 			switch {
 			case s.Kind == tree.AverageStat && p.Settings.Values == 0:
-				return api.Refuse(expect,
+				return syntax.Refuse(syntax.BadValue, -1, expect,
 					"dp.error needs dp.values for averages: how exact they are depends on how many values there are")
 			case !s.Kind.Exact() && s.Kind != tree.MeasureStat && s.Kind != tree.AverageStat:
-				return api.Refuse(instead, "dp.error cannot be used with variances and quantiles: their errors depend on the answer")
+				return syntax.Refuse(syntax.BadValue, -1, instead,
+					"dp.error cannot be used with variances and quantiles: their errors depend on the answer")
 			}
 		}
 		for _, o := range one.Columns {
 			if _, alone := o.Expr.(*tree.Released); !alone && one.IsNoisy(o.Expr) {
-				return api.Refuse(instead+"; compute with them in a query around this one",
+				return syntax.Refuse(syntax.BadValue, -1, instead+"; compute with them in a query around this one",
 					"dp.error cannot be used with %s, which is computed from noisy numbers", strconv.Quote(o.Name))
 			}
 		}
@@ -342,7 +343,8 @@ func (p *Priced) refuseTooExact(ds *policy.Dataset) error {
 	}
 	worst := worstError(p)
 	asked, _ := p.Settings.Show("dp.error")
-	return api.Refuse("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
+	return syntax.Refuse(syntax.BadValue, -1, "set dp.error to "+strconv.FormatFloat(worst, 'g', -1,
+		64)+" or more, or ask for fewer groups or aggregates",
 		"an error of %s would cost more than one question may; epsilon %v buys an error of %s", asked, most,
 		strconv.FormatFloat(worst, 'g', -1, 64))
 }

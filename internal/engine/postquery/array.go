@@ -3,6 +3,7 @@ package postquery
 import (
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -30,7 +31,7 @@ func (p *valuePrinter) emptyArray(of string) { p.keptList("[]", of, "''") }
 func (p *functionPrinter) arrayAgg(f *pg.FuncCall) class {
 	arg := p.exprs.part(f.Args[0])
 	if arg.is != ordinary && arg.is != longText {
-		p.refuse(f.Location, "use json_agg", "array_agg cannot make an array of %s", classNames[arg.is])
+		p.refuse(syntax.NoFunction, f.Location, "use json_agg", "array_agg cannot make an array of %s", classNames[arg.is])
 	}
 	list, cost := p.captureCosting(func() { p.gatherList(f, p.capture(func() { p.exprs.scalar(arg.text, arg.is) })) })
 	return p.exprs.values.keepList(list, cost+arg.cost)
@@ -41,7 +42,7 @@ func (p *valuePrinter) arraySubquery(query *pg.SelectStmt, pos int32) class {
 	var columns []outputColumn
 	inner := p.capture(func() { columns = p.exprs.statements.selectStmt(query, false) })
 	if len(columns) != 1 {
-		p.refuse(pos, "select one column", "ARRAY(SELECT ...) has one column")
+		p.refuse(syntax.Malformed, pos, "select one column", "ARRAY(SELECT ...) has one column")
 		return arrayOf
 	}
 	p.exprs.scalars(columns, "ARRAY(SELECT ...)")
@@ -75,7 +76,7 @@ func (p *valuePrinter) list(n *pg.Node, instead, refusal string) {
 	}
 	of := p.exprs.part(n)
 	if of.is != arrayOf {
-		p.refuse(-1, instead, "%s", refusal)
+		p.refuse(syntax.Unsupported, -1, instead, "%s", refusal)
 		return
 	}
 	p.write("cast_to_type(", makerPrefix, "texts(", number(of.text), "), [", `struct_extract(`, of.text, ", '", memberField, "')])")
@@ -95,7 +96,7 @@ func (p *valuePrinter) readArray(name string, f *pg.FuncCall) class {
 	}
 	of := p.exprs.part(f.Args[0])
 	if of.is != arrayOf {
-		p.refuse(f.Location, "give it one", "%s takes an array", name)
+		p.refuse(syntax.NoFunction, f.Location, "give it one", "%s takes an array", name)
 		return ordinary
 	}
 	if name == "cardinality" {
@@ -118,7 +119,7 @@ func (p *valuePrinter) readArray(name string, f *pg.FuncCall) class {
 func (p *valuePrinter) arrayLength(f *pg.FuncCall) class {
 	of := p.exprs.part(f.Args[0])
 	if c := f.Args[1].GetAConst(); of.is != arrayOf || c.GetIval().GetIval() != 1 {
-		p.refuse(f.Location, "write array_length(x, 1)", "array_length takes an array of one dimension")
+		p.refuse(syntax.NoFunction, f.Location, "write array_length(x, 1)", "array_length takes an array of one dimension")
 	}
 	p.write("CAST(nullif(", makerPrefix, "count(", number(of.text), "), 0) AS INTEGER)")
 	p.repeat(of.cost, 1)
@@ -128,7 +129,7 @@ func (p *valuePrinter) arrayLength(f *pg.FuncCall) class {
 // element prints x[n].
 func (p *valuePrinter) element(a *pg.A_Indirection) class {
 	if len(a.Indirection) != 1 || a.Indirection[0].GetAIndices() == nil || a.Indirection[0].GetAIndices().IsSlice {
-		p.refuse(-1, "use columns, and x[n] of arrays", "there are no fields to look into")
+		p.refuse(syntax.Unsupported, -1, "use columns, and x[n] of arrays", "there are no fields to look into")
 		return ordinary
 	}
 	p.write("list_extract(")

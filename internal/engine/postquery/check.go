@@ -1,7 +1,6 @@
 package postquery
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 // Check refuses what may not run over released results, and prints the rest for Describe and Run.
@@ -21,7 +21,7 @@ func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 		p.scope.release(name, tables[name])
 	}
 	if stmt == nil {
-		p.refuse(-1, "write a SELECT", "there is no statement")
+		p.refuse(syntax.Malformed, -1, "write a SELECT", "there is no statement")
 	}
 	p.selectStmt(stmt, true)
 	if p.refused != nil {
@@ -32,9 +32,9 @@ func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 
 // refuse notes what is refused first. Nothing is printed after it, and nothing further down is
 // looked at.
-func (p *output) refuse(pos int32, instead, format string, args ...any) {
+func (p *output) refuse(k syntax.Kind, pos int32, instead, format string, args ...any) {
 	if p.refused == nil {
-		p.refused = &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
+		p.refused = syntax.Refuse(k, pos, instead, format, args...)
 	}
 }
 
@@ -71,7 +71,8 @@ func fold(name string) string { return strings.ToLower(name) }
 func (p *scope) release(name string, columns []string) {
 	p.checkName(name, -1)
 	if other, ok := p.released[fold(name)]; ok {
-		p.refuse(-1, "give them names that differ in more than letter case", "the results %q and %q have the same name", other, name)
+		p.refuse(syntax.DuplicateAlias, -1, "give them names that differ in more than letter case",
+			"the results %q and %q have the same name", other, name)
 		return
 	}
 	p.released[fold(name)] = name
@@ -82,7 +83,7 @@ func (p *scope) release(name string, columns []string) {
 	for _, c := range columns {
 		p.checkName(c, -1)
 		if seen[fold(c)] {
-			p.refuse(-1, "give each column its own name with AS", "the result %q has two columns called %q", name, c)
+			p.refuse(syntax.Duplicate, -1, "give each column its own name with AS", "the result %q has two columns called %q", name, c)
 			return
 		}
 		seen[fold(c)] = true
@@ -92,7 +93,7 @@ func (p *scope) release(name string, columns []string) {
 // checkName refuses what cannot be a name.
 func (p *output) checkName(s string, pos int32) {
 	if s == "" || len(s) > 4*MaxText || strings.ContainsRune(s, 0) || strings.Contains(s, tableMark) {
-		p.refuse(pos, "use a shorter name", "this is not a name")
+		p.refuse(syntax.Malformed, pos, "use a shorter name", "this is not a name")
 		return
 	}
 }
@@ -125,7 +126,7 @@ func (p *output) enter(pos int32) bool {
 	p.depth++
 	p.cost += p.weight
 	if p.depth > maxDepth {
-		p.refuse(pos, "name parts of it in WITH", "this is nested more than %d levels deep", maxDepth)
+		p.refuse(syntax.TooComplex, pos, "name parts of it in WITH", "this is nested more than %d levels deep", maxDepth)
 	}
 	if p.cost > maxCost {
 		p.refuseLarge(pos)
@@ -167,8 +168,9 @@ func (p *output) repeat(cost, n int) {
 }
 
 func (p *output) refuseLarge(pos int32) {
-	p.refuse(pos, "ask for less in one statement", "the statement is too large, counting repetitions (NULLIF, CASE, split_part, JSON "+
-		"and arrays repeat their arguments)")
+	p.refuse(syntax.TooComplex, pos, "ask for less in one statement",
+		"the statement is too large, counting repetitions (NULLIF, CASE, split_part, JSON "+
+			"and arrays repeat their arguments)")
 }
 
 func printList[T any](p *output, all []T, print func(T)) {

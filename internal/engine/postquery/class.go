@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -46,12 +47,14 @@ func (p *exprPrinter) scalar(text string, is class) {
 	case longText:
 		p.write(makerPrefix, "short(", text, ")")
 	case rowOf:
-		p.refuse(-1, "compare it, as in (a, b) = (c, d) or (a, b) IN (...), write its values one by one, or use row_to_json",
+		p.refuse(syntax.Unsupported, -1,
+			"compare it, as in (a, b) = (c, d) or (a, b) IN (...), write its values one by one, or use row_to_json",
 			"a row cannot be used as a value")
 	case arrayOf:
-		p.refuse(-1, "use unnest, = ANY(...), array_to_string, array_length or [n]", "an array cannot be used here")
+		p.refuse(syntax.Unsupported, -1, "use unnest, = ANY(...), array_to_string, array_length or [n]", "an array cannot be used here")
 	default:
-		p.refuse(-1, "take a value out of it with ->>, or cast it to text", "%s cannot be compared, sorted or computed with",
+		p.refuse(syntax.NoFunction, -1, "take a value out of it with ->>, or cast it to text",
+			"%s cannot be compared, sorted or computed with",
 			classNames[is])
 	}
 }
@@ -117,7 +120,8 @@ func (p *exprPrinter) become(a part, is class, what string) {
 	case constant != nil && is == arrayOf && constant.Sval == "{}":
 		p.values.emptyArray("NULL")
 	default:
-		p.refuse(-1, "cast them to the same type", "%s has values of different types, one of them %s", what, classNames[is])
+		p.refuse(syntax.Mismatch, -1, "cast them to the same type", "%s has values of different types, one of them %s", what,
+			classNames[is])
 	}
 }
 
@@ -161,7 +165,7 @@ func (p *scope) resolve(c *pg.ColumnRef) (outputColumn, *element) {
 // row prints the row of a table as JSON.
 func (p *valuePrinter) tableRow(e *element, pos int32) class {
 	if e.nullable {
-		p.refuse(pos, "make JSON of it in a subquery, or name its columns with json_build_object",
+		p.refuse(syntax.Unsupported, pos, "make JSON of it in a subquery, or name its columns with json_build_object",
 			"a row of an outer join, which may have no partner, cannot be used as a value")
 		return rowOf
 	}
@@ -179,7 +183,7 @@ func (p *valuePrinter) tableRow(e *element, pos int32) class {
 		p.write(p.jsonName(c.name), ", ", column, ", ", typeOf(column, c.is))
 	}
 	if first {
-		p.refuse(pos, "name columns", "this row has no columns")
+		p.refuse(syntax.Unsupported, pos, "name columns", "this row has no columns")
 	}
 	p.cost += 2 * p.weight * len(e.columns)
 	p.write(")")

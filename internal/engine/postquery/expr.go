@@ -66,10 +66,10 @@ func (p *exprPrinter) value(n *pg.Node) class {
 	case *pg.Node_RowExpr:
 		return p.values.writtenRow(n.RowExpr)
 	case *pg.Node_SqlvalueFunction:
-		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
+		p.refuse(syntax.Unsupported, n.SqlvalueFunction.Location, "write the date or the name that you mean",
 			"the clock and the session are not available, so that an answer stays the same")
 	case *pg.Node_ParamRef:
-		p.refuse(n.ParamRef.Location, "write the value itself", "parameters cannot be used here")
+		p.refuse(syntax.Unsupported, n.ParamRef.Location, "write the value itself", "parameters cannot be used here")
 	case *pg.Node_AArrayExpr:
 		return p.values.keepList(p.captureCosting(func() { p.array(n.AArrayExpr) }))
 	case *pg.Node_AIndirection:
@@ -77,7 +77,8 @@ func (p *exprPrinter) value(n *pg.Node) class {
 	case *pg.Node_CollateClause:
 		p.collate(n.CollateClause)
 	default:
-		p.refuse(-1, "write it with operators, CASE and functions", "an expression of this form is not available over released results")
+		p.refuse(syntax.Unsupported, -1, "write it with operators, CASE and functions",
+			"an expression of this form is not available over released results")
 	}
 	return ordinary
 }
@@ -106,13 +107,14 @@ func (p *exprPrinter) constant(c *pg.A_Const) {
 	case *pg.A_Const_Sval:
 		p.textConstant(v.Sval.Sval, c.Location)
 	default:
-		p.refuse(c.Location, "write a number, a text in single quotes, TRUE, FALSE or NULL", "a constant of this form is not available")
+		p.refuse(syntax.Unsupported, c.Location, "write a number, a text in single quotes, TRUE, FALSE or NULL",
+			"a constant of this form is not available")
 	}
 }
 
 func (p *exprPrinter) textConstant(s string, pos int32) {
 	if utf8.RuneCountInString(s) > MaxText || strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		p.refuse(pos, "write a shorter one", "a text has more than %d characters", MaxText)
+		p.refuse(syntax.TooComplex, pos, "write a shorter one", "a text has more than %d characters", MaxText)
 		return
 	}
 	p.write("'", strings.ReplaceAll(s, "'", "''"), "'")
@@ -129,7 +131,7 @@ func (p *exprPrinter) number(s string, pos int32) {
 	sign := strings.TrimPrefix(strings.TrimPrefix(exponent, "+"), "-")
 	if len(s) > 100 || whole+fraction == "" || !decimal(whole) || !decimal(fraction) || scientific &&
 		(sign == "" || len(sign) > 4 || !decimal(sign)) {
-		p.refuse(pos, "write it with decimal digits", "this number is not available")
+		p.refuse(syntax.Unsupported, pos, "write it with decimal digits", "this number is not available")
 		return
 	}
 	if whole == "" {
@@ -169,7 +171,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) class {
 	}
 	for _, f := range c.Fields {
 		if f.GetAStar() != nil {
-			p.refuse(c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot be used here")
+			p.refuse(syntax.Unsupported, c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot be used here")
 			return ordinary
 		}
 	}
@@ -177,7 +179,8 @@ func (p *exprPrinter) column(c *pg.ColumnRef) class {
 	case 1:
 		name := stringOf(c.Fields[0])
 		if slices.Contains(sessionWords, fold(name)) {
-			p.refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session",
+			p.refuse(syntax.Unsupported, c.Location, "write table.column, or give the column another name",
+				"%q is also the name of a value of the session",
 				name)
 			return ordinary
 		}
@@ -185,7 +188,7 @@ func (p *exprPrinter) column(c *pg.ColumnRef) class {
 	case 2:
 		p.write(p.tableName(stringOf(c.Fields[0]), c.Location), ".", p.quotedName(stringOf(c.Fields[1]), c.Location))
 	default:
-		p.refuse(c.Location, "write column or table.column", "released results have no schema")
+		p.refuse(syntax.Unsupported, c.Location, "write column or table.column", "released results have no schema")
 	}
 	return found.is
 }
@@ -214,7 +217,7 @@ func (p *exprPrinter) truthTest(b *pg.BooleanTest) {
 	}
 	word, ok := words[b.Booltesttype]
 	if !ok {
-		p.refuse(b.Location, "compare it", "this test is not supported")
+		p.refuse(syntax.Unsupported, b.Location, "compare it", "this test is not supported")
 		return
 	}
 	p.write("(")
@@ -264,7 +267,7 @@ func (p *exprPrinter) coalesce(c *pg.CoalesceExpr) class {
 // arguments prints a call of something that is known.
 func (p *exprPrinter) arguments(name string, args []*pg.Node, pos int32) {
 	if len(args) > maxArgs {
-		p.refuse(pos, "write it in several steps", "%s has more than %d arguments", name, maxArgs)
+		p.refuse(syntax.TooComplex, pos, "write it in several steps", "%s has more than %d arguments", name, maxArgs)
 		return
 	}
 	p.write(name, "(")
@@ -284,7 +287,7 @@ func (p *exprPrinter) side(n *pg.Node) {
 
 func (p *exprPrinter) row(r *pg.RowExpr) {
 	if len(r.Args) < 2 {
-		p.refuse(r.Location, "compare the value itself", "a row has fewer than two values")
+		p.refuse(syntax.Unsupported, r.Location, "compare the value itself", "a row has fewer than two values")
 		return
 	}
 	p.write("(")
@@ -332,7 +335,8 @@ func (p *exprPrinter) subquery(s *pg.SubLink) class {
 		p.write("))")
 		return ordinary
 	}
-	p.refuse(s.Location, "use EXISTS, IN, ANY, ALL, ARRAY or a single value", "a subquery of this form is not available")
+	p.refuse(syntax.Unsupported, s.Location, "use EXISTS, IN, ANY, ALL, ARRAY or a single value",
+		"a subquery of this form is not available")
 	return ordinary
 }
 
@@ -359,8 +363,9 @@ func (p *exprPrinter) cast(c *pg.TypeCast) class {
 	}
 	to, ok := castTypes[name]
 	if !ok || len(t.ArrayBounds) > 1 {
-		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp, interval, "+
-			"json, jsonb or an array of these", "nothing can be cast to this type")
+		p.refuse(syntax.Unsupported, t.GetLocation(),
+			"use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp, interval, "+
+				"json, jsonb or an array of these", "nothing can be cast to this type")
 		return ordinary
 	}
 	if len(t.Typmods) > 0 {
@@ -388,20 +393,22 @@ func (p *exprPrinter) cast(c *pg.TypeCast) class {
 // cuts.
 func (p *exprPrinter) digits(name string, t *pg.TypeName) string {
 	if name != "numeric" && name != "decimal" || len(t.Typmods) > 2 {
-		p.refuse(t.Location, "leave out the size, and use left() or date_trunc()", "the type %s cannot have a size here", name)
+		p.refuse(syntax.Unsupported, t.Location, "leave out the size, and use left() or date_trunc()",
+			"the type %s cannot have a size here", name)
 		return ""
 	}
 	size := []int32{0, 0}
 	for i, m := range t.Typmods {
 		c := m.GetAConst()
 		if c == nil || c.Isnull || c.GetSval() != nil || c.GetFval() != nil {
-			p.refuse(t.Location, "write numeric(10, 2)", "the size of a type is not a whole number")
+			p.refuse(syntax.Unsupported, t.Location, "write numeric(10, 2)", "the size of a type is not a whole number")
 			return ""
 		}
 		size[i] = c.GetIval().GetIval()
 	}
 	if size[0] < 1 || size[0] > 38 || size[1] < 0 || size[1] > size[0] {
-		p.refuse(t.Location, "write at most 38 digits, as in numeric(38, 2)", "numeric(%d, %d) is not available", size[0], size[1])
+		p.refuse(syntax.BadValue, t.Location, "write at most 38 digits, as in numeric(38, 2)", "numeric(%d, %d) is not available", size[0],
+			size[1])
 		return ""
 	}
 	return "DECIMAL(" + strconv.Itoa(int(size[0])) + ", " + strconv.Itoa(int(size[1])) + ")"
@@ -449,7 +456,7 @@ func (p *exprPrinter) frame(w *pg.WindowDef) {
 	modes := map[int32]string{syntax.FrameRange: " RANGE", syntax.FrameRows: " ROWS", syntax.FrameGroups: " GROUPS"}
 	mode, ok := modes[w.FrameOptions&frameMode]
 	if !ok || w.FrameOptions&^frameEverything != 0 {
-		p.refuse(w.Location, "use ROWS, RANGE or GROUPS", "this frame is not supported")
+		p.refuse(syntax.Unsupported, w.Location, "use ROWS, RANGE or GROUPS", "this frame is not supported")
 		return
 	}
 	p.write(mode, " BETWEEN ")
@@ -465,7 +472,7 @@ func (p *exprPrinter) frame(w *pg.WindowDef) {
 		p.expr(w.StartOffset)
 		p.write(" FOLLOWING")
 	default:
-		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no start")
+		p.refuse(syntax.Unsupported, w.Location, "write BETWEEN ... AND ...", "the frame has no start")
 	}
 	p.write(" AND ")
 	switch w.FrameOptions & frameEnd {
@@ -480,7 +487,7 @@ func (p *exprPrinter) frame(w *pg.WindowDef) {
 		p.expr(w.EndOffset)
 		p.write(" FOLLOWING")
 	default:
-		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no end")
+		p.refuse(syntax.Unsupported, w.Location, "write BETWEEN ... AND ...", "the frame has no end")
 	}
 	p.write(map[int32]string{syntax.FrameExcludeCurrent: " EXCLUDE CURRENT ROW", syntax.FrameExcludeGroup: " EXCLUDE GROUP",
 		syntax.FrameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&syntax.FrameExclusion])

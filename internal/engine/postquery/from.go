@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -30,7 +31,7 @@ func (p *fromPrinter) fromItem(n *pg.Node) []outputColumn {
 		p.sources++
 	}
 	if p.sources > maxSources {
-		p.refuse(n.GetRangeVar().GetLocation(), "read fewer tables in one statement",
+		p.refuse(syntax.TooComplex, n.GetRangeVar().GetLocation(), "read fewer tables in one statement",
 			"the statement reads more than %d tables and subqueries", maxSources)
 		return nil
 	}
@@ -52,7 +53,8 @@ func (p *fromPrinter) fromItem(n *pg.Node) []outputColumn {
 	case *pg.Node_JoinExpr:
 		return p.join(n.JoinExpr)
 	default:
-		p.refuse(-1, "read released results, subqueries, generate_series or unnest", "FROM has something that is not a released result")
+		p.refuse(syntax.Unsupported, -1, "read released results, subqueries, generate_series or unnest",
+			"FROM has something that is not a released result")
 	}
 	return nil
 }
@@ -69,7 +71,7 @@ func rename(columns []outputColumn, names []*pg.Node) []outputColumn {
 // rangeVar prints a table: a released one or a WITH query in sight, and nothing else.
 func (p *fromPrinter) rangeVar(v *pg.RangeVar) []outputColumn {
 	if v.Catalogname != "" || v.Schemaname != "" {
-		p.refuse(v.Location, "write only the table's name", "released results have no schema")
+		p.refuse(syntax.Unsupported, v.Location, "write only the table's name", "released results have no schema")
 		return nil
 	}
 	if p.scope.released[fold(v.Relname)] != v.Relname && !slices.Contains(p.scope.ctes, v.Relname) {
@@ -78,7 +80,7 @@ func (p *fromPrinter) rangeVar(v *pg.RangeVar) []outputColumn {
 		if len(known) > 0 {
 			instead = "there is " + strings.Join(known[:min(len(known), 20)], ", ")
 		}
-		p.refuse(v.Location, instead, "%q is not a released result", v.Relname)
+		p.refuse(syntax.NoTable, v.Location, instead, "%q is not a released result", v.Relname)
 		return nil
 	}
 	p.write(p.quotedName(v.Relname, v.Location))
@@ -124,14 +126,15 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) []outputColumn {
 	}
 	switch {
 	case f.Ordinality:
-		p.refuse(call.GetLocation(), "number the rows with row_number()", "WITH ORDINALITY is not available")
+		p.refuse(syntax.Unsupported, call.GetLocation(), "number the rows with row_number()", "WITH ORDINALITY is not available")
 	case f.IsRowsfrom || len(f.Coldeflist) > 0 || name != "generate_series" && name != "unnest" || !hasArgumentsOnly(call):
-		p.refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot be used in FROM")
+		p.refuse(syntax.Unsupported, call.GetLocation(), "use generate_series or unnest(ARRAY[...])",
+			"this function cannot be used in FROM")
 	case name == "generate_series" && len(call.Args) != 2 && len(call.Args) != 3:
-		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
+		p.refuse(syntax.NoFunction, call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
 			"generate_series has %d arguments", len(call.Args))
 	case name == "unnest" && len(call.Args) != 1:
-		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array")
+		p.refuse(syntax.Unsupported, call.Location, "write unnest(ARRAY[...])", "unnest takes one array")
 	}
 	if p.refused != nil {
 		return nil
@@ -157,7 +160,7 @@ func (p *fromPrinter) rangeFunction(f *pg.RangeFunction) []outputColumn {
 	if n := len(f.Alias.GetColnames()); n == 1 {
 		column = stringOf(f.Alias.Colnames[0])
 	} else if n > 1 {
-		p.refuse(call.Location, "give it one column name", "%s has one column", name)
+		p.refuse(syntax.Malformed, call.Location, "give it one column name", "%s has one column", name)
 		return nil
 	}
 	p.write(" AS ", p.tableName(alias, -1), "(", p.quotedName(column, -1), ")")
@@ -181,7 +184,7 @@ func stepInterval(n *pg.Node) *pg.Node {
 // join prints a join, and returns the columns that * has of it.
 func (p *fromPrinter) join(j *pg.JoinExpr) []outputColumn {
 	if j.Alias != nil || j.JoinUsingAlias != nil {
-		p.refuse(-1, "give aliases to the tables, not to the join", "a join cannot have an alias")
+		p.refuse(syntax.Unsupported, -1, "give aliases to the tables, not to the join", "a join cannot have an alias")
 		return nil
 	}
 	words := map[pg.JoinType]string{
@@ -190,7 +193,7 @@ func (p *fromPrinter) join(j *pg.JoinExpr) []outputColumn {
 	}
 	word, ok := words[j.Jointype]
 	if !ok {
-		p.refuse(-1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not supported")
+		p.refuse(syntax.Unsupported, -1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not supported")
 		return nil
 	}
 	switch {
@@ -253,7 +256,7 @@ func (p *fromPrinter) merged(j *pg.JoinExpr, left, right []outputColumn) []outpu
 				continue
 			}
 			if c.is != ordinary {
-				p.refuse(-1, "join with ON", "the join compares the column %q, which is %s", c.name, classNames[c.is])
+				p.refuse(syntax.NoFunction, -1, "join with ON", "the join compares the column %q, which is %s", c.name, classNames[c.is])
 			}
 			if !has(out, name) {
 				out = append(out, c)
@@ -312,7 +315,8 @@ func (p *fromPrinter) countMatched(j *pg.JoinExpr, left, right int) {
 		n = min(countColumns(p.scope.elements[left:right]), countColumns(p.scope.elements[right:]))
 	}
 	if p.matched += n * (right - left); p.matched > maxMatched {
-		p.refuse(-1, "join with ON, or fewer tables", "NATURAL JOIN and USING compare too many columns of too many tables")
+		p.refuse(syntax.TooComplex, -1, "join with ON, or fewer tables",
+			"NATURAL JOIN and USING compare too many columns of too many tables")
 	}
 	p.countEqual(n)
 }
@@ -321,7 +325,8 @@ func (p *fromPrinter) countMatched(j *pg.JoinExpr, left, right int) {
 // third one, and cannot be stopped there either.
 func (p *fromPrinter) countEqual(n int) {
 	if p.equal += n * p.weight; p.equal > maxEqual {
-		p.refuse(-1, "join fewer tables, or on fewer columns", "more than %d conditions of the statement compare two columns", maxEqual)
+		p.refuse(syntax.TooComplex, -1, "join fewer tables, or on fewer columns",
+			"more than %d conditions of the statement compare two columns", maxEqual)
 	}
 }
 
@@ -374,7 +379,7 @@ func (p *scope) widthOf(name string) int {
 		}
 	}
 	if !found {
-		p.refuse(-1, "write a name from FROM", "FROM has no %q to select all columns of", name)
+		p.refuse(syntax.NoTable, -1, "write a name from FROM", "FROM has no %q to select all columns of", name)
 	}
 	return n
 }

@@ -9,6 +9,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/planner/posix"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 // role says where a function may stand.
@@ -137,7 +138,7 @@ func (p *functionPrinter) functionName(f *pg.FuncCall) string {
 	case len(f.Funcname) == 2 && stringOf(f.Funcname[0]) == "pg_catalog":
 		return stringOf(f.Funcname[1])
 	}
-	p.refuse(f.Location, "write only the function's name", "the function name has a schema")
+	p.refuse(syntax.Unsupported, f.Location, "write only the function's name", "the function name has a schema")
 	return ""
 }
 
@@ -162,7 +163,7 @@ func (p *functionPrinter) call(f *pg.FuncCall) class {
 		if hint == "" {
 			hint = "use PostgreSQL's functions on numbers, texts and dates, its aggregates and its window functions"
 		}
-		p.refuse(f.Location, hint, "the function %.60q is not available over released results", name)
+		p.refuse(syntax.NoFunction, f.Location, hint, "the function %.60q is not available over released results", name)
 		return ordinary
 	}
 	if handsOn[name] && len(f.Args) > 0 {
@@ -178,19 +179,20 @@ func (p *functionPrinter) checkCall(known function, name string, f *pg.FuncCall)
 	count := f.AggStar && name == "count" && len(f.Args) == 0
 	switch {
 	case f.FuncVariadic:
-		p.refuse(f.Location, "write the arguments one by one", "VARIADIC takes an array")
+		p.refuse(syntax.NoFunction, f.Location, "write the arguments one by one", "VARIADIC takes an array")
 	case f.AggStar && !count:
-		p.refuse(f.Location, "write a column", "* is for COUNT(*)")
+		p.refuse(syntax.NoFunction, f.Location, "write a column", "* is for COUNT(*)")
 	case !count && (len(f.Args) < known.min || len(f.Args) > known.max):
-		p.refuse(f.Location, "check the function's arguments", "%s has %d arguments", name, len(f.Args))
+		p.refuse(syntax.NoFunction, f.Location, "check the function's arguments", "%s has %d arguments", name, len(f.Args))
 	case known.role == scalar && !hasArgumentsOnly(f):
-		p.refuse(f.Location, "leave out OVER, FILTER, DISTINCT and ORDER BY", "%s is not an aggregate", name)
+		p.refuse(syntax.NotAggregate, f.Location, "leave out OVER, FILTER, DISTINCT and ORDER BY", "%s is not an aggregate", name)
 	case known.role == window && (f.Over == nil || f.AggFilter != nil || f.AggDistinct || len(f.AggOrder) > 0 || f.AggWithinGroup):
-		p.refuse(f.Location, "write "+name+"(...) OVER (ORDER BY ...), without FILTER and DISTINCT", "%s is a window function", name)
+		p.refuse(syntax.NotAggregate, f.Location, "write "+name+"(...) OVER (ORDER BY ...), without FILTER and DISTINCT",
+			"%s is a window function", name)
 	case known.role == aggregate && f.AggWithinGroup:
-		p.refuse(f.Location, "leave out WITHIN GROUP", "%s takes no WITHIN GROUP", name)
+		p.refuse(syntax.NotAggregate, f.Location, "leave out WITHIN GROUP", "%s takes no WITHIN GROUP", name)
 	case known.role == ordered && (!f.AggWithinGroup || len(f.AggOrder) != 1 || f.Over != nil || f.AggDistinct):
-		p.refuse(f.Location, "write "+name+"(...) WITHIN GROUP (ORDER BY x)", "%s needs an order", name)
+		p.refuse(syntax.NotAggregate, f.Location, "write "+name+"(...) WITHIN GROUP (ORDER BY x)", "%s needs an order", name)
 	}
 }
 
@@ -268,7 +270,7 @@ func (p *functionPrinter) callOf(name string, f *pg.FuncCall, args func()) {
 func (p *functionPrinter) withinGroup(order []*pg.Node) {
 	s := order[0].GetSortBy()
 	if s == nil || len(s.UseOp) > 0 {
-		p.refuse(s.GetLocation(), "write ORDER BY x", "WITHIN GROUP needs ORDER BY")
+		p.refuse(syntax.Unsupported, s.GetLocation(), "write ORDER BY x", "WITHIN GROUP needs ORDER BY")
 		return
 	}
 	p.write(" WITHIN GROUP (ORDER BY ")
@@ -286,7 +288,7 @@ func (p *functionPrinter) withinGroup(order []*pg.Node) {
 func (p *functionPrinter) gather(how form, name string, f *pg.FuncCall) {
 	if f.Over != nil {
 		if how == tallying {
-			p.refuse(f.Location, "use it with GROUP BY", "%s cannot be a window function", p.functionName(f))
+			p.refuse(syntax.Unsupported, f.Location, "use it with GROUP BY", "%s cannot be a window function", p.functionName(f))
 			return
 		}
 		p.plainCall(name, f)
@@ -316,7 +318,7 @@ func (p *functionPrinter) gather(how form, name string, f *pg.FuncCall) {
 // grow prints something that makes a text longer, and cuts it.
 func (p *functionPrinter) grow(pos int32, print func()) {
 	if p.growing++; p.growing > maxGrowing {
-		p.refuse(pos, "build fewer texts in one statement", "more than %d expressions lengthen texts", maxGrowing)
+		p.refuse(syntax.TooComplex, pos, "build fewer texts in one statement", "more than %d expressions lengthen texts", maxGrowing)
 		return
 	}
 	p.write(`"left"(`)
@@ -326,7 +328,7 @@ func (p *functionPrinter) grow(pos int32, print func()) {
 
 func (p *functionPrinter) growingCall(f *pg.FuncCall) {
 	if f.Over != nil { // a text of all rows, for each row
-		p.refuse(f.Location, "use it with GROUP BY", "%s cannot be a window function", p.functionName(f))
+		p.refuse(syntax.Unsupported, f.Location, "use it with GROUP BY", "%s cannot be a window function", p.functionName(f))
 		return
 	}
 	p.grow(f.Location, func() { p.plainCall(p.functionName(f), f) })
@@ -336,7 +338,7 @@ func (p *functionPrinter) growingCall(f *pg.FuncCall) {
 func (p *functionPrinter) refuseLongText(f *pg.FuncCall, n *pg.Node, most int) {
 	c := n.GetAConst()
 	if c.GetSval() == nil || utf8.RuneCountInString(c.GetSval().Sval) > most {
-		p.refuse(f.Location, "write it as a constant in single quotes",
+		p.refuse(syntax.Unsupported, f.Location, "write it as a constant in single quotes",
 			"here %s takes a constant text of at most %d characters", p.functionName(f), most)
 		return
 	}
@@ -421,7 +423,8 @@ func (p *operatorPrinter) similar(e *pg.A_Expr) {
 		if len(f.Args) == 2 {
 			runes := []rune(f.Args[1].GetAConst().GetSval().GetSval())
 			if len(runes) != 1 {
-				p.refuse(e.Location, "write ESCAPE '!' or another character", "the escape of SIMILAR TO is not one character")
+				p.refuse(syntax.BadEscape, e.Location, "write ESCAPE '!' or another character",
+					"the escape of SIMILAR TO is not one character")
 				return
 			}
 			escape = runes[0]
@@ -429,7 +432,8 @@ func (p *operatorPrinter) similar(e *pg.A_Expr) {
 	}
 	c := pattern.GetAConst().GetSval()
 	if c == nil {
-		p.refuse(e.Location, "write the pattern in single quotes, or use LIKE", "the pattern of SIMILAR TO is a constant")
+		p.refuse(syntax.Unsupported, e.Location, "write the pattern in single quotes, or use LIKE",
+			"the pattern of SIMILAR TO is a constant")
 		return
 	}
 	p.write("(")
@@ -447,7 +451,7 @@ func (p *operatorPrinter) similar(e *pg.A_Expr) {
 func (p *functionPrinter) pattern(read func() (string, error), pos int32) {
 	written, err := read()
 	if e := (*posix.Error)(nil); errors.As(err, &e) {
-		p.refuse(pos, e.Instead, "%s", e.Reason)
+		p.refuse(syntax.BadPattern, pos, e.Instead, "%s", e.Reason)
 		return
 	}
 	p.write("'", written, "'")
@@ -458,8 +462,9 @@ var byteCollations = []string{"C", "POSIX", "ucs_basic", "C.UTF-8", "C.utf8", "p
 
 func (p *exprPrinter) collate(c *pg.CollateClause) {
 	if len(c.Collname) == 0 || !slices.Contains(byteCollations, stringOf(c.Collname[len(c.Collname)-1])) {
-		p.refuse(c.Location, `leave it out, or write COLLATE "C"`, "texts are compared by their bytes here, and there are no other "+
-			"collations")
+		p.refuse(syntax.Unsupported, c.Location, `leave it out, or write COLLATE "C"`,
+			"texts are compared by their bytes here, and there are no other "+
+				"collations")
 		return
 	}
 	p.expr(c.Arg)

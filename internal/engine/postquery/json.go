@@ -6,6 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/pgtext"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 // valuePrinter prints what makes JSON and arrays.
@@ -60,7 +61,7 @@ func (p *functionPrinter) handOn(known function, name string, f *pg.FuncCall) cl
 // make prints a call of a function that makes or reads JSON or arrays.
 func (p *functionPrinter) make(known function, name string, f *pg.FuncCall) class {
 	if known.role == aggregate && f.Over != nil {
-		p.refuse(f.Location, "use it with GROUP BY", "%s cannot be a window function", name)
+		p.refuse(syntax.Unsupported, f.Location, "use it with GROUP BY", "%s cannot be a window function", name)
 	}
 	if name == "json_agg" || name == "jsonb_agg" {
 		known.max = 1
@@ -79,7 +80,7 @@ func (p *functionPrinter) make(known function, name string, f *pg.FuncCall) clas
 		return p.exprs.values.toJSON(name, f, is)
 	case "build_object":
 		if len(f.Args)%2 != 0 {
-			p.refuse(f.Location, "write "+name+"('key', value, ...)", "%s has a key without a value", name)
+			p.refuse(syntax.BadValue, f.Location, "write "+name+"('key', value, ...)", "%s has a key without a value", name)
 		}
 		p.typedArguments(ours+"_object(", f.Args)
 	case "build_array":
@@ -103,7 +104,7 @@ func (p *functionPrinter) make(known function, name string, f *pg.FuncCall) clas
 			arg.text, arg.is = p.capture(func() { p.exprs.become(arg, is, name) }), is
 		}
 		if arg.is != is {
-			p.refuse(f.Location, "give it one", "%s takes %s", name, kind)
+			p.refuse(syntax.NoFunction, f.Location, "give it one", "%s takes %s", name, kind)
 		}
 		p.write(makerPrefix, short, "(", arg.text, ")")
 		return ordinary
@@ -115,7 +116,7 @@ func (p *functionPrinter) make(known function, name string, f *pg.FuncCall) clas
 
 func (p *functionPrinter) refuseDistinct(f *pg.FuncCall, name string) {
 	if f.AggDistinct {
-		p.refuse(f.Location, "use DISTINCT in a subquery below it", "%s cannot be DISTINCT here", name)
+		p.refuse(syntax.Unsupported, f.Location, "use DISTINCT in a subquery below it", "%s cannot be DISTINCT here", name)
 	}
 }
 
@@ -124,11 +125,11 @@ func (p *valuePrinter) toJSON(name string, f *pg.FuncCall, is class) class {
 	arg := p.exprs.part(f.Args[0])
 	switch {
 	case name == "row_to_json" && arg.is != rowOf:
-		p.refuse(f.Location, "write row_to_json(t), where t is a table or subquery of FROM", "row_to_json takes a row")
+		p.refuse(syntax.NoFunction, f.Location, "write row_to_json(t), where t is a table or subquery of FROM", "row_to_json takes a row")
 	case name == "array_to_json" && arg.is != arrayOf:
-		p.refuse(f.Location, "use to_json", "array_to_json takes an array")
+		p.refuse(syntax.NoFunction, f.Location, "use to_json", "array_to_json takes an array")
 	case isUntyped(f.Args[0]):
-		p.refuse(f.Location, "cast it, as in 'x'::text", "the type of a constant is not known here")
+		p.refuse(syntax.Unsupported, f.Location, "cast it, as in 'x'::text", "the type of a constant is not known here")
 	case arg.is == is || arg.is == rowOf && is == jsonOf:
 		p.write(arg.text)
 	case arg.is.isJSON():
@@ -197,7 +198,7 @@ func (p *valuePrinter) castToJSON(n *pg.Node, kind string) class {
 	case arg.is == ordinary:
 		p.parseJSON(arg, kind)
 	default:
-		p.refuse(-1, "use to_"+kind, "%s cannot be cast to %s", classNames[arg.is], kind)
+		p.refuse(syntax.CannotCast, -1, "use to_"+kind, "%s cannot be cast to %s", classNames[arg.is], kind)
 	}
 	return is
 }
@@ -206,7 +207,7 @@ func (p *valuePrinter) castToJSON(n *pg.Node, kind string) class {
 func (p *valuePrinter) parseJSON(text part, kind string) {
 	if c := text.node.GetAConst(); c.GetSval() != nil {
 		if err := pgtext.CheckJSON(c.GetSval().Sval); err != nil {
-			p.refuse(c.Location, "write JSON, as in '[]'", "%v", err)
+			p.refuse(syntax.BadText, c.Location, "write JSON, as in '[]'", "%v", err)
 		}
 	}
 	p.write(makerPrefix, kind, "_parse(", text.text, ")")
@@ -219,7 +220,7 @@ func (p *valuePrinter) long(a part) { p.write(makerPrefix, "long(", a.text, ")")
 func (p *valuePrinter) look(e *pg.A_Expr, op string) class {
 	of := p.exprs.part(e.Lexpr)
 	if of.is != jsonOf && of.is != jsonbOf {
-		p.refuse(e.Location, "give it json, as in to_json(t) "+op+" 'key'", "%s takes a value out of json", op)
+		p.refuse(syntax.NoFunction, e.Location, "give it json, as in to_json(t) "+op+" 'key'", "%s takes a value out of json", op)
 		return ordinary
 	}
 	call, is := "get", of.is
@@ -243,7 +244,7 @@ func (p *valuePrinter) writtenRow(r *pg.RowExpr) class {
 	})
 	p.write(")")
 	if len(r.Args) == 0 || len(r.Args) > maxMembers {
-		p.refuse(r.Location, "write its values", "this row has no values, or more than %d", maxMembers)
+		p.refuse(syntax.Unsupported, r.Location, "write its values", "this row has no values, or more than %d", maxMembers)
 	}
 	return rowOf
 }

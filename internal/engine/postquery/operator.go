@@ -3,6 +3,7 @@ package postquery
 import (
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -23,7 +24,7 @@ type operatorPrinter struct {
 // operator returns the name of an operator, which nothing may qualify.
 func (p *operatorPrinter) operator(names []*pg.Node, pos int32) string {
 	if len(names) != 1 {
-		p.refuse(pos, "write only the operator", "the operator has a schema")
+		p.refuse(syntax.Unsupported, pos, "write only the operator", "the operator has a schema")
 		return ""
 	}
 	return stringOf(names[0])
@@ -32,7 +33,7 @@ func (p *operatorPrinter) operator(names []*pg.Node, pos int32) string {
 func (p *operatorPrinter) comparison(names []*pg.Node, pos int32) string {
 	op := p.operator(names, pos)
 	if !slices.Contains(comparisons, op) {
-		p.refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot be used before ANY and ALL", op)
+		p.refuse(syntax.NoFunction, pos, "use =, <>, <, <=, > or >=", "the operator %s cannot be used before ANY and ALL", op)
 		return ""
 	}
 	return op
@@ -70,7 +71,7 @@ func (p *operatorPrinter) operation(e *pg.A_Expr) class {
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
 		p.similar(e)
 	default:
-		p.refuse(e.Location, "write it with comparisons", "this operation is not available")
+		p.refuse(syntax.Unsupported, e.Location, "write it with comparisons", "this operation is not available")
 	}
 	return ordinary
 }
@@ -95,7 +96,7 @@ func (p *operatorPrinter) plainOperation(e *pg.A_Expr, op string) {
 	if e.Lexpr == nil {
 		before, ok := prefixes[op]
 		if !ok {
-			p.refuse(e.Location, "use a function", "the operator %s is not available", op)
+			p.refuse(syntax.NoFunction, e.Location, "use a function", "the operator %s is not available", op)
 			return
 		}
 		p.write(before)
@@ -117,7 +118,7 @@ func (p *operatorPrinter) plainOperation(e *pg.A_Expr, op string) {
 	case op == "~~", op == "!~~", op == "~~*", op == "!~~*":
 		p.like(e, op)
 	default:
-		p.refuse(e.Location, "use a function", "the operator %s is not available", op)
+		p.refuse(syntax.NoFunction, e.Location, "use a function", "the operator %s is not available", op)
 	}
 }
 
@@ -126,7 +127,7 @@ func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
 	words := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}
 	word, ok := words[op]
 	if !ok {
-		p.refuse(e.Location, "use LIKE", "the operator %s is not available", op)
+		p.refuse(syntax.NoFunction, e.Location, "use LIKE", "the operator %s is not available", op)
 		return
 	}
 	pattern, escape := e.Rexpr, `\`
@@ -134,7 +135,7 @@ func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
 		stringOf(f.Funcname[0]) == "pg_catalog" && stringOf(f.Funcname[1]) == "like_escape" && len(f.Args) == 2 { // LIKE ... ESCAPE ...
 		escape = f.Args[1].GetAConst().GetSval().GetSval()
 		if len(escape) != 1 || escape == "'" || escape[0] >= 0x80 {
-			p.refuse(e.Location, "write ESCAPE '!' or another character", "the escape of LIKE is not one character")
+			p.refuse(syntax.BadEscape, e.Location, "write ESCAPE '!' or another character", "the escape of LIKE is not one character")
 			return
 		}
 		pattern = f.Args[0]
@@ -149,7 +150,7 @@ func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
 func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {
 	bounds := e.Rexpr.GetList().GetItems()
 	if len(bounds) != 2 {
-		p.refuse(e.Location, "write BETWEEN low AND high", "BETWEEN needs two bounds")
+		p.refuse(syntax.Malformed, e.Location, "write BETWEEN low AND high", "BETWEEN needs two bounds")
 		return
 	}
 	p.write("(")

@@ -14,6 +14,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 // Describe returns the columns that a statement of Check has over tables of these columns. It does
@@ -37,7 +38,7 @@ func Describe(ctx context.Context, text string, tables []Table) ([]Column, error
 	})
 	if err = in.explain(err); err != nil {
 		if around := (*api.AroundError)(nil); errors.As(err, &around) {
-			err = &api.Refusal{Reason: around.Text, Position: -1} // of constants: nothing else was looked at
+			err = syntax.Refuse(syntax.BadText, -1, "", "%s", around.Text) // of constants: nothing else was looked at
 		}
 		return nil, err
 	}
@@ -75,15 +76,14 @@ func describe(ctx context.Context, conn any, text string) ([]Column, error) {
 		return nil, errStart
 	}
 	if kind, err := s.StatementType(); err != nil || kind != driver.STATEMENT_TYPE_SELECT {
-		return nil, &api.Refusal{Reason: "the query around the released results is not a SELECT", Instead: "write a SELECT",
-			Position: -1}
+		return nil, syntax.Refuse(syntax.Unsupported, -1, "write a SELECT", "the query around the released results is not a SELECT")
 	}
 	n, err := s.ColumnCount()
 	if err != nil {
 		return nil, refusal(ctx, err)
 	}
 	if n > MaxColumns {
-		return nil, &api.Refusal{Reason: errColumns.Error(), Position: -1}
+		return nil, syntax.Refuse(syntax.TooComplex, -1, "", "%v", errColumns)
 	}
 	out := make([]Column, n)
 	for i := range out {
@@ -124,8 +124,8 @@ func (c *Column) typed(info driver.TypeInfo) error {
 		}
 	}
 	if !ok {
-		return &api.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown",
-			Instead: "cast it, as in CAST(x AS text)", Position: -1}
+		return syntax.Refuse(syntax.Unsupported, -1, "cast it, as in CAST(x AS text)",
+			"the column %s of the answer has a type that cannot be shown", quote(c.Name))
 	}
 	c.Kind = kind
 	c.Type = smallerTypes[info.InternalType()]
@@ -483,8 +483,25 @@ func refusal(ctx context.Context, err error) error {
 	if ours != nil {
 		return ours
 	}
-	return &api.Refusal{Reason: "the query around the released results cannot run: " + text,
-		Instead: "look at the names and types of the columns that the inner queries return", Position: -1}
+	return syntax.Refuse(kindOf(err), -1, "look at the names and types of the columns that the inner queries return",
+		"the query around the released results cannot run: %s", text)
+}
+
+// kindOf is the kind of what DuckDB finds wrong: mostly a name or a type, and it does not say
+// which.
+func kindOf(err error) syntax.Kind {
+	var d *driver.Error
+	if errors.As(err, &d) {
+		switch d.Type {
+		case driver.ErrorTypeBinder, driver.ErrorTypeCatalog:
+			return syntax.BadName
+		case driver.ErrorTypeConversion, driver.ErrorTypeMismatchType, driver.ErrorTypeInvalidInput:
+			return syntax.Mismatch
+		case driver.ErrorTypeOutOfRange, driver.ErrorTypeDecimal:
+			return syntax.OutOfRange
+		}
+	}
+	return syntax.Unsupported
 }
 
 // failure is for what goes wrong while it runs.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 type statementPrinter struct {
@@ -25,11 +25,12 @@ func (p *statementPrinter) selectStmt(s *pg.SelectStmt, top bool) (columns []out
 	}
 	switch {
 	case s == nil:
-		p.refuse(-1, "write a SELECT", "a SELECT is missing")
+		p.refuse(syntax.Malformed, -1, "write a SELECT", "a SELECT is missing")
 	case s.IntoClause != nil:
-		p.refuse(s.IntoClause.GetRel().GetLocation(), "leave out INTO; the answer is the result", "SELECT INTO writes a table")
+		p.refuse(syntax.Unsupported, s.IntoClause.GetRel().GetLocation(), "leave out INTO; the answer is the result",
+			"SELECT INTO writes a table")
 	case len(s.LockingClause) > 0:
-		p.refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have no rows to lock")
+		p.refuse(syntax.Unsupported, -1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have no rows to lock")
 	}
 	if p.refused != nil {
 		return nil
@@ -65,7 +66,7 @@ func (p *statementPrinter) withClause(w *pg.WithClause) {
 		return
 	}
 	if w.Recursive {
-		p.refuse(w.Location, "use generate_series for a list of numbers or dates", "WITH RECURSIVE may never end")
+		p.refuse(syntax.Unsupported, w.Location, "use generate_series for a list of numbers or dates", "WITH RECURSIVE may never end")
 		return
 	}
 	p.write("WITH ")
@@ -73,12 +74,13 @@ func (p *statementPrinter) withClause(w *pg.WithClause) {
 		c := n.GetCommonTableExpr()
 		body := c.GetCtequery().GetSelectStmt()
 		if c == nil || body == nil || c.SearchClause != nil || c.CycleClause != nil {
-			p.refuse(c.GetLocation(), "write a SELECT in WITH", "WITH holds something that is not a SELECT")
+			p.refuse(syntax.Unsupported, c.GetLocation(), "write a SELECT in WITH", "WITH holds something that is not a SELECT")
 			return
 		}
 		_, released := p.scope.released[fold(c.Ctename)]
 		if released || slices.ContainsFunc(p.scope.ctes, func(o string) bool { return fold(o) == fold(c.Ctename) }) {
-			p.refuse(c.Location, "choose another name", "the name %q is taken by a released result or by another WITH query", c.Ctename)
+			p.refuse(syntax.DuplicateAlias, c.Location, "choose another name",
+				"the name %q is taken by a released result or by another WITH query", c.Ctename)
 			return
 		}
 		p.write(p.quotedName(c.Ctename, c.Location))
@@ -97,7 +99,7 @@ func (p *statementPrinter) setOperation(s *pg.SelectStmt) []outputColumn {
 	}
 	word, ok := words[s.Op]
 	if !ok {
-		p.refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not supported")
+		p.refuse(syntax.Unsupported, -1, "use UNION, INTERSECT or EXCEPT", "this set operation is not supported")
 		return nil
 	}
 	if s.All {
@@ -113,7 +115,8 @@ func (p *statementPrinter) setOperation(s *pg.SelectStmt) []outputColumn {
 	}
 	for i := range min(len(columns), len(right)) {
 		if columns[i].is != right[i].is {
-			p.refuse(-1, "cast them to the same type", "the column %q has different types on the sides of %s", columns[i].name, word)
+			p.refuse(syntax.Mismatch, -1, "cast them to the same type", "the column %q has different types on the sides of %s",
+				columns[i].name, word)
 		}
 	}
 	return columns
@@ -123,14 +126,14 @@ func (p *statementPrinter) setOperation(s *pg.SelectStmt) []outputColumn {
 func (p *statementPrinter) values(rows []*pg.Node) (columns []outputColumn) {
 	width := len(rows[0].GetList().GetItems())
 	if width == 0 || width > MaxColumns {
-		p.refuse(-1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
+		p.refuse(syntax.TooComplex, -1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
 		return nil
 	}
 	p.write("SELECT * FROM (VALUES ")
 	printList(p.output, rows, func(n *pg.Node) {
 		row := n.GetList().GetItems()
 		if len(row) != width {
-			p.refuse(-1, "give every row the same number of values", "the rows of VALUES have different lengths")
+			p.refuse(syntax.Malformed, -1, "give every row the same number of values", "the rows of VALUES have different lengths")
 			return
 		}
 		p.write("(")
@@ -153,7 +156,7 @@ func (p *statementPrinter) values(rows []*pg.Node) (columns []outputColumn) {
 // simple prints FROM first, because what its columns are decides how the others are printed.
 func (p *statementPrinter) simple(s *pg.SelectStmt) (columns []outputColumn) {
 	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
-		p.refuse(-1, "select at least one column, and at most "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
+		p.refuse(syntax.TooComplex, -1, "select at least one column, and at most "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
 			len(s.TargetList))
 		return nil
 	}
@@ -166,7 +169,7 @@ func (p *statementPrinter) simple(s *pg.SelectStmt) (columns []outputColumn) {
 		}
 	})
 	if p.scope.width(s.TargetList, around) > MaxColumns {
-		p.refuse(-1, "name the columns you need", "a SELECT has more than %d columns", MaxColumns)
+		p.refuse(syntax.TooComplex, -1, "name the columns you need", "a SELECT has more than %d columns", MaxColumns)
 		return nil
 	}
 	p.write("SELECT ")
@@ -203,7 +206,8 @@ func (p *statementPrinter) simple(s *pg.SelectStmt) (columns []outputColumn) {
 func (p *exprPrinter) scalars(columns []outputColumn, what string) {
 	for _, c := range columns {
 		if c.is != ordinary {
-			p.refuse(-1, "cast it to another type, or leave it out", "%s compares the column %q, which is %s", what, c.name,
+			p.refuse(syntax.NoFunction, -1, "cast it to another type, or leave it out", "%s compares the column %q, which is %s", what,
+				c.name,
 				classNames[c.is])
 		}
 	}
@@ -226,7 +230,7 @@ func (p *statementPrinter) distinct(d []*pg.Node) {
 func (p *statementPrinter) target(n *pg.Node, all []outputColumn) []outputColumn {
 	t := n.GetResTarget()
 	if t == nil || len(t.Indirection) > 0 {
-		p.refuse(t.GetLocation(), "write an expression", "this column cannot be selected")
+		p.refuse(syntax.Unsupported, t.GetLocation(), "write an expression", "this column cannot be selected")
 		return nil
 	}
 	if c := t.Val.GetColumnRef(); isStar(c) {
@@ -265,7 +269,7 @@ func (p *statementPrinter) star(n *pg.Node) bool {
 	case 2:
 		p.write(p.tableName(stringOf(c.Fields[0]), c.Location), ".*")
 	default:
-		p.refuse(c.Location, "write only the table's name", "released results have no schema")
+		p.refuse(syntax.Unsupported, c.Location, "write only the table's name", "released results have no schema")
 	}
 	return true
 }
@@ -275,7 +279,7 @@ func (p *statementPrinter) groupBy(s *pg.SelectStmt) {
 		return
 	}
 	if s.GroupDistinct {
-		p.refuse(-1, "write GROUP BY without DISTINCT", "GROUP BY DISTINCT is not available")
+		p.refuse(syntax.Unsupported, -1, "write GROUP BY without DISTINCT", "GROUP BY DISTINCT is not available")
 		return
 	}
 	sets := 1
@@ -283,7 +287,7 @@ func (p *statementPrinter) groupBy(s *pg.SelectStmt) {
 	printList(p.output, s.GroupClause, func(n *pg.Node) {
 		sets = min(sets*groupingSets(n), maxSets+1)
 		if sets > maxSets {
-			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
+			p.refuse(syntax.TooComplex, n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
 				"there are more than %d grouping sets", maxSets)
 			return
 		}
@@ -328,7 +332,7 @@ func (p *statementPrinter) grouping(n *pg.Node) {
 	}
 	word, ok := words[g.Kind]
 	if !ok {
-		p.refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not supported")
+		p.refuse(syntax.Unsupported, g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not supported")
 		return
 	}
 	p.write(word, "(")
@@ -341,7 +345,8 @@ func (p *statementPrinter) grouping(n *pg.Node) {
 func (p *exprPrinter) ordinal(n *pg.Node, ordering bool) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil || c.GetIval().Ival < 1 {
-			p.refuse(c.Location, "write the number or the name of a column", "a constant cannot be used to order or group")
+			p.refuse(syntax.Unsupported, c.Location, "write the number or the name of a column",
+				"a constant cannot be used to order or group")
 			return
 		}
 		number := int(c.GetIval().Ival)
@@ -375,7 +380,7 @@ func (p *exprPrinter) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 	printList(p.output, sorts, func(n *pg.Node) {
 		s := n.GetSortBy()
 		if s == nil || len(s.UseOp) > 0 || s.SortbyDir == pg.SortByDir_SORTBY_USING {
-			p.refuse(s.GetLocation(), "write ASC or DESC", "ORDER BY USING is not available")
+			p.refuse(syntax.Unsupported, s.GetLocation(), "write ASC or DESC", "ORDER BY USING is not available")
 			return
 		}
 		if ordinals {
@@ -408,7 +413,7 @@ func (p *exprPrinter) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 // that there are too many: DuckDB would make all of them first.
 func (p *statementPrinter) limit(s *pg.SelectStmt, top bool) {
 	if s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES {
-		p.refuse(-1, "filter by rank() in a query around it", "FETCH ... WITH TIES is not available")
+		p.refuse(syntax.Unsupported, -1, "filter by rank() in a query around it", "FETCH ... WITH TIES is not available")
 		return
 	}
 	count := s.LimitCount

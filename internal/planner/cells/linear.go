@@ -306,7 +306,7 @@ func (g *Grid) LinearCount(text string, o planner.Options) (*linear.Query, error
 		return nil, err
 	}
 	if st.Outer != nil || len(st.Plans) != 1 {
-		return nil, syntax.Refuse(-1, one, "a question to a stream must have nothing around it")
+		return nil, syntax.Refuse(syntax.Unsupported, -1, one, "a question to a stream must have nothing around it")
 	}
 	p := st.Plans[0]
 	r, plain := (*tree.Released)(nil), false
@@ -315,7 +315,7 @@ func (g *Grid) LinearCount(text string, o planner.Options) (*linear.Query, error
 	}
 	if !plain || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat || len(p.Query.Keys) > 0 ||
 		len(p.Query.Measures) != 1 || p.Having != nil || p.Limit != nil || p.Offset != 0 {
-		return nil, syntax.Refuse(-1, one, "a question to a stream must be one count")
+		return nil, syntax.Refuse(syntax.Unsupported, -1, one, "a question to a stream must be one count")
 	}
 	var terms [][][]Term
 	ok := false
@@ -327,7 +327,7 @@ func (g *Grid) LinearCount(text string, o planner.Options) (*linear.Query, error
 		return nil, err
 	}
 	if !ok || len(terms[0][0]) != 1 || terms[0][0][0].Weight != 1 {
-		return nil, syntax.Refuse(-1, g.advice(), "this is not a count over the cells of the stream %s", g.Stream.Name)
+		return nil, syntax.Refuse(syntax.Unsupported, -1, g.advice(), "this is not a count over the cells of the stream %s", g.Stream.Name)
 	}
 	return terms[0][0][0].Query, nil
 }

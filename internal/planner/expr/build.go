@@ -87,7 +87,8 @@ func oneLattice(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 // Checked refuses a number whose interval is too wide to compute with.
 func Checked(e tree.Expr, pos int32) (tree.Expr, error) {
 	if e.Type().TooWide() {
-		return nil, syntax.Refuse(pos, "use smaller numbers or fewer digits, or ask the owner for narrower bounds or a coarser granularity",
+		return nil, syntax.Refuse(syntax.OutOfRange, pos,
+			"use smaller numbers or fewer digits, or ask the owner for narrower bounds or a coarser granularity",
 			"a number here can need more than 120 bits")
 	}
 	return e, nil
@@ -115,7 +116,7 @@ func NewArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 				instead = "add days to a date or an INTERVAL to a timestamp, as in day + 7 or at + INTERVAL '1 month'; subtract dates; " +
 					"compare with constants"
 			}
-			return nil, syntax.Refuse(pos, instead, "%s needs numbers, but this is %s", tree.Symbol(op), Article(k))
+			return nil, syntax.Refuse(syntax.NoFunction, pos, instead, "%s needs numbers, but this is %s", tree.Symbol(op), Article(k))
 		}
 	}
 	real := l.Type().Kind == tree.Real || r.Type().Kind == tree.Real
@@ -123,7 +124,7 @@ func NewArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	case op == tree.Div && l.Type().Integer() && r.Type().Integer() && !Pointed(l) && !Pointed(r):
 		return newQuotient(tree.Quo, l, r, pos)
 	case op == tree.Rem && !(l.Type().Integer() && r.Type().Integer()):
-		return nil, syntax.Refuse(pos, "use whole numbers", "%% needs whole numbers")
+		return nil, syntax.Refuse(syntax.NoFunction, pos, "use whole numbers", "%% needs whole numbers")
 	case op == tree.Rem:
 		return newQuotient(tree.Rem, l, r, pos)
 	case op == tree.Div || real:
@@ -228,7 +229,7 @@ func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 		return e, NotTooLarge(e, pos)
 	}
 	if op == tree.Div && divisor.Kind == tree.Real && b.RealRange().Holds(0) {
-		return nil, syntax.Refuse(pos, "multiply instead, or divide by a column or a number",
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "multiply instead, or divide by a column or a number",
 			"the divisor is itself the result of a division, and could be arbitrarily close to zero")
 	}
 	least := 0.0 // the smallest divisor
@@ -238,7 +239,7 @@ func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	t := realType(realArith(op, a.RealRange(), b.RealRange(), least), a.Declared && b.Declared)
 	if max(a.Exponent, b.Exponent, t.Exponent) > tree.MaxExponent {
 		return nil,
-			syntax.Refuse(pos,
+			syntax.Refuse(syntax.Unsupported, pos,
 				"compare the column itself, cast it, as in CAST(x AS numeric(10,2)), or ask the owner for a granularity in the policy",
 				"this could exceed what a floating-point number holds, because a decimal without granularity can have any size")
 	}
@@ -284,7 +285,7 @@ func compareIdentities(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr,
 		return a.Stored(), b.Stored(), nil
 	}
 	if l.Type().Kind == tree.Identity || r.Type().Kind == tree.Identity {
-		return nil, nil, syntax.Refuse(pos, "compare it with = to the same column of another table",
+		return nil, nil, syntax.Refuse(syntax.Private, pos, "compare it with = to the same column of another table",
 			"a column that identifies people or their records and is not listed in the policy can only be joined on")
 	}
 	return l, r, nil
@@ -326,23 +327,34 @@ func Unite(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 		r, err := Midnight(r, pos)
 		return l, r, err
 	}
-	if k := unreadKind(l, r); k != 0 {
-		return nil, nil, syntax.Refuse(pos, comparison(a, b), "this text is not a %s", k)
+	kind := syntax.NoFunction
+	switch k := unreadKind(l, r); k {
+	case 0:
+	case tree.Date, tree.Timestamp: // spelt as one is, as '2024-02-30': "text" would not say what is wrong
+		return nil, nil, syntax.Refuse(badText(k), pos, comparison(a, b), "this text is not a %s", k)
+	default:
+		kind = badText(k)
 	}
-	return nil, nil, syntax.Refuse(pos, comparison(a, b), "%s cannot be compared with %s", Article(a), Article(b))
+	return nil, nil, syntax.Refuse(kind, pos, comparison(a, b), "%s cannot be compared with %s", Article(a), Article(b))
 }
 
-// unreadKind is the kind that a quoted string should have had and has not, where that is one of
-// time: '2024-02-30' is spelt as a date is, and "text" would not say what is wrong with it.
+// unreadKind is the kind that a quoted string should have had and has not; 0 where there is none.
 func unreadKind(l, r tree.Expr) tree.Kind {
 	if _, ok := l.(*tree.Literal); ok {
 		l, r = r, l
 	}
-	t, ok := r.(*tree.Literal)
-	if k := l.Type().Kind; ok && t.Text != nil && (k == tree.Date || k == tree.Timestamp) {
-		return k
+	if t, ok := r.(*tree.Literal); ok && t.Text != nil && l.Type().Kind != tree.Identity {
+		return l.Type().Kind
 	}
 	return 0
+}
+
+// badText is the kind of refusal of a text that is none of a kind.
+func badText(k tree.Kind) syntax.Kind {
+	if k == tree.Date || k == tree.Timestamp {
+		return syntax.BadTime
+	}
+	return syntax.BadText
 }
 
 // comparison says how to write a comparison of two kinds that do not fit.

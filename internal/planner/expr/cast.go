@@ -79,14 +79,15 @@ func CastConstant(l *tree.Literal, name string, kind tree.Kind, pos int32) (tree
 		}
 		lit, ok := readLiteral(*l.Text, kind)
 		if !ok {
-			return nil, true, syntax.Refuse(pos, "write for example DATE '2024-01-31', true or 12.5", "this text is not %s", Article(told))
+			return nil, true, syntax.Refuse(badText(told), pos, "write for example DATE '2024-01-31', true or 12.5", "this text is not %s",
+				Article(told))
 		}
 		l = lit
 	default:
 		return nil, false, nil
 	}
 	if strings.HasPrefix(name, "int") && !l.Typ.Integer() {
-		return nil, true, syntax.Refuse(pos, "write a whole number", "this constant is not a whole number")
+		return nil, true, syntax.Refuse(syntax.BadText, pos, "write a whole number", "this constant is not a whole number")
 	}
 	if kind == tree.Real || name == "numeric" { // it divides as they do
 		pointed := *l
@@ -101,7 +102,7 @@ func CastConstant(l *tree.Literal, name string, kind tree.Kind, pos int32) (tree
 func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) (tree.Expr, error) {
 	from := x.Type().Kind
 	no := func(instead string) (tree.Expr, error) {
-		return nil, syntax.Refuse(pos, instead, "%s cannot be cast to %s", Article(from), Article(kind))
+		return nil, syntax.Refuse(syntax.CannotCast, pos, instead, "%s cannot be cast to %s", Article(from), Article(kind))
 	}
 	switch kind {
 	case tree.Number:
@@ -147,7 +148,8 @@ func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) 
 		return no("only a text or a timestamp can be cast to it")
 	}
 	if len(mods) > 0 {
-		return nil, syntax.Refuse(pos, "write timestamp, or use date_trunc('second', x)", "timestamps have microseconds here")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "write timestamp, or use date_trunc('second', x)",
+			"timestamps have microseconds here")
 	}
 	switch from {
 	case tree.Timestamp:
@@ -181,7 +183,8 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 				}
 				return Numeric(e, pos)
 			}
-			return nil, syntax.Refuse(pos, "say how many digits, as in CAST(x AS numeric(10,2))", "numeric without digits has no bounds")
+			return nil, syntax.Refuse(syntax.Unsupported, pos, "say how many digits, as in CAST(x AS numeric(10,2))",
+				"numeric without digits has no bounds")
 		}
 		precision := mods[0]
 		if len(mods) > 1 {
@@ -189,7 +192,7 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 		}
 		if precision < 1 || precision > 30 || scale < 0 || scale > tree.MaxDigits || int64(scale) > precision ||
 			precision-int64(scale) > 18 {
-			return nil, syntax.Refuse(pos, "write for example numeric(10,2)",
+			return nil, syntax.Refuse(syntax.BadValue, pos, "write for example numeric(10,2)",
 				"numeric(p,s) has up to 18 digits before the point and %d after it", tree.MaxDigits)
 		}
 		limit.Sub(new(big.Int).Exp(big.NewInt(10), big.NewInt(precision), nil), big.NewInt(1))
@@ -224,7 +227,8 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 	case tree.Number:
 		x, err = newRounding("round", x, scale, pos)
 	default:
-		return nil, syntax.Refuse(pos, "use extract(epoch from x) or CAST(x AS date) - DATE '1970-01-01'", "%s cannot be cast to a number",
+		return nil, syntax.Refuse(syntax.CannotCast, pos, "use extract(epoch from x) or CAST(x AS date) - DATE '1970-01-01'",
+			"%s cannot be cast to a number",
 			Article(x.Type().Kind))
 	}
 	if err != nil {
@@ -253,7 +257,8 @@ func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 	case tree.Number:
 		var ok bool
 		if length, ok = spelledLength(t); !ok {
-			return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)", "this number has too many digits for a text")
+			return nil, syntax.Refuse(syntax.TooComplex, pos, "round it, as in CAST(round(x, 2) AS text)",
+				"this number has too many digits for a text")
 		}
 	case tree.Boolean:
 		length = 5
@@ -270,7 +275,7 @@ func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 		}
 		fallthrough
 	default:
-		return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)",
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "round it, as in CAST(round(x, 2) AS text)",
 			"%s cannot be cast to text, because it has no single spelling", Article(t.Kind))
 	}
 	return NewCall("text", textType(length), pos, x)

@@ -274,7 +274,7 @@ func ReadPattern(text string, escape rune) (tree.Pattern, bool) {
 
 func NewLike(x tree.Expr, p tree.Pattern, pos int32) (tree.Expr, error) {
 	if len(p) > maxPattern {
-		return nil, syntax.Refuse(pos, "write a shorter pattern", "a pattern has at most %d characters", maxPattern)
+		return nil, syntax.Refuse(syntax.TooComplex, pos, "write a shorter pattern", "a pattern has at most %d characters", maxPattern)
 	}
 	return &tree.Like{X: x, Pattern: p}, nil
 }

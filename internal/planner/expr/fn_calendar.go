@@ -72,7 +72,7 @@ func deriveField(field string, x tree.Expr, pos int32) (tree.Expr, bool, error) 
 		e = b.arith(tree.Mul, b.field("second", x), count(1_000_000))
 	case "julian":
 		if x.Type().Kind != tree.Date {
-			return nil, true, syntax.Refuse(pos, "take it from a date, as in extract(julian from CAST(x AS date))",
+			return nil, true, syntax.Refuse(syntax.Unsupported, pos, "take it from a date, as in extract(julian from CAST(x AS date))",
 				"the Julian day of a timestamp is not a whole number of steps")
 		}
 		const firstJulian = 2440588 // 1970-01-01
@@ -151,7 +151,8 @@ func NewBin(seconds *big.Rat, at, origin tree.Expr, pos int32) (tree.Expr, error
 		} else if (*x).Type().Kind == tree.Timestamp {
 			*x, err = Civil(*x, pos)
 		} else {
-			err = syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')", "date_bin takes two times")
+			err = syntax.Refuse(syntax.Unsupported, pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')",
+				"date_bin takes two times")
 		}
 		if err != nil {
 			return nil, err
@@ -159,8 +160,9 @@ func NewBin(seconds *big.Rat, at, origin tree.Expr, pos int32) (tree.Expr, error
 	}
 	start, ok := Constant(origin)
 	if !ok || start.Micros == nil {
-		return nil, syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')", "the origin of date_bin must be a "+
-			"constant")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')",
+			"the origin of date_bin must be a "+
+				"constant")
 	}
 	away := b.arith(tree.Sub, b.field("epoch", at), b.field("epoch", start))
 	parts := b.named("floor", b.arith(tree.Mul, away, NewNumber(new(big.Rat).Inv(seconds))))
@@ -174,7 +176,7 @@ func NewBin(seconds *big.Rat, at, origin tree.Expr, pos int32) (tree.Expr, error
 // refuseBin is date_bin of something else than an interval: there is no kind of value that is one,
 // so a call with one is made before its arguments are.
 func refuseBin(_ []tree.Expr, pos int32) (tree.Expr, error) {
-	return nil, syntax.Refuse(pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')",
+	return nil, syntax.Refuse(syntax.NoFunction, pos, "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')",
 		"the first argument of date_bin must be an INTERVAL")
 }
 
@@ -200,7 +202,8 @@ func onlyUTC(zone tree.Expr, pos int32) error {
 	case "utc", "gmt", "z", "zulu", "etc/utc", "etc/gmt", "uct", "universal":
 		return nil
 	}
-	return syntax.Refuse(pos, "leave it out, or add an INTERVAL, as in at + INTERVAL '2 hours'", "UTC is the only time zone here")
+	return syntax.Refuse(syntax.BadValue, pos, "leave it out, or add an INTERVAL, as in at + INTERVAL '2 hours'",
+		"UTC is the only time zone here")
 }
 
 // newToTimestamp is a moment by its seconds since 1970, or a constant text in a form of its own.
@@ -231,7 +234,7 @@ func newToDate(args []tree.Expr, pos int32) (tree.Expr, error) {
 func readFormatted(name string, args []tree.Expr, pos int32) (tree.Moment, error) {
 	text, err := TextConstant(args[0], 100, Lookup(name).Usage, pos)
 	if err != nil {
-		return 0, syntax.Refuse(pos, "cast the column, as in CAST(x AS "+strings.TrimPrefix(name, "to_")+
+		return 0, syntax.Refuse(syntax.Unsupported, pos, "cast the column, as in CAST(x AS "+strings.TrimPrefix(name, "to_")+
 			"), if it is written as 2024-01-31", "%s reads only constants", name)
 	}
 	form, err := TextConstant(args[1], 100, Lookup(name).Usage, pos)
@@ -240,8 +243,9 @@ func readFormatted(name string, args []tree.Expr, pos int32) (tree.Moment, error
 	}
 	m, ok := readForm(text, form)
 	if !ok {
-		return 0, syntax.Refuse(pos, "write for example "+Lookup(name).Usage, "this text does not have this format, or the format "+
-			"has more than YYYY, MM, DD, Mon, Month, HH24, MI, SS, MS and US")
+		return 0, syntax.Refuse(syntax.BadTime, pos, "write for example "+Lookup(name).Usage,
+			"this text does not have this format, or the format "+
+				"has more than YYYY, MM, DD, Mon, Month, HH24, MI, SS, MS and US")
 	}
 	return m, nil
 }

@@ -59,7 +59,7 @@ func NewMatch(x, pattern tree.Expr, read func(string) (string, error), pos int32
 		return NewNull(tree.Bool), nil
 	}
 	if k := x.Type().Kind; k != tree.Text {
-		return nil, syntax.Refuse(pos, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)",
+		return nil, syntax.Refuse(syntax.NoFunction, pos, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)",
 			"a pattern is for text, but this is %s", Article(k))
 	}
 	text, err := TextConstant(pattern, 4*posix.MaxLength, example, pos)
@@ -68,10 +68,10 @@ func NewMatch(x, pattern tree.Expr, read func(string) (string, error), pos int32
 	}
 	written, err := read(text)
 	if e := (*posix.Error)(nil); errors.As(err, &e) {
-		return nil, syntax.Refuse(pos, e.Instead, "%s", e.Reason)
+		return nil, syntax.Refuse(syntax.BadPattern, pos, e.Instead, "%s", e.Reason)
 	}
 	if _, bad := regexp.Compile(written); err != nil || bad != nil {
-		return nil, syntax.Refuse(pos, "write a simpler pattern", "this pattern cannot be used")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "write a simpler pattern", "this pattern cannot be used")
 	}
 	return NewCall("matches", tree.Bool, pos, x, NewText(written))
 }
@@ -95,7 +95,7 @@ func newRegexpLike(args []tree.Expr, pos int32) (tree.Expr, error) {
 		}
 		for _, c := range flags {
 			if c != 'i' && c != 'c' && c != 's' {
-				return nil, syntax.Refuse(pos, "write 'i' to ignore case, or leave it out",
+				return nil, syntax.Refuse(syntax.BadValue, pos, "write 'i' to ignore case, or leave it out",
 					"here the flags of regexp_like can only be i, c and s")
 			}
 			if c != 's' {
@@ -179,7 +179,7 @@ func pieceFunctions() []Function {
 func nonEmptyText(e tree.Expr, what string, pos int32) (string, error) {
 	s, err := TextConstant(e, MaxNeedle, what, pos)
 	if err == nil && s == "" {
-		err = syntax.Refuse(pos, "write a text here, as in "+what, "this text must not be empty")
+		err = syntax.Refuse(syntax.BadValue, pos, "write a text here, as in "+what, "this text must not be empty")
 	}
 	return s, err
 }
@@ -219,7 +219,8 @@ func newReplace(args []tree.Expr, pos int32) (tree.Expr, error) {
 	t := tree.Type{Kind: tree.Text, MaxLength: x.Type().MaxLength}
 	if more := utf8.RuneCountInString(to); more > utf8.RuneCountInString(from) {
 		if t.MaxLength == 0 || t.MaxLength*more > maxJoined {
-			return nil, syntax.Refuse(pos, "take the beginning of the text first, as in replace(left(name, 20), 'a', 'bc')",
+			return nil, syntax.Refuse(syntax.TooComplex, pos,
+				"take the beginning of the text first, as in replace(left(name, 20), 'a', 'bc')",
 				"where replace lengthens a text, the result can have at most %d characters, but a column's text can have any length",
 				maxJoined)
 		}
@@ -240,7 +241,7 @@ func newConcatWS(args []tree.Expr, pos int32) (tree.Expr, error) {
 	c := joined.(*tree.Call)
 	n := c.Typ.MaxLength + (len(args)-2)*utf8.RuneCountInString(between)
 	if n > maxJoined {
-		return nil, syntax.Refuse(pos, "join less", "concat_ws makes texts of at most %d characters", maxJoined)
+		return nil, syntax.Refuse(syntax.TooComplex, pos, "join less", "concat_ws makes texts of at most %d characters", maxJoined)
 	}
 	return NewCall("concat_ws", textType(n), pos, append([]tree.Expr{NewText(between)}, c.Args...)...)
 }

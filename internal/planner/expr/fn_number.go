@@ -219,13 +219,13 @@ func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
 	for i := range ends {
 		l, ok := Constant(AdoptNumber(args[i+1]))
 		if !ok || l.Number == nil {
-			return nil, syntax.Refuse(pos, "write numbers here, as in width_bucket(x, 0, 100, 10)",
+			return nil, syntax.Refuse(syntax.Unsupported, pos, "write numbers here, as in width_bucket(x, 0, 100, 10)",
 				"the ends of width_bucket must be constant numbers")
 		}
 		ends[i] = new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
 	}
 	if ends[0].Cmp(ends[1]) >= 0 {
-		return nil, syntax.Refuse(pos, "write the lower end first, as in width_bucket(x, 0, 100, 10)",
+		return nil, syntax.Refuse(syntax.BadValue, pos, "write the lower end first, as in width_bucket(x, 0, 100, 10)",
 			"the ends of width_bucket are the wrong way round")
 	}
 	n, err := wholeConstant(args[3], 1, 1_000_000, "width_bucket(x, 0, 100, 10)", pos)
@@ -351,12 +351,12 @@ func newPower(args []tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	l, ok := Constant(AdoptNumber(args[1]))
 	if !ok || l.Number == nil {
-		return nil, syntax.Refuse(pos, "write power(x, 2) or power(x, 0.5)", "the exponent must be a constant number")
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "write power(x, 2) or power(x, 0.5)", "the exponent must be a constant number")
 	}
 	exponent := Real(l)
 	y := exponent.Type().RealRange().High
 	if math.Abs(y) > 1000 {
-		return nil, syntax.Refuse(pos, "write power(x, 2) or power(x, 0.5)", "the exponent must be between -1000 and 1000")
+		return nil, syntax.Refuse(syntax.BadValue, pos, "write power(x, 2) or power(x, 0.5)", "the exponent must be between -1000 and 1000")
 	}
 	whole := y == math.Trunc(y)
 	d := tree.EveryReal()

@@ -232,7 +232,8 @@ func newConcat(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 		if err != nil {
 			if name == "||" || a.Type().Kind != 0 {
 				return nil,
-					syntax.Refuse(pos, "cast it, as in CAST(age AS text)", "%s joins texts, but this is %s", name, Article(a.Type().Kind))
+					syntax.Refuse(syntax.NoFunction, pos, "cast it, as in CAST(age AS text)", "%s joins texts, but this is %s", name,
+						Article(a.Type().Kind))
 			}
 			return nil, err
 		}
@@ -241,7 +242,7 @@ func newConcat(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 			n = 1
 		}
 		if n == 0 || length+n > maxJoined {
-			return nil, syntax.Refuse(pos, "take the beginning of each, as in left(first, 50) || left(last, 50)",
+			return nil, syntax.Refuse(syntax.TooComplex, pos, "take the beginning of each, as in left(first, 50) || left(last, 50)",
 				"%s joins texts of at most %d characters together, but a column's text can have any length", name, maxJoined)
 		}
 		length += n
@@ -272,7 +273,8 @@ func newPosition(args []tree.Expr, pos int32) (tree.Expr, error) {
 		return nil, err
 	}
 	if needle == "" {
-		return nil, syntax.Refuse(pos, "write the text to look for, as in strpos(name, 'abc')", "an empty text is found everywhere")
+		return nil, syntax.Refuse(syntax.BadValue, pos, "write the text to look for, as in strpos(name, 'abc')",
+			"an empty text is found everywhere")
 	}
 	return NewCall("strpos", lengthType(x.Type().MaxLength), pos, x, NewText(needle))
 }
@@ -317,8 +319,9 @@ func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	all, ok := splitForm(form)
 	if !ok {
-		return nil, syntax.Refuse(pos, "use YYYY, MM, DD, Month, Mon, Day, Dy, Q, IYYY, IW, HH24, MI, SS and the like, and put "+
-			"other letters in double quotes", "this format of a time has letters that mean nothing here")
+		return nil, syntax.Refuse(syntax.Unsupported, pos,
+			"use YYYY, MM, DD, Month, Mon, Day, Dy, Q, IYYY, IW, HH24, MI, SS and the like, and put "+
+				"other letters in double quotes", "this format of a time has letters that mean nothing here")
 	}
 	b := &builder{pos: pos}
 	var parts []tree.Expr
@@ -340,7 +343,7 @@ func newToChar(args []tree.Expr, pos int32) (tree.Expr, error) {
 		return nil, b.err
 	}
 	if len(parts) == 0 || strings.Trim(form, " ") == "" {
-		return nil, syntax.Refuse(pos, "write for example to_char(day, 'YYYY-MM')", "the format is empty")
+		return nil, syntax.Refuse(syntax.BadValue, pos, "write for example to_char(day, 'YYYY-MM')", "the format is empty")
 	}
 	out := parts[0]
 	for _, p := range parts[1:] {

@@ -84,14 +84,14 @@ func newExtract(args []tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	field = unitName(field)
 	if !slices.Contains(fields, field) {
-		return nil, syntax.Refuse(pos, "use "+strings.Join(fields, ", "), "there is no field %q", field)
+		return nil, syntax.Refuse(syntax.BadValue, pos, "use "+strings.Join(fields, ", "), "there is no field %q", field)
 	}
 	x, err := requireKind("extract", args[1], pos, tree.Date, tree.Timestamp)
 	if err != nil {
 		return nil, err
 	}
 	if x.Type().Kind == tree.Date && slices.Contains([]string{"hour", "minute", "second", "milliseconds", "microseconds"}, field) {
-		return nil, syntax.Refuse(pos, "take it from a timestamp", "a date has no %s", field)
+		return nil, syntax.Refuse(syntax.Unsupported, pos, "take it from a timestamp", "a date has no %s", field)
 	}
 	if x, err = Civil(x, pos); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func newDateTrunc(args []tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	unit = unitName(unit)
 	if !slices.Contains(units, unit) {
-		return nil, syntax.Refuse(pos, "use "+strings.Join(units, ", "), "there is no unit %q", unit)
+		return nil, syntax.Refuse(syntax.BadValue, pos, "use "+strings.Join(units, ", "), "there is no unit %q", unit)
 	}
 	if len(args) == 3 {
 		if err := onlyUTC(args[2], pos); err != nil {
@@ -273,11 +273,12 @@ func newDateArith(op string, l, r tree.Expr, pos int32) (tree.Expr, bool, error)
 	case (a == tree.Timestamp || b == tree.Timestamp) && op == "-" && (a == tree.Timestamp || a == tree.Date) &&
 		(b == tree.Timestamp || b == tree.Date):
 		return nil, true,
-			syntax.Refuse(pos, "write extract(epoch from x) - extract(epoch from y), which is a number of seconds, or CAST(x AS date) - "+
-				"CAST(y AS date), which is a number of days",
+			syntax.Refuse(syntax.Unsupported, pos,
+				"write extract(epoch from x) - extract(epoch from y), which is a number of seconds, or CAST(x AS date) - "+
+					"CAST(y AS date), which is a number of days",
 				"timestamps cannot be subtracted")
 	}
-	return nil, true, syntax.Refuse(pos, "write day + 7, day - 7, day - other_day, or at + INTERVAL '1 hour'",
+	return nil, true, syntax.Refuse(syntax.NoFunction, pos, "write day + 7, day - 7, day - other_day, or at + INTERVAL '1 hour'",
 		"%s and %s cannot be combined with %s", Article(a), Article(b), op)
 }
 

@@ -99,7 +99,7 @@ func Nodes() []string {
 func Named(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 	f := Lookup(name)
 	if len(args) < f.least || f.most > 0 && len(args) > f.most {
-		return nil, syntax.Refuse(pos, "write "+f.Usage, "%s has the wrong number of arguments", name)
+		return nil, syntax.Refuse(syntax.NoFunction, pos, "write "+f.Usage, "%s has the wrong number of arguments", name)
 	}
 	return f.build(args, pos)
 }
@@ -118,7 +118,8 @@ func wholeConstant(e tree.Expr, lo, hi int64, what string, pos int32) (int64, er
 			return n, nil
 		}
 	}
-	return 0, syntax.Refuse(pos, "write a number here, as in "+what, "this argument must be a constant whole number from %d to %d", lo, hi)
+	return 0, syntax.Refuse(syntax.BadValue, pos, "write a number here, as in "+what,
+		"this argument must be a constant whole number from %d to %d", lo, hi)
 }
 
 // TextConstant reads an argument that must be a constant text.
@@ -126,9 +127,9 @@ func TextConstant(e tree.Expr, most int, what string, pos int32) (string, error)
 	l, ok := Constant(e)
 	switch {
 	case !ok || l.Text == nil:
-		return "", syntax.Refuse(pos, "write a text in quotes here, as in "+what, "this argument must be a constant text")
+		return "", syntax.Refuse(syntax.BadValue, pos, "write a text in quotes here, as in "+what, "this argument must be a constant text")
 	case len(*l.Text) > most:
-		return "", syntax.Refuse(pos, "write a shorter text", "this text is longer than %d bytes", most)
+		return "", syntax.Refuse(syntax.TooComplex, pos, "write a shorter text", "this text is longer than %d bytes", most)
 	}
 	return *l.Text, nil
 }
@@ -147,7 +148,7 @@ func requireKind(name string, e tree.Expr, pos int32, kinds ...tree.Kind) (tree.
 		e = NewNull(textType(0))
 	}
 	if !slices.Contains(kinds, e.Type().Kind) {
-		return nil, syntax.Refuse(pos, "write "+Lookup(name).Usage, "%s cannot take %s", name, Article(e.Type().Kind))
+		return nil, syntax.Refuse(syntax.NoFunction, pos, "write "+Lookup(name).Usage, "%s cannot take %s", name, Article(e.Type().Kind))
 	}
 	return Checked(e, pos)
 }
@@ -351,7 +352,7 @@ func Unify(args []tree.Expr, what string, pos int32) ([]tree.Expr, error) {
 	for i, e := range out {
 		switch k := e.Type().Kind; {
 		case k == 0:
-			return nil, syntax.Refuse(pos, "give at least one of them a value", "every value of this %s is NULL", what)
+			return nil, syntax.Refuse(syntax.Unsupported, pos, "give at least one of them a value", "every value of this %s is NULL", what)
 		case k == tree.Number && real:
 			out[i] = Real(e)
 		case k == tree.Date && stamp:
@@ -361,7 +362,7 @@ func Unify(args []tree.Expr, what string, pos int32) ([]tree.Expr, error) {
 			}
 		}
 		if a, b := out[0].Type().Kind, out[i].Type().Kind; a != b {
-			return nil, syntax.Refuse(pos, comparison(a, b), "%s cannot mix %s and %s", what, Article(a), Article(b))
+			return nil, syntax.Refuse(syntax.Mismatch, pos, comparison(a, b), "%s cannot mix %s and %s", what, Article(a), Article(b))
 		}
 	}
 	if out[0].Type().Kind != tree.Number {

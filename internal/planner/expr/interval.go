@@ -177,7 +177,7 @@ func NewOperator(op string, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	case "~", "!~", "~*", "!~*":
 		return newOperatorMatch(op, l, r, pos)
 	}
-	return nil, syntax.Refuse(pos, Operators, "the operator %s cannot be used", op)
+	return nil, syntax.Refuse(syntax.NoFunction, pos, Operators, "the operator %s cannot be used", op)
 }
 
 // AdoptNumber reads a quoted constant as a number where arithmetic needs one.
@@ -185,7 +185,7 @@ func AdoptNumber(e tree.Expr) tree.Expr { return Adopt(e, NewNumber(tree.One)) }
 
 func NewIn(x tree.Expr, list []tree.Expr, pos int32) (tree.Expr, error) {
 	if len(list) == 0 {
-		return nil, syntax.Refuse(pos, "list constants, as in IN ('a', 'b')", "the list of IN is empty")
+		return nil, syntax.Refuse(syntax.Malformed, pos, "list constants, as in IN ('a', 'b')", "the list of IN is empty")
 	}
 	in := &tree.In{X: x}
 	var equals []tree.Expr
@@ -213,7 +213,8 @@ const maxLevels = 128
 // takes. Chains such as 1 + 1 + 1 nest without a parenthesis.
 func CheckLevels(e tree.Expr, pos int32) error {
 	if tree.Levels(e) > maxLevels {
-		return syntax.Refuse(pos, "write it with fewer operations", "this chains or nests more than %d operations", maxLevels)
+		return syntax.Refuse(syntax.TooComplex, pos, "write it with fewer operations", "this chains or nests more than %d operations",
+			maxLevels)
 	}
 	return nil
 }
@@ -241,7 +242,7 @@ func NotTooLarge(e tree.Expr, pos int32) error {
 		})
 	}
 	if count(e); left < 0 {
-		return syntax.Refuse(pos, "use a column or a shorter expression in it",
+		return syntax.Refuse(syntax.TooComplex, pos, "use a column or a shorter expression in it",
 			"BETWEEN, IN, CASE, divisors and roundings repeat the expressions in them, and this one grows too large")
 	}
 	return nil
@@ -254,10 +255,10 @@ const maxThresholds = 100
 func NewThresholds(x tree.Expr, thresholds []tree.Expr, pos int32) (tree.Expr, error) {
 	const instead = "write width_bucket(x, ARRAY[18, 40, 65])"
 	if k := x.Type().Kind; k != tree.Number && k != tree.Real && k != tree.Date && k != tree.Timestamp {
-		return nil, syntax.Refuse(pos, instead, "width_bucket cannot take %s", Article(k))
+		return nil, syntax.Refuse(syntax.NoFunction, pos, instead, "width_bucket cannot take %s", Article(k))
 	}
 	if len(thresholds) > maxThresholds {
-		return nil, syntax.Refuse(pos, "write fewer of them", "width_bucket has more than %d thresholds", maxThresholds)
+		return nil, syntax.Refuse(syntax.TooComplex, pos, "write fewer of them", "width_bucket has more than %d thresholds", maxThresholds)
 	}
 	var whens []tree.When
 	var before *big.Rat
@@ -266,9 +267,10 @@ func NewThresholds(x tree.Expr, thresholds []tree.Expr, pos int32) (tree.Expr, e
 		at := constantPosition(l)
 		switch {
 		case !ok || at == nil:
-			return nil, syntax.Refuse(pos, instead, "the thresholds of width_bucket must be constants")
+			return nil, syntax.Refuse(syntax.Unsupported, pos, instead, "the thresholds of width_bucket must be constants")
 		case before != nil && before.Cmp(at) > 0:
-			return nil, syntax.Refuse(pos, "write the smaller ones first", "the thresholds of width_bucket must be in rising order")
+			return nil, syntax.Refuse(syntax.BadValue, pos, "write the smaller ones first",
+				"the thresholds of width_bucket must be in rising order")
 		}
 		above, err := NewCompare(tree.Ge, x, l, pos)
 		if err != nil {

@@ -79,12 +79,15 @@ type halt struct{ err error }
 // errTried: what can be left out takes too much.
 var errTried = &halt{}
 
-const tooMuchWork = "working out what this text asks for takes too much work"
+const (
+	tooMuchWork = "working out what this text asks for takes too much work"
+	tooComplex  = "54001" // as package syntax says of all that is too much
+)
 
 // Refusal is what a text gets that takes too much work, whoever asks.
 func Refusal() *api.Refusal {
-	return api.Refuse("list the values you want with IN (...) in WHERE, group by fewer or simpler keys, or ask for less at a time",
-		tooMuchWork)
+	return &api.Refusal{Reason: tooMuchWork, Position: -1, Code: tooComplex,
+		Instead: "list the values you want with IN (...) in WHERE, group by fewer or simpler keys, or ask for less at a time"}
 }
 
 // Spent reports whether a text was refused for its work.

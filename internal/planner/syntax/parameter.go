@@ -43,11 +43,11 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 	}
 	switch {
 	case len(p.Text) > questionLimits.Bytes:
-		return literal{}, Refuse(-1, "send a shorter value", "its value is longer than %d bytes", questionLimits.Bytes)
+		return literal{}, Refuse(TooComplex, -1, "send a shorter value", "its value is longer than %d bytes", questionLimits.Bytes)
 	case !utf8.ValidString(p.Text):
-		return literal{}, Refuse(-1, "send the value as UTF-8", "its value is not valid UTF-8")
+		return literal{}, Refuse(BadEncoding, -1, "send the value as UTF-8", "its value is not valid UTF-8")
 	case strings.IndexByte(p.Text, 0) >= 0:
-		return literal{}, Refuse(-1, "remove it", "its value contains a zero byte")
+		return literal{}, Refuse(BadEncoding, -1, "remove it", "its value contains a zero byte")
 	}
 	bare := strings.TrimSpace(p.Text)
 	if kind, ok := strings.CutSuffix(p.Kind, "[]"); ok {
@@ -62,7 +62,7 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 	case "boolean":
 		b, ok := tree.ReadBoolean(bare)
 		if !ok {
-			return literal{}, Refuse(-1, "send true or false", "its value is not a boolean")
+			return literal{}, Refuse(BadText, -1, "send true or false", "its value is not a boolean")
 		}
 		p.Text = "false"
 		if b {
@@ -71,25 +71,25 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 		return literal{sql: "(" + p.Text + ")", value: p}, nil
 	case "date":
 		if _, ok := policy.ParseDate(bare); !ok {
-			return literal{}, Refuse(-1, "send a day as in 2024-01-31", "its value is not a date")
+			return literal{}, Refuse(BadTime, -1, "send a day as in 2024-01-31", "its value is not a date")
 		}
 		p.Text = bare
 		return literal{sql: "(DATE " + tree.Quote(bare) + ")", value: p}, nil
 	case "timestamp":
 		if _, ok := policy.ParseTimestamp(bare); !ok {
-			return literal{}, Refuse(-1, "send a time in UTC as in 2024-01-31 12:30:00", "its value is not a timestamp")
+			return literal{}, Refuse(BadTime, -1, "send a time in UTC as in 2024-01-31 12:30:00", "its value is not a timestamp")
 		}
 		p.Text = bare
 		return literal{sql: "(TIMESTAMP " + tree.Quote(bare) + ")", value: p}, nil
 	}
-	return literal{}, Refuse(-1, "send an integer, decimal, text, boolean, date or timestamp", "its kind cannot be used here")
+	return literal{}, Refuse(Unsupported, -1, "send an integer, decimal, text, boolean, date or timestamp", "its kind cannot be used here")
 }
 
 // spellArray spells an array, each of its values as one of their kind is.
 func spellArray(p api.Parameter, kind string) (literal, *api.Refusal) {
 	texts, ok := Elements(p.Text, MaxElements)
 	if !ok {
-		return literal{}, Refuse(-1, "send a list of values, in one dimension",
+		return literal{}, Refuse(BadText, -1, "send a list of values, in one dimension",
 			"its value is not an array of at most %d elements", MaxElements)
 	}
 	out := literal{value: p, array: true}
@@ -120,9 +120,9 @@ func spellNumber(p api.Parameter, text string) (literal, *api.Refusal) {
 	switch {
 	case err != nil || !numberText.MatchString(text):
 		return literal{},
-			Refuse(-1, "send a decimal number of at most 64 digits, with an exponent of at most 400", "its value is not a number")
+			Refuse(BadText, -1, "send a decimal number of at most 64 digits, with an exponent of at most 400", "its value is not a number")
 	case p.Kind == "integer" && strings.ContainsAny(text, ".eE"):
-		return literal{}, Refuse(-1, "send a whole number, or a decimal", "its value is not a whole number")
+		return literal{}, Refuse(BadText, -1, "send a whole number, or a decimal", "its value is not a whole number")
 	case p.Kind == "decimal" && !strings.ContainsAny(text, ".eE"):
 		text += ".0"
 	}
@@ -146,7 +146,7 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 		return nil, err
 	}
 	if len(values) != count {
-		return nil, Refuse(firstMark(marks), "send one value for each", "the question has %s, but %s came with it",
+		return nil, Refuse(NoParameter, firstMark(marks), "send one value for each", "the question has %s, but %s came with it",
 			plural(count, "parameter"), plural(len(values), "value"))
 	}
 	if count == 0 {
@@ -156,14 +156,14 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 	for i, v := range values {
 		l, refused := spellParameter(v)
 		if refused != nil {
-			return nil, Refuse(firstLocation(marks, i+1), refused.Instead, "parameter $%d: %s", i+1, refused.Reason)
+			return nil, Refuse(KindOf(refused), firstLocation(marks, i+1), refused.Instead, "parameter $%d: %s", i+1, refused.Reason)
 		}
 		literals[i] = l
 	}
 	size := len(t.sql) // one value may stand in many places
 	for _, m := range marks {
 		if size += len(literals[m.number-1].sql); size > questionLimits.Bytes {
-			return nil, Refuse(m.start, "ask a shorter question, or send shorter values",
+			return nil, Refuse(TooComplex, m.start, "ask a shorter question, or send shorter values",
 				"with its values the question is longer than %d bytes", questionLimits.Bytes)
 		}
 	}
@@ -171,7 +171,7 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 		return nil, grammarRefusal(t.sql, e)
 	}
 	if isMisplaced(SelectNode(t.stmt)) {
-		return nil, Refuse(firstMark(marks), parameterInstead, "a parameter cannot be used in this place")
+		return nil, Refuse(Unsupported, firstMark(marks), parameterInstead, "a parameter cannot be used in this place")
 	}
 	bound := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt), now: t.now, bound: t.bound}
 	bound.sent, _ = t.Sent()
@@ -205,14 +205,15 @@ func (t *Text) parameters() ([]parameterMark, int, error) {
 		}
 		n, err := strconv.Atoi(t.sql[w.Start+1 : w.End])
 		if err != nil || n < 1 || n > MaxParameters {
-			return nil, 0, Refuse(w.Start, "number them from $1", "parameters are $1 to $%d", MaxParameters)
+			return nil, 0, Refuse(NoParameter, w.Start, "number them from $1", "parameters are $1 to $%d", MaxParameters)
 		}
 		count = max(count, n)
 		marks = append(marks, parameterMark{n, w.Start, w.End})
 	}
 	if at, found := ordinalParameter(SelectNode(s)); found {
 		return nil, 0,
-			Refuse(at, "write the column's name or position in the question", "a parameter cannot say what to sort or group by")
+			Refuse(Unsupported, at, "write the column's name or position in the question",
+				"a parameter cannot say what to sort or group by")
 	}
 	return marks, count, nil
 }

@@ -7,7 +7,6 @@ package syntax
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,21 +108,21 @@ func onlySelect(p *grammar.Parsed) (*pg.SelectStmt, *api.Refusal) {
 		for strings.IndexByte(" \n\t\r", p.Text[at]) >= 0 {
 			at++ // the place is where the first statement ends
 		}
-		return nil, Refuse(at, "send one SELECT at a time", "the text has %d statements", n)
+		return nil, Refuse(Malformed, at, "send one SELECT at a time", "the text has %d statements", n)
 	}
 	switch n := p.Statements[0].Stmt.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		return n.SelectStmt, nil
 	case *pg.Node_ExplainStmt:
-		return nil, Refuse(-1, "run 'discreet explain' with only the SELECT, which is free", "EXPLAIN is not a question")
+		return nil, Refuse(Unsupported, -1, "run 'discreet explain' with only the SELECT, which is free", "EXPLAIN is not a question")
 	case *pg.Node_VariableSetStmt:
-		return nil, Refuse(-1, "pass the value separately, for example with --epsilon 0.5", "SET is not a question")
+		return nil, Refuse(Unsupported, -1, "pass the value separately, for example with --epsilon 0.5", "SET is not a question")
 	}
-	return nil, Refuse(-1, "write a SELECT of aggregates, as in SELECT COUNT(*) FROM table", "this is not a SELECT")
+	return nil, Refuse(Unsupported, -1, "write a SELECT of aggregates, as in SELECT COUNT(*) FROM table", "this is not a SELECT")
 }
 
 func emptyRefusal() *api.Refusal {
-	return Refuse(-1, "write a SELECT, as in SELECT COUNT(*) FROM table", "the question is empty")
+	return Refuse(Malformed, -1, "write a SELECT, as in SELECT COUNT(*) FROM table", "the question is empty")
 }
 
 // moveLocations moves all places that a tree has in its text; -1 is none.
@@ -149,20 +148,6 @@ func isLocation(f protoreflect.FieldDescriptor) bool {
 	return f.Kind() == protoreflect.Int32Kind && strings.HasSuffix(string(f.Name()), "location")
 }
 
-// The codes.
-const (
-	badGrammar = "42601"
-	noSchema   = "3F000"
-	NoTable    = "42P01"
-	NoColumn   = "42703"
-	NoFunction = "42883"
-)
-
-// Refuse makes a Refusal at a position of the text; pos is -1 where there is none.
-func Refuse(pos int32, instead, format string, args ...any) *api.Refusal {
-	return &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
-}
-
 // grammarRefusal says why a question cannot be read. The parser's message and position are kept:
 // both come from the text alone.
 func grammarRefusal(text string, err error) *api.Refusal {
@@ -174,20 +159,20 @@ func grammarRefusal(text string, err error) *api.Refusal {
 			grammar.TooManyWords: "ask a shorter question", grammar.TooDeep: "use fewer levels",
 			grammar.TooManyComments: "leave out comments",
 		}[e.Kind]
-		return Refuse(e.At, what, "the question %s", e.Says)
+		return Refuse(excessKind(e.Kind), e.At, what, "the question %s", e.Says)
 	}
 	var p *parser.Error
 	if !errors.As(err, &p) {
-		return Refuse(-1, instead, "the text cannot be parsed").WithCode(badGrammar)
+		return Refuse(Malformed, -1, instead, "the text cannot be parsed")
 	}
-	return Refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", grammar.Message(p)).WithCode(badGrammar)
+	return Refuse(Malformed, byteOffset(text, p.Cursorpos-1), instead, "%s", grammar.Message(p))
 }
 
 // HintQuotes says more where a column that is not there stands in double quotes, or in those that
 // word processors make: it was meant as a text.
 func (t *Text) HintQuotes(err error) error {
 	r, ok := err.(*api.Refusal)
-	if !ok || r.Code != NoColumn || r.Position < 0 || r.Position >= len(t.sql) {
+	if !ok || r.Code != string(NoColumn) || r.Position < 0 || r.Position >= len(t.sql) {
 		return err
 	}
 	from := t.sql[r.Position:]
@@ -375,7 +360,8 @@ func (q *qualified) shorten(n *pg.Node) {
 	if v := n.GetRangeVar(); v != nil {
 		q.check(v.Catalogname, v.Schemaname, v.Location)
 		if v.Schemaname != "" && q.named[strings.ToLower(v.Relname)] {
-			q.refuse(v.Location, "give the query of WITH another name", "WITH has a query of the name of the table %q", v.Relname)
+			q.refuse(Unsupported, v.Location, "give the query of WITH another name",
+				"WITH has a query of the name of the table %q", v.Relname)
 		}
 		v.Catalogname, v.Schemaname, v.Inh = "", "", true
 	}
@@ -387,7 +373,7 @@ func (q *qualified) shorten(n *pg.Node) {
 	before := make([]string, 2) // the database and the schema
 	for i, f := range c.Fields[:from] {
 		if from > 2 || f.GetString_() == nil {
-			q.refuse(c.Location, "write table.column", "the name has too many parts")
+			q.refuse(Malformed, c.Location, "write table.column", "the name has too many parts")
 			return
 		}
 		before[2-from+i] = f.GetString_().Sval
@@ -399,20 +385,19 @@ func (q *qualified) shorten(n *pg.Node) {
 func (q *qualified) check(database, in string, at int32) {
 	switch {
 	case database != "" && !strings.EqualFold(database, q.database):
-		q.refuse(at, "connect to that dataset, and ask there", "the question is asked of %q, and %q is another database", q.database,
-			database)
+		q.refuse(Unsupported, at, "connect to that dataset, and ask there", "the question is asked of %q, and %q is another database",
+			q.database, database)
 	case in == "pg_catalog" || in == "information_schema":
-		q.refuse(at, "ask only the catalogue, which is free and exact", "the catalogue cannot be asked together with tables")
+		q.refuse(Unsupported, at, "ask only the catalogue, which is free and exact", "the catalogue cannot be asked together with tables")
 	case in != "" && in != schema:
-		q.refuse(at, "write public.table, or only the table's name, and a name with a dot in it in double quotes",
+		q.refuse(NoSchema, at, "write public.table, or only the table's name, and a name with a dot in it in double quotes",
 			"there is no schema %q for tables: all of them are in %q", in, schema)
-		q.refused.Code = noSchema
 	}
 }
 
-func (q *qualified) refuse(at int32, instead, format string, args ...any) {
+func (q *qualified) refuse(k Kind, at int32, instead, format string, args ...any) {
 	if q.refused == nil {
-		q.refused = Refuse(at, instead, format, args...)
+		q.refused = Refuse(k, at, instead, format, args...)
 	}
 }
 

@@ -121,7 +121,7 @@ func readCopyOptions(options []*pg.Node) (*copyOptions, error) {
 	}
 	delete(given, "format")
 	for name := range given {
-		return nil, failure(notSupported, "COPY ... TO has no option %q", shorten(name)).
+		return nil, failure(syntaxError, "COPY ... TO has no option %q", shorten(name)).
 			withHint("the options are FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE, FORCE_QUOTE and ENCODING")
 	}
 	return c, c.refuseConflicts()

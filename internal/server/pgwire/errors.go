@@ -33,7 +33,6 @@ const (
 	invalidPassword      = "28P01"
 	invalidCursor        = "34000"
 	invalidSavepoint     = "3B001"
-	tryAgain             = "40001" // what clients that try again by themselves know
 
 	invalidCursorDefinition = "42P11"
 	noDatabase              = "3D000"
@@ -44,8 +43,9 @@ const (
 	duplicateStatement      = "42P05"
 	duplicateCursor         = "42P03"
 	undeterminedType        = "42P18"
+	tryAgain                = "53000" // not 40001, after which clients ask again at once
 	tooManyConnections      = "53300"
-	limitExceeded           = "53400"
+	limitExceeded           = "53400" // a limit that somebody has set: unlike the others of class 53, it does not pass by itself
 	outOfMemory             = "53200"
 	tooComplex              = "54001"
 	notInState              = "55000"

@@ -274,7 +274,7 @@ func refuseStatement(node *pg.Node) error {
 			"about people").
 			withHint(ask)
 	case *pg.Node_LockStmt:
-		return failure(notSupported, "there is nothing to lock, because nobody writes").
+		return failure(notPermitted, "there is nothing to lock, because nobody writes").
 			withHint("pg_dump cannot be used, because rows of people are not shown; \\d in psql shows the tables")
 	}
 	return failure(notSupported, "this statement is not supported").withHint(ask)

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/mechanism/stream/linear"
 	"github.com/discreet-dp/discreet/internal/planner/cells"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/releaseclock"
 	"github.com/discreet-dp/discreet/internal/session/sessionhost"
 	"github.com/discreet-dp/discreet/ledger"
@@ -303,7 +304,7 @@ func (p *streamPlan) affords(ctx context.Context, j sessionhost.Journal, cost dp
 
 // spentRefusal says that the stream's own budget does not cover a question.
 func (p *streamPlan) spentRefusal() error {
-	return api.Refuse("ask again what was asked before, or ask this with a price of its own: SET dp.epsilon",
+	return syntax.Refuse(syntax.Exhausted, -1, "ask again what was asked before, or ask this with a price of its own: SET dp.epsilon",
 		"the stream %s cannot answer this with what is left of its budget", p.policy.Name)
 }
 

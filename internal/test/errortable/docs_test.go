@@ -100,11 +100,45 @@ var kinds = map[string]string{
 	"unexpected":  "Anything else, always in the same words",
 }
 
-// states are the codes of the wire that questions can end with.
+// refusals are the kinds of what is wrong with a question, by their codes.
+var refusals = map[string]string{
+	"0A000": "SQL that is not done here; the hint says what to write",
+	"22003": "a number that is too large or has too many digits",
+	"22007": "not a date, a time or an interval",
+	"22021": "text that is not UTF-8, or has a zero byte",
+	"22023": "a value that a function or a setting does not take, such as `dp.epsilon` beyond what a question may cost",
+	"22025": "an escape character that is not one, or escapes nothing",
+	"2201B": "a pattern that cannot be read",
+	"22P02": "a text that is not a value of its type",
+	"3F000": "no such schema",
+	"42000": "a name or a type of the outer query is wrong",
+	"42501": "rows of people, or what only a change of the policy allows: keys, bounds, access",
+	"42601": "the text is not SQL, or has several statements",
+	"42701": "two columns have one name",
+	"42702": "the column is in several tables",
+	"42703": "no such column",
+	"42704": "no such window",
+	"42712": "two tables have one name",
+	"42803": "a column is neither grouped by nor in an aggregate, or an aggregate stands where none can",
+	"42804": "types do not fit, such as a number as a condition",
+	"42809": "OVER, FILTER or DISTINCT with a function that is not an aggregate",
+	"42846": "no such cast",
+	"42883": "no such function or operator, or not for these types",
+	"42939": "a reserved name",
+	"42P01": "no such table",
+	"42P02": "no such parameter, or no value for it",
+	"42P10": "not a column of the SELECT list",
+	"42P17": "a view or a holdout of the policy is wrong; tell the owner",
+	"42P20": "a window stands where none can",
+	"53400": "the budget of a stream does not cover it",
+	"54001": "too long, too deep, too many groups or rows, or too much work",
+}
+
+// states are the codes of the wire that questions can end with beside these.
 var states = map[string]string{
 	"01000": "a warning: a budget is half, low or almost used up",
 	"08P01": "the client does not keep to the protocol, or a message is too long",
-	"0A000": "the question cannot be asked; the hint says what to write",
+	"0A000": "not supported; the hint says what to write",
 	"22003": "a parameter is infinite, or has too many digits",
 	"22021": "text that is not UTF-8, or has a zero byte",
 	"22023": "a setting or parameter has a wrong value, or `dp.request` names another question",
@@ -120,19 +154,16 @@ var states = map[string]string{
 	"34000": "no such cursor",
 	"3B001": "no such savepoint",
 	"3D000": "no such dataset for this user",
-	"3F000": "no such schema",
-	"40001": "too many questions at once or too fast; ask again, as many clients do by themselves",
 	"42501": "not allowed: files, programs, users and rights",
 	"42601": "the text is not SQL",
 	"42703": "no such column",
 	"42704": "no such setting or type",
-	"42883": "no such function",
-	"42P01": "no such table",
 	"42P03": "the cursor exists already",
 	"42P05": "the prepared statement exists already",
 	"42P11": "a cursor cannot be declared so",
 	"42P18": "the type of a parameter is not known",
 	"53200": "too much is kept for the session, the user or the server; close or DEALLOCATE some",
+	"53000": "too many questions at once or too fast; ask again in a while",
 	"53300": "too many connections",
 	"53400": "the budget does not cover it",
 	"54001": "the text is too long or deep, or an outer query reached a limit",
@@ -189,8 +220,8 @@ func errorsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.happened, web[s.name][1], web[s.name][0], state, command[s.name][0])
 	}
-	b.WriteString("\nWithout a SQLSTATE, no statement can end so. A refusal has the SQLSTATE of its reason if there is one,\n" +
-		"such as 42703 for a column that does not exist.\n\n## Exit codes\n\n| code | means |\n|---|---|\n")
+	b.WriteString("\nWithout a SQLSTATE, no statement can end so. A refused question has the [SQLSTATE of its\n" +
+		"reason](#a-refused-question), such as 42703 for a column that does not exist.\n\n## Exit codes\n\n| code | means |\n|---|---|\n")
 	complete(t, "exits", exits, constants(t, "../../../cmd/discreet/internal/console", regexp.MustCompile(`^\d$`)))
 	for _, code := range slices.Sorted(maps.Keys(exits)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", code, exits[code])
@@ -204,8 +235,17 @@ func errorsPage(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind, strings.Join(codes, ", "), kinds[kind])
 	}
 	b.WriteString("\n## SQLSTATE\n\nQueries of the catalogue (`pg_class` and its like) can end with other codes, which are\n" +
-		"PostgreSQL's own.\n\n| code | means |\n|---|---|\n")
-	complete(t, "states", states, wireStates(t))
+		"PostgreSQL's own.\n\n### A refused question\n\n" +
+		"The code is the one that PostgreSQL has for the same statement if you may not read its tables, and\n" +
+		"0A000 for SQL that PostgreSQL has and we do not.\n\n| code | what is wrong |\n|---|---|\n")
+	complete(t, "refusals", refusals, constants(t, "../../planner/syntax", stateCode))
+	for _, state := range slices.Sorted(maps.Keys(refusals)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", state, refusals[state])
+	}
+	b.WriteString("\n### Any statement\n\n" +
+		"53400 stands for budgets because an owner has set them as limits. The other codes of class 53 pass by\n" +
+		"themselves; a budget does not.\n\n| code | means |\n|---|---|\n")
+	complete(t, "states", states, constants(t, "../../server/pgwire", stateCode))
 	for _, state := range slices.Sorted(maps.Keys(states)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", state, states[state])
 	}
@@ -298,14 +338,8 @@ func webKinds(t *testing.T) map[string]map[string]bool {
 	return out
 }
 
-// wireStates finds the codes in the sources of the wire and of the planner.
-func wireStates(t *testing.T) map[string]bool {
-	t.Helper()
-	state := regexp.MustCompile(`^"[0-9X][0-9A-Z]{4}"$`)
-	out := constants(t, "../../server/pgwire", state)
-	maps.Copy(out, constants(t, "../../planner/syntax", state))
-	return out
-}
+// stateCode is how a SQLSTATE stands in a source.
+var stateCode = regexp.MustCompile(`^"[0-9X][0-9A-Z]{4}"$`)
 
 // constants finds those of a package whose value looks so.
 func constants(t *testing.T, folder string, value *regexp.Regexp) map[string]bool {
@@ -334,15 +368,19 @@ func inspect(t *testing.T, folder string, look func(ast.Node)) {
 		t.Fatalf("%s: %v", folder, err)
 	}
 	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
+		if !strings.HasSuffix(name, "_test.go") {
+			inspectFile(t, name, look)
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool { look(n); return true })
 	}
+}
+
+func inspectFile(t *testing.T, name string, look func(ast.Node)) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool { look(n); return true })
 }
 
 func readFile(t *testing.T, name string) string {
