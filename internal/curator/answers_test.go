@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/lab/hospital"
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	"github.com/discreet-dp/discreet/internal/test/curatortest"
 	"github.com/discreet-dp/discreet/internal/test/daily"
 )
@@ -240,8 +241,28 @@ func TestDescribeReadsNothing(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, q := range []api.Question{{Analyst: "nobody", SQL: curatortest.Questions[0]}, {Analyst: "ana", SQL: "SELECT pid FROM patients"},
-		{Analyst: "ana", SQL: "SELECT"}} {
+	// Rows are refused when they are asked for, and not before.
+	for text, want := range map[string]string{
+		"SELECT * FROM patients WHERE age > 50":                                "age, sex, zip",
+		"SELECT DISTINCT cost AS a, sex FROM patients ORDER BY a LIMIT 3":      "a, sex",
+		"SELECT p.age + 1, 'x' AS x FROM patients p JOIN visits v USING (pid)": "?column?, x",
+		"SELECT pid FROM (SELECT pid, sex FROM patients) AS t":                 "pid",
+	} {
+		columns, err := c.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
+		var names []string
+		for _, column := range columns {
+			names = append(names, column.Name)
+		}
+		if got := strings.Join(names, ", "); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s %v", text, got, err)
+		}
+		if _, err := w.AskSQL(text); syntax.KindOf(err) != syntax.Private {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, q := range []api.Question{{Analyst: "nobody", SQL: curatortest.Questions[0]}, {Analyst: "nobody", SQL: "SELECT pid FROM patients"},
+		{Analyst: "ana", SQL: "SELECT pid, nothing FROM patients"}, {Analyst: "ana", SQL: "SELECT pid FROM patients WHERE pid + 1"},
+		{Analyst: "ana", SQL: "SELECT pid, COUNT(*) FROM patients"}, {Analyst: "ana", SQL: "SELECT"}} {
 		if _, err := c.Describe(ctx, q); err == nil {
 			t.Errorf("%+v is described", q)
 		}

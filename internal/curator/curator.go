@@ -240,13 +240,22 @@ func (c *Curator) AskFree(ctx context.Context, q api.Question) (*api.Answer, err
 // policy alone, by the functions that make the columns of an answer, before anything was released.
 // So it is free and tells nothing: the ledger is not read, and the data only where Ask would read
 // it before it knows whether the question can be asked, which is public tables for their keys. It
-// says nothing about the price: a question that is described may yet be refused for it.
+// says nothing about the price: a question that is described may yet be refused for it. So is one
+// for rows: tools prepare such statements, and run only some.
 func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, error) {
 	q, _, holdout := parse(q)
 	if holdout {
 		return c.Holdouts.DescribeSQL(ctx, q)
 	}
-	statement, _, _, err := c.planner.prepare(ctx, q)
+	if err := c.planner.Admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	statement, s, _, err := c.planner.prepare(ctx, q)
+	if syntax.KindOf(err) == syntax.Private {
+		if rows := planner.DescribeRows(c.dataset, syntax.Open(q.SQL, q.Parsed), c.planner.Options(ctx, s)); rows != nil {
+			statement, err = rows, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -220,6 +220,11 @@ func (pb prober) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
 	if err != nil || !zeroLimit(s) && !pb.isFalse(s.WhereClause) && !e.hasNone(from.Relation) {
 		return nil, err
 	}
+	return e.shapeOf(from, s)
+}
+
+// shapeOf are the columns of a SELECT of rows.
+func (e *env) shapeOf(from rows, s *pg.SelectStmt) ([]tree.Output, error) {
 	in := &rowScope{env: e, rows: from, extend: true}
 	if err := in.readWhere(s); err != nil {
 		return nil, err

@@ -109,7 +109,7 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, e
 	probe := prober{e}
 	if over == overRows {
 		if rows, err := probe.readRows(s); rows != nil || err != nil {
-			return &Statement{Rows: rows, Empty: true}, err
+			return &Statement{Rows: rows, Empty: true}, refuseAsRows(s, err)
 		}
 		plans, around, err := planner{e}.plan(s, 0)
 		if err != nil {
@@ -132,11 +132,13 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, e
 	return st, nil
 }
 
-// refuseAsRows gives a SELECT that asks for rows the kind of one, where it is refused for SQL that
-// PostgreSQL has: whoever may not read the table would hear of that there too.
+// refuseAsRows gives a SELECT that asks for rows the kind of one, where it is refused for what
+// PostgreSQL would do: whoever may not read the table would hear of that there.
 func refuseAsRows(s *pg.SelectStmt, err error) error {
-	if r, ok := err.(*api.Refusal); ok && r.Code == string(syntax.Unsupported) && !isAggregated(s) {
-		return r.WithCode(string(syntax.Private))
+	if k := syntax.KindOf(err); err != nil && (k == syntax.Unsupported || k == syntax.TooComplex) && !isAggregated(s) {
+		if r := (*api.Refusal)(nil); errors.As(err, &r) {
+			return r.WithCode(string(syntax.Private))
+		}
 	}
 	return err
 }
@@ -149,6 +151,31 @@ func (pn planner) plan(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectSt
 	}
 	plans, err := pn.planSets(s)
 	return plans, nil, err
+}
+
+// DescribeRows returns the columns of a SELECT that asks for rows, which is refused; nil where it is
+// none or has none. They are the policy's, so tools may prepare what they never run.
+func DescribeRows(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement) {
+	s, err := text.SelectOf(ds.Name)
+	if err != nil || isSet(s) || isAggregated(s) || refuseClauses(s) != nil || refuseDistinctOn(s) != nil {
+		return nil
+	}
+	o = o.metered()
+	_ = meter.Run(func() error {
+		e, err := newEnv(ds, o).addNames(s.WithClause)
+		if err != nil {
+			return err
+		}
+		from, err := rowReader{e}.readFrom(s)
+		if err != nil || !tree.Private(from) {
+			return err
+		}
+		if rows, err := e.shapeOf(from, s); err == nil {
+			st = &Statement{Rows: rows, Empty: true}
+		}
+		return nil
+	})
+	return st
 }
 
 // name lets a SELECT over answers name a public table, which is about nobody.

@@ -23,7 +23,6 @@ const (
 	BadEscape      Kind = "22025"
 	BadPattern     Kind = "2201B"
 	BadText        Kind = "22P02"
-	NoSchema       Kind = "3F000"
 	Private        Kind = "42501" // about single people, or more than the policy gives
 	BadName        Kind = "42000" // a name or a type, and it is not known which of them
 	Malformed      Kind = "42601"

@@ -390,7 +390,7 @@ func (q *qualified) check(database, in string, at int32) {
 	case in == "pg_catalog" || in == "information_schema":
 		q.refuse(Unsupported, at, "ask only the catalogue, which is free and exact", "the catalogue cannot be asked together with tables")
 	case in != "" && in != schema:
-		q.refuse(NoSchema, at, "write public.table, or only the table's name, and a name with a dot in it in double quotes",
+		q.refuse(NoTable, at, "write public.table, or only the table's name, and a name with a dot in it in double quotes",
 			"there is no schema %q for tables: all of them are in %q", in, schema)
 	}
 }

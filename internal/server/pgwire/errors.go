@@ -130,7 +130,7 @@ var renderings = map[problem.Kind]rendered{
 	problem.LedgerFailed:  {code: ioError, message: "the ledger could not be written; nothing may be released", hint: askOwner},
 	problem.LedgerStopped: {code: ioError, message: "the ledger has stopped; nothing may be released", hint: askOwner},
 
-	problem.Limited:     {code: notInState},
+	problem.Limited:     {code: limitExceeded},
 	problem.Ending:      {code: adminShutdown},
 	problem.Opening:     {code: cannotConnectNow},
 	problem.Revoked:     {code: adminShutdown},

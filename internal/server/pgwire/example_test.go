@@ -54,7 +54,7 @@ func Example() {
 	check(err)
 	fmt.Println("left:", left.Epsilon)
 	// Output:
-	// ERROR: age is not in GROUP BY, and values of single rows cannot be shown (SQLSTATE 0A000)
+	// ERROR: age is not in GROUP BY, and values of single rows cannot be shown (SQLSTATE 42501)
 	// left: 0.75
 }
 

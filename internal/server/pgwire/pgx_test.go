@@ -86,15 +86,15 @@ func TestErrors(t *testing.T) {
 	p := startTestServer(t, nil)
 	conn := p.ana(t)
 	for _, c := range []struct{ sql, code, says string }{
-		{"SELECT age FROM patients", "0A000", ""},
+		{"SELECT age FROM patients", "42501", ""},
 		{"SELECT count(*) FROM nobody", "42P01", "nobody"},
 		{"SELEC 1", "42601", "SELEC"},
 		{"INSERT INTO patients VALUES (1)", "25006", ""},
-		{"COPY patients TO STDOUT", "0A000", "rows of the data"},
-		{"COPY patients (age) TO STDOUT", "0A000", "GROUP BY"},
-		{"COPY public.patients TO STDOUT", "0A000", ""},
+		{"COPY patients TO STDOUT", "42501", "rows of the data"},
+		{"COPY patients (age) TO STDOUT", "42501", "GROUP BY"},
+		{"COPY public.patients TO STDOUT", "42501", ""},
 		{"COPY nobody TO STDOUT", "42P01", "nobody"},
-		{"COPY (SELECT age FROM patients) TO STDOUT", "0A000", "GROUP BY"},
+		{"COPY (SELECT age FROM patients) TO STDOUT", "42501", "GROUP BY"},
 		{"COPY (SELECT count(*) FROM patients) TO '/tmp/x'", "42501", "no files"},
 		{"COPY (SELECT count(*) FROM patients) TO PROGRAM 'x'", "42501", ""},
 		{"COPY patients FROM STDIN", "25006", ""},
@@ -104,15 +104,13 @@ func TestErrors(t *testing.T) {
 		{"NOTIFY x", "42501", ""},
 		{"VACUUM patients", "42501", ""},
 		{"DO 'x'", "0A000", ""},
-		{"PREPARE x AS SELECT age FROM patients", "0A000", "GROUP BY"},
 		{"PREPARE x AS DELETE FROM patients", "0A000", ""},
 		{"EXECUTE x", "26000", "x"},
 		{"DECLARE x CURSOR FOR SELECT 1", "25P01", ""},
-		{"DECLARE x CURSOR WITH HOLD FOR SELECT age FROM patients", "0A000", "GROUP BY"},
 		{"FETCH x", "34000", "x"},
 		{"MOVE x", "34000", "x"},
 		{"EXPLAIN EXECUTE x", "26000", "x"},
-		{"EXPLAIN DECLARE x CURSOR FOR SELECT age FROM patients", "0A000", "GROUP BY"},
+		{"EXPLAIN DECLARE x CURSOR FOR SELECT age FROM patients", "42501", "GROUP BY"},
 		{"SET ROLE ben", "42501", ""},
 		{"SET SESSION AUTHORIZATION ben", "42501", ""},
 		{"SET nothing = 1", "42704", "nothing"},
@@ -134,7 +132,7 @@ func TestErrors(t *testing.T) {
 		{"SELECT '" + strings.Repeat("x", textLimits.Bytes) + "'", "54001", ""},
 		{"SELECT 1; SELEC", "42601", ""},
 		{"SELECT '\xff'", "22021", ""},
-		{"SET dp.epsilon = 1; SET dp.epsilon = 5; SELECT count(*) FROM patients", "0A000", ""},
+		{"SET dp.epsilon = 1; SET dp.epsilon = 5; SELECT count(*) FROM patients", "22023", ""},
 	} {
 		for _, simple := range []bool{true, false} {
 			var err error
@@ -268,7 +266,7 @@ func TestBatchAndPrepared(t *testing.T) {
 	b.Queue("SELECT age FROM patients")
 	b.Queue("by", 51)
 	err := conn.SendBatch(background, &b).Close()
-	if sqlstate(err) != notSupported {
+	if sqlstate(err) != notPermitted {
 		t.Errorf("got %v", err)
 	}
 	if _, err := conn.Exec(background, "by", 50); err != nil {

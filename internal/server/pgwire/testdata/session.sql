@@ -34,6 +34,9 @@ SHOW work_mem;
 SET nothing_at_all = 1;
 \echo == refusals
 SELECT age FROM patients;
+SELECT * FROM patients WHERE age > 50 \gdesc
+PREPARE never AS SELECT age FROM patients WHERE age > $1;
+EXECUTE never (50);
 SELECT 'ä', count(*) FROM doctors;
 SELECT count(*) FROM WHERE;
 INSERT INTO patients VALUES (1);
