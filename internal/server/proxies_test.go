@@ -262,7 +262,10 @@ func TestPgBouncer(t *testing.T) {
 					list = s.userlist(t)
 				}
 				must(t, os.WriteFile(filepath.Join(s.dir, "userlist.txt"), []byte(list), 0o600))
-				s.change = []string{"pool_mode = session", "pool_mode = " + mode}
+				s.change = []string{"pool_mode = session", "pool_mode = " + mode, "default_pool_size = 20", "default_pool_size = 1"}
+				if mode == "transaction" {
+					s.change[1] += "\n" + resetAlways
+				}
 				s.run(t, "pgbouncer.ini", []string{"6432"}, "pgbouncer")
 				how := pgx.QueryExecModeCacheStatement
 				if mode == "transaction" {
@@ -279,11 +282,57 @@ func TestPgBouncer(t *testing.T) {
 						t.Errorf("%s, %v", epsilon, err)
 					}
 				}
+				if mode == "transaction" {
+					s.askPooled(t, conn)
+				}
 				if seen := s.seen(t); seen != "wire 127.0.0.1 in" {
 					t.Error(seen)
 				}
 			})
 		}
+	}
+}
+
+// resetAlways keeps settings from the pool's next client.
+const resetAlways = "server_reset_query_always = 1"
+
+// askPooled asks through a pool whose clients share a session: no setting of one reaches the other,
+// and those in a comment or a transaction reach the question.
+func (s *stage) askPooled(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	other := s.connect(t, s.front["6432"], pgx.QueryExecModeExec)
+	show := func(conn *pgx.Conn, sql string) (text string) {
+		t.Helper()
+		must(t, conn.QueryRow(t.Context(), sql).Scan(&text))
+		return text
+	}
+	_, err := conn.Exec(t.Context(), "SET dp.confidence = 0.8")
+	must(t, err)
+	for _, c := range []*pgx.Conn{other, conn} {
+		if got := show(c, "SHOW dp.confidence"); got != "0.95" {
+			t.Errorf("the pool's next client has %s", got)
+		}
+	}
+	wide := func(before string) int {
+		t.Helper()
+		rows, err := conn.Query(t.Context(), before+"SELECT count(*) FROM patients WHERE age > $1", 40)
+		must(t, err)
+		rows.Close()
+		must(t, rows.Err())
+		return len(rows.FieldDescriptions())
+	}
+	if n := wide("/* dp.errors = columns */ "); n != 2 {
+		t.Errorf("%d columns, with a comment", n)
+	}
+	_, err = conn.Exec(t.Context(), "BEGIN; SET LOCAL dp.errors = columns")
+	must(t, err)
+	if n := wide(""); n != 2 {
+		t.Errorf("%d columns, in a transaction", n)
+	}
+	_, err = conn.Exec(t.Context(), "COMMIT")
+	must(t, err)
+	if n := wide(""); n != 1 || show(other, "SHOW dp.errors") != "off" {
+		t.Errorf("%d columns, after that", n)
 	}
 }
 
@@ -315,7 +364,9 @@ func TestProxiesDocumented(t *testing.T) {
 			t.Errorf("%s is not in the document", file)
 		}
 	}
-	if !strings.Contains(string(doc), userlist) {
-		t.Error("the statement for the list of users is not in the document")
+	for _, shown := range []string{userlist, resetAlways} {
+		if !strings.Contains(string(doc), shown) {
+			t.Errorf("%s is not in the document", shown)
+		}
 	}
 }

@@ -44,7 +44,7 @@ func (a *asker) read(text string) (all []*statement, err error) {
 
 func (a *asker) question(st *statement, sql string, values []argument, request string) api.Question {
 	q := api.Question{Dataset: a.dataset.Name, Analyst: a.user.Name, SQL: sql, Parsed: st.question,
-		Settings: st.describedSettings(a.settings.current.dp), Request: request, Now: a.block.now()}
+		Settings: st.settingsFrom(a.settings.current.dp), Request: request, Now: a.block.now()}
 	for _, v := range values {
 		q.Parameters = append(q.Parameters, v.question)
 	}
@@ -52,7 +52,7 @@ func (a *asker) question(st *statement, sql string, values []argument, request s
 }
 
 func (a *asker) runQuestion(st *statement, values []argument) (*result, error) {
-	return a.answer(st, a.question(st, st.sql(), values, a.settings.takeRequestName()))
+	return a.answer(st, a.question(st, st.sql(), values, st.own.request(a.settings.takeRequestName())))
 }
 
 // refuseChanged refuses a question that the policy of now gives other columns than were described,

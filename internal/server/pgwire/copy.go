@@ -32,7 +32,7 @@ func (r *router) routeCopy(st *statement, n *pg.CopyStmt) error {
 	if err != nil || len(all) != 1 {
 		return internalFailure()
 	}
-	st.inner = all[0]
+	st.inner, all[0].own = all[0], st.own
 	return st.relocateError(r.route(st.inner))
 }
 

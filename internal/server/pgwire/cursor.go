@@ -54,7 +54,7 @@ func (r *runner) runDeclare(st *statement, values []argument) (*result, error) {
 		return nil, err
 	}
 	r.objects.declared++
-	c.serial, c.settings, c.request = r.objects.declared, r.settings.current.dp, r.settings.takeRequestName()
+	c.serial, c.settings, c.request = r.objects.declared, r.settings.current.dp, st.own.request(r.settings.takeRequestName())
 	p := &portal{name: c.name, st: st.detachInner(), values: values, cursor: &c}
 	if c.binary {
 		p.codes = []int16{1}
@@ -74,7 +74,7 @@ func (r *runner) runCursor(p *portal) (err error) {
 	var out *result
 	if p.st.kind == questionStatement {
 		q := r.asker.question(p.st, p.st.sql(), p.values, p.cursor.request)
-		q.Settings = p.st.describedSettings(p.cursor.settings)
+		q.Settings = p.st.settingsFrom(p.cursor.settings)
 		out, err = r.asker.answer(p.st, q)
 	} else {
 		out, err = r.run(p.st, p.values)

@@ -44,7 +44,7 @@ func (d *describer) describe(st *statement) error {
 	}
 	// What a cursor and a prepared statement are another one may be called next.
 	st.columns, st.described = columns, st.kind != fetchStatement && st.kind != executeStatement
-	st.errorColumns, st.policy = d.settings.current.dp.Errors, now
+	st.errorColumns, st.policy = st.own.apply(d.settings.current.dp).Errors, now
 	if err := d.memory.recount(st); err != nil {
 		st.parameterTypes, st.columns, st.described = nil, nil, false
 		return err

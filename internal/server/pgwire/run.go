@@ -75,9 +75,11 @@ func (r *runner) run(st *statement, values []argument) (*result, error) {
 	return nil, internalFailure()
 }
 
-// describedSettings are settings with which the answer has the columns that were described: a
-// client that has prepared a statement reads its answers as they were when it did.
-func (st *statement) describedSettings(now api.Settings) api.Settings {
+// settingsFrom are the settings of a statement: its own, and else the session's, with which the
+// answer has the columns that were described. A client that has prepared a statement reads its
+// answers as they were when it did.
+func (st *statement) settingsFrom(now api.Settings) api.Settings {
+	now = st.own.apply(now)
 	if st.described {
 		now.Errors = st.errorColumns
 	}

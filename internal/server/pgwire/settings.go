@@ -207,33 +207,47 @@ func (s *settings) setCustom(name, value string, local bool) error {
 }
 
 func (s *settings) setOwn(name, value string, local bool) error {
-	switch name {
-	case budgetSetting:
-		return failure(cannotChange, "you can show dp.budget, but only the owner of the data can change it")
-	case requestSetting:
+	if err := checkOwn(name, value); err != nil {
+		return err
+	}
+	if name == requestSetting {
 		s.requestName = value
 		return nil
 	}
-	if !slices.Contains(api.SettingNames(), name) {
+	s.changeValues(local, func(v *settingValues) { setValue(&v.dp, name, value) })
+	return nil
+}
+
+// checkOwn says why a setting of ours cannot have a value, which depends on nothing else.
+func checkOwn(name, value string) *wireError {
+	switch {
+	case len(value) > maxSettingBytes:
+		return failure(invalidParameter, "the value of %s is too long, or is not text", shorten(name))
+	case name == budgetSetting:
+		return failure(cannotChange, "you can show dp.budget, but only the owner of the data can change it")
+	case name == requestSetting:
+		return nil
+	case !slices.Contains(api.SettingNames(), name):
 		return unknownSetting(name)
 	}
-	changed := s.current.dp
-	if err := changed.Set(name, value); err != nil {
+	if err := new(api.Settings).Set(name, value); err != nil {
 		return failure(invalidParameter, "%s", err)
 	}
-	s.changeValues(local, func(v *settingValues) {
-		if v.dp.Set(name, value) != nil {
-			return
-		}
-		// A price and an error are two ways of saying the same, and the later one counts.
-		switch name {
-		case "dp.epsilon":
-			v.dp.Error = nil
-		case "dp.error":
-			v.dp.Epsilon = 0
-		}
-	})
 	return nil
+}
+
+// setValue sets a value that was checked.
+func setValue(s *api.Settings, name, value string) {
+	if s.Set(name, value) != nil {
+		return
+	}
+	// A price and an error are two ways of saying the same, and the later one counts.
+	switch name {
+	case "dp.epsilon":
+		s.Error = nil
+	case "dp.error":
+		s.Epsilon = 0
+	}
 }
 
 // changeValues changes what counts now and, unless it is local to a block, what stays.
@@ -366,7 +380,7 @@ func (s *settings) isQuiet(severity string) bool {
 
 func isOwn(name string) bool { return len(name) > 3 && strings.EqualFold(name[:3], "dp.") }
 
-func unknownSetting(name string) error {
+func unknownSetting(name string) *wireError {
 	e := failure(undefinedObject, "there is no setting %s", strconv.Quote(shorten(name)))
 	if strings.Contains(name, "dp") || strings.Contains(name, "epsilon") {
 		e.hint = "the settings of an answer are " + joinNames(append(api.SettingNames(), requestSetting)) + "; " +

@@ -24,6 +24,7 @@ type statement struct {
 	question       *syntax.Text    // of the SELECT that was prepared last: trees are large
 	parameterCount int             // the highest $n
 	wordCount      int             // of the whole text
+	own            ownSettings     // of the comment before it
 
 	givenTypes     []uint32 // types of parameters, as the client has them
 	described      bool
@@ -88,6 +89,9 @@ func splitStatements(text string) ([]*statement, error) {
 		}
 		if st.parameterCount = highestParameter(parsed.Words(st.from, st.to), st.sql()); st.parameterCount > maxParameters {
 			return nil, failure(tooComplex, "a statement can have at most %d parameters", maxParameters)
+		}
+		if st.own, err = readComments(parsed.Words(st.from, st.to), st.sql()); err != nil {
+			return nil, shiftPosition(err, st.from)
 		}
 		all = append(all, st)
 	}
@@ -190,7 +194,10 @@ func (r *router) route(st *statement) error {
 		if st.explained, err = r.readExplain(st, n.ExplainStmt); err != nil {
 			return err
 		}
-		if st.explained.catalogue || st.explained.execute != nil {
+		if st.explained.execute != nil {
+			return st.own.refuseElsewhere(executeStatement)
+		}
+		if st.explained.catalogue {
 			return nil
 		}
 		st.question = syntax.NewText(read, n.ExplainStmt.Query.GetSelectStmt(), st.from+st.explained.at, st.to)
@@ -240,7 +247,7 @@ func (r *router) route(st *statement) error {
 	default:
 		return refuseStatement(node)
 	}
-	return nil
+	return st.own.refuseElsewhere(st.kind)
 }
 
 // refuseNonAnalyst refuses the questions of owners who are no analysts.
@@ -289,7 +296,7 @@ func (r *router) enclose(st *statement, inside *pg.Node, behind pg.Token) error 
 	}
 	from, to := findInside(st.parsed.Words(st.from, st.to), behind, st.to-st.from)
 	st.inner = &statement{text: st.text, from: st.from + from, to: st.from + to, parsed: st.parsed, node: inside,
-		parameterCount: st.parameterCount, wordCount: st.wordCount}
+		parameterCount: st.parameterCount, wordCount: st.wordCount, own: st.own}
 	return st.relocateError(r.route(st.inner))
 }
 
