@@ -129,7 +129,9 @@ func (in budgetReader) readBudget(f fields) (text budgetText) {
 		ok = false
 	} else if b.Epsilon, ok = in.r.amount(at, "epsilon"); ok && b.Epsilon > maxEpsilon {
 		in.r.at(at, "epsilon %s is above 100; at 100 the odds of what an attacker believes may grow by e^100, about 10^43, which protects "+
-			"nobody; common budgets lie between 0.1 and 10", at.node.Value)
+			"nobody; common budgets lie between 0.1 and 10. To try things out you need none: 'discreet rehearse' shows the owner exact "+
+			"answers, and the sandbox answers free on made-up rows; for tests of programs, 'discreet demo' makes data about nobody, whose "+
+			"ledger you may delete", at.node.Value)
 		ok = false
 	}
 	if at, given := f.get("delta"); given {

@@ -37,7 +37,7 @@ datasets:
 	fmt.Printf("one %s counts with %d visits in a group, in %d groups\n", visits.UnitColumn, visits.MaxRows, visits.MaxGroups)
 	// Output:
 	// clinic.yaml:7:5: clinic: a dataset has no key 'neighbors'; did you mean 'neighbours'?
-	// clinic.yaml:8:23: clinic: epsilon 1000 is above 100; at 100 the odds of what an attacker believes may grow by e^100, about 10^43, which protects nobody; common budgets lie between 0.1 and 10
+	// clinic.yaml:8:23: clinic: epsilon 1000 is above 100; at 100 the odds of what an attacker believes may grow by e^100, about 10^43, which protects nobody; common budgets lie between 0.1 and 10. To try things out you need none: 'discreet rehearse' shows the owner exact answers, and the sandbox answers free on made-up rows; for tests of programs, 'discreet demo' makes data about nobody, whose ledger you may delete
 	// clinic.yaml:13:40: clinic.patients.age: bounds the wrong way: [110, 0]; write [0, 110]
 	// all may use epsilon unbounded, rho 1.478441947, delta 5e-07
 	// ana may use epsilon unbounded, rho 0.7392209733, delta 2.5e-07
