@@ -320,7 +320,7 @@ func (s *siege) talk(ctx context.Context, dice *rand.Rand, i int) {
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case errors.As(err, &said) && (said.Code == "57014" || said.Code == "53300" || said.Code == "55000" ||
-			said.Code == "53000" || said.Code == "55D00" ||
+			said.Code == "40001" || said.Code == "55D00" ||
 			said.Code == "42501" || said.Code == "0A000" || said.Code == "42601" || said.Code == "42803"):
 		case errors.As(err, &said):
 			s.odd(text, fmt.Errorf("%s %s", said.Code, said.Message))

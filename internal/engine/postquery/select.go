@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/planner/syntax"
 )
 
 type statementPrinter struct {

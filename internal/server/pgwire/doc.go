@@ -55,7 +55,7 @@
 //	0A000         SQL that is not done here; the hint says what to write instead
 //	42601         the grammar
 //	53400         the budget does not cover it
-//	53000         too many questions, now or in this minute: nothing was spent, and asking again in a while helps
+//	40001         too many questions, now or in this minute: nothing was spent, and asking again in a while helps
 //	55000         the budget was renewed meanwhile; a query of the catalogue that takes too long
 //	55D00         questions failed after their charge, and there are no new answers until the owner has released it
 //	57014         canceled, or the limit of time was reached; the text says which

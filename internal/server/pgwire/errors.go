@@ -43,7 +43,7 @@ const (
 	duplicateStatement      = "42P05"
 	duplicateCursor         = "42P03"
 	undeterminedType        = "42P18"
-	tryAgain                = "53000" // not 40001, after which clients ask again at once
+	tryAgain                = "40001" // and none of class 53, because clients that try again by themselves know this one
 	tooManyConnections      = "53300"
 	limitExceeded           = "53400" // a limit that somebody has set: unlike the others of class 53, it does not pass by itself
 	outOfMemory             = "53200"
