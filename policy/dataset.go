@@ -40,6 +40,9 @@ type Dataset struct {
 	// MaxFanout is how many rows of public tables one private row may meet in a question; 0 stands
 	// for the default. See Fanout.
 	MaxFanout int64
+	// Existence is the number above which a noisy count of rows answers that there are some, to
+	// questions that only ask whether; 0 stands for refusing them.
+	Existence int64
 	// Release says when answers leave a server. It is for package admission, and is no matter of
 	// budgets.
 	Release Release
@@ -94,6 +97,7 @@ func (in datasetReader) read(at element, dir string) {
 	in.readRelease(f)
 	in.readFailures(f)
 	in.readFanout(f)
+	in.readExistence(f)
 	budget := budgetReader(in).readBudget(f)
 	before := len(in.r.problems)
 	in.readTables(f, dir, sourceOK)
@@ -302,11 +306,14 @@ const (
 	// MostJoined is the largest that an owner can set.
 	MostJoined = 100_000
 	mostFanout = 1_000_000
+	// mostExistence is the largest threshold of existence.
+	mostExistence = 1_000_000_000
 )
 
 const (
-	fanoutMeans = "how many rows of public tables one row of a person may meet in a question"
-	joinedMeans = "how many rows of one person are joined with other rows of the same person"
+	fanoutMeans    = "how many rows of public tables one row of a person may meet in a question"
+	existenceMeans = "above how many rows, by a noisy count, a question whether there are any is answered with yes"
+	joinedMeans    = "how many rows of one person are joined with other rows of the same person"
 )
 
 // Fanout is how many rows of public tables one private row may meet in a question. More are
@@ -330,6 +337,12 @@ func (t *Table) Joined() int64 {
 func (in datasetReader) readFanout(f fields) {
 	if v, ok := f.get("max_fanout"); ok {
 		in.d.MaxFanout, _ = in.r.whole(v, "max_fanout", mostFanout, fanoutMeans)
+	}
+}
+
+func (in datasetReader) readExistence(f fields) {
+	if v, ok := f.get("existence"); ok {
+		in.d.Existence, _ = in.r.whole(v, "existence", mostExistence, existenceMeans)
 	}
 }
 

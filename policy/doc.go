@@ -109,6 +109,9 @@
 //	            meet in a question, in all joins and subqueries together. A question in
 //	            which it could be more, by the sizes of the public tables, is refused.
 //	            Default: 1,000.
+//	existence   from 1 to 1,000,000,000: SELECT 1 ... LIMIT 1 and EXISTS (SELECT ...) are
+//	            answered by whether the noisy COUNT(*) is above this, for its price.
+//	            Default: they are refused.
 //	streams     columns over which very many questions are answered on one budget, by name. Default: none.
 //	holdouts    data on which scores are checked again and again, by name. Default: none.
 //

@@ -22,7 +22,7 @@ var (
 	}
 	datasetKeys = keySet{
 		known: []string{"engine", "source", "version", "refresh", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views",
-			"release", "sizes", "failures", "max_fanout", "streams", "holdouts"},
+			"release", "sizes", "failures", "max_fanout", "existence", "streams", "holdouts"},
 		other: map[string]string{
 			"max_joined": "it belongs to a table: how many rows of one person are joined",
 			"tick":       "it belongs inside release: {deadline: 250ms}",

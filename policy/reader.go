@@ -411,6 +411,8 @@ func exampleOf(key string) string {
 		return "5"
 	case "max_fanout":
 		return "1000"
+	case "existence":
+		return "50"
 	case "lengths":
 		return "30"
 	case "max_joined":

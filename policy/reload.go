@@ -61,12 +61,12 @@ func Same(was, is *Dataset) bool { return reflect.DeepEqual(was, is) }
 // how long that may take, so that what one of them has opened does for the other. They can differ
 // in who may ask, for how much, and with which views.
 func SameData(was, is *Dataset) bool {
-	return len(differences("", *was, *is, "Analysts", "Groups", "Views", "Budget")) == 0
+	return len(differences("", *was, *is, "Analysts", "Groups", "Views", "Existence", "Budget")) == 0
 }
 
 // fixedChanges returns the keys of a dataset that differ and need a restart.
 func fixedChanges(was, is *Dataset) []string {
-	keys := differences(is.Name, *was, *is, "Analysts", "Groups", "Tables", "Views", "MaxFanout", "Sizes", "Budget")
+	keys := differences(is.Name, *was, *is, "Analysts", "Groups", "Tables", "Views", "MaxFanout", "Existence", "Sizes", "Budget")
 	keys = append(keys, differences(is.Name+".budget", was.Budget, is.Budget, "DefaultDelta", "DefaultEpsilon", "MaxEpsilon",
 		"MinEpsilon")...)
 	for _, name := range either(was.Tables, is.Tables) {

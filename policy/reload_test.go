@@ -45,7 +45,8 @@ func parseReloadable(t *testing.T) *Policy {
 // is none of them, so this test fails for whoever adds it to CheckReload without a thought.
 var mayChange = []string{
 	"Policy.Path", "Policy.Dir", "Policy.Datasets",
-	"Dataset.Analysts", "Dataset.Groups", "Dataset.Tables", "Dataset.Views", "Dataset.MaxFanout", "Dataset.Sizes", "Dataset.Budget",
+	"Dataset.Analysts", "Dataset.Groups", "Dataset.Tables", "Dataset.Views", "Dataset.MaxFanout", "Dataset.Existence", "Dataset.Sizes",
+	"Dataset.Budget",
 	"Budget.DefaultDelta", "Budget.DefaultEpsilon", "Budget.MaxEpsilon", "Budget.MinEpsilon",
 	"Table.MaxRows", "Table.MaxGroups", "Table.AutoRows", "Table.AutoGroups", "Table.LimitsFromData", "Table.MaxJoined", "Table.Columns",
 	"Table.CSV", "CSVFile.Columns",
@@ -143,6 +144,9 @@ func TestRestartError(t *testing.T) {
 	now.Analysts["ana"] = &Analyst{Name: "ana", Share: big.NewRat(1, 3), Expires: time.Unix(1, 0)}
 	if Same(was, now) || !SameData(was, now) {
 		t.Error("another share is no change, or one of the data")
+	}
+	if now.Existence = 7; Same(was, now) || !SameData(was, now) {
+		t.Error("another existence is no change, or one of the data")
 	}
 	if now.MaxFanout = 7; SameData(was, now) { // the engine says how long a question may take
 		t.Error("the data is opened for another max_fanout")

@@ -260,7 +260,8 @@ func TestDescribeReadsNothing(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, q := range []api.Question{{Analyst: "nobody", SQL: curatortest.Questions[0]}, {Analyst: "nobody", SQL: "SELECT pid FROM patients"},
+	for _, q := range []api.Question{{Analyst: "nobody", SQL: curatortest.Questions[0]},
+		{Analyst: "nobody", SQL: "SELECT pid FROM patients"},
 		{Analyst: "ana", SQL: "SELECT pid, nothing FROM patients"}, {Analyst: "ana", SQL: "SELECT pid FROM patients WHERE pid + 1"},
 		{Analyst: "ana", SQL: "SELECT pid, COUNT(*) FROM patients"}, {Analyst: "ana", SQL: "SELECT"}} {
 		if _, err := c.Describe(ctx, q); err == nil {

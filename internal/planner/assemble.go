@@ -37,8 +37,11 @@ func assemble(read *answerReader, distinct bool) (*tree.Plan, error) {
 		return nil, err
 	}
 	if len(out.measures) == 0 && len(groups.keys) == 0 && people == nil && !out.known {
-		return nil, syntax.Refuse(syntax.Private, firstLocation(read.targets), "add an aggregate, as in COUNT(*)",
-			"the question selects no aggregate")
+		instead := "add an aggregate, as in COUNT(*)"
+		if isConstant(read.targets) {
+			instead += "; only if the owner writes existence into the policy can you ask with LIMIT 1 whether there are rows"
+		}
+		return nil, syntax.Refuse(syntax.Private, firstLocation(read.targets), instead, "the question selects no aggregate")
 	}
 	if len(out.measures) > maxMeasures {
 		return nil, syntax.Refuse(syntax.TooComplex, firstLocation(read.targets), "ask for fewer at a time",

@@ -313,6 +313,16 @@ func zeroLimit(s *pg.SelectStmt) bool {
 	return ok && v.Ival.GetIval() == 0 // of which none ties with the last
 }
 
+// isConstant reports whether a SELECT has nothing but constants as its columns.
+func isConstant(targets []*pg.Node) bool {
+	for _, n := range targets {
+		if n.GetResTarget().GetVal().GetAConst() == nil {
+			return false
+		}
+	}
+	return len(targets) > 0
+}
+
 func hasSubquery(n *pg.Node) bool {
 	found := false
 	syntax.EachNode(n, func(n *pg.Node) bool {

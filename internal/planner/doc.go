@@ -35,6 +35,10 @@
 // them ([tree.Query.ListsKeys]). One that has no rows, by LIMIT 0 or a WHERE that is false of
 // constants, has columns alone (Statement.Empty, level.go); then * stands for the listed columns.
 //
+// A SELECT that only asks whether there are rows is one with HAVING COUNT(*) > threshold, where the
+// owner has said which (existence.go). Any other SELECT of rows is refused, and its columns are described
+// ([DescribeRows]).
+//
 // SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy
 // and none of these: it stands alone, has its own price, and is checked by [PrepareHoldout].
 //

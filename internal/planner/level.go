@@ -212,20 +212,30 @@ func (pb prober) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
 	if isAggregated(s) || len(s.DistinctClause) > 0 || refuseClauses(s) != nil || withTies(s) && !zeroLimit(s) {
 		return nil, nil
 	}
-	e, err := pb.env.addNames(s.WithClause)
+	in, err := pb.env.scopeOf(s)
+	if err != nil || !pb.noRows(s, in) {
+		return nil, err
+	}
+	return in.readRows(s)
+}
+
+// noRows reports whether a SELECT of rows has none.
+func (pb prober) noRows(s *pg.SelectStmt, in *rowScope) bool {
+	return zeroLimit(s) || pb.isFalse(s.WhereClause) || in.env.hasNone(in.rows.Relation)
+}
+
+// scopeOf is what names mean in a SELECT of rows.
+func (e *env) scopeOf(s *pg.SelectStmt) (*rowScope, error) {
+	e, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nil, err
 	}
 	from, err := rowReader{e}.readFrom(s)
-	if err != nil || !zeroLimit(s) && !pb.isFalse(s.WhereClause) && !e.hasNone(from.Relation) {
-		return nil, err
-	}
-	return e.shapeOf(from, s)
+	return &rowScope{env: e, rows: from, extend: true}, err
 }
 
-// shapeOf are the columns of a SELECT of rows.
-func (e *env) shapeOf(from rows, s *pg.SelectStmt) ([]tree.Output, error) {
-	in := &rowScope{env: e, rows: from, extend: true}
+// readRows reads a SELECT of rows, and returns its columns.
+func (in *rowScope) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
 	if err := in.readWhere(s); err != nil {
 		return nil, err
 	}

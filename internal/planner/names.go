@@ -55,6 +55,7 @@ type env struct {
 	depth      int                       // how many subqueries this is inside of
 	visitsLeft *int                      // how many more times a table or a subquery may be looked at
 	publicRows map[string][][]tree.Value // rows of public tables that were read for that
+	existence  []string                  // what is to be said where existence was counted
 }
 
 // cte is a query of a WITH clause, and what names meant there.

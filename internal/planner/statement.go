@@ -38,7 +38,8 @@ type Statement struct {
 	// Announced are the columns of the result as PostgreSQL has them, which decide how values are
 	// sent and nothing else; nil where they are not known.
 	Announced []announce.Column
-	// notes are about constants that are beyond the bounds of what they are compared with.
+	// notes are about constants that are beyond the bounds of what they are compared with, and
+	// about existence.
 	notes []string
 }
 
@@ -97,9 +98,12 @@ func prepare(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement, e
 		return nil, err
 	}
 	e := newEnv(ds, o)
+	if s, err = e.countExistence(s); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if st != nil {
-			st.notes = e.beyonds.notes
+			st.notes = append(e.existence, e.beyonds.notes...)
 		}
 	}()
 	over, err := classifier{e}.ofFrom(s)
@@ -153,8 +157,8 @@ func (pn planner) plan(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectSt
 	return plans, nil, err
 }
 
-// DescribeRows returns the columns of a SELECT that asks for rows, which is refused; nil where it is
-// none or has none. They are the policy's, so tools may prepare what they never run.
+// DescribeRows returns the columns of a SELECT that asks for rows, which is refused; nil where it
+// is none. They are the policy's, so tools may prepare what they never run.
 func DescribeRows(ds *policy.Dataset, text *syntax.Text, o Options) (st *Statement) {
 	s, err := text.SelectOf(ds.Name)
 	if err != nil || isSet(s) || isAggregated(s) || refuseClauses(s) != nil || refuseDistinctOn(s) != nil {
@@ -162,15 +166,11 @@ func DescribeRows(ds *policy.Dataset, text *syntax.Text, o Options) (st *Stateme
 	}
 	o = o.metered()
 	_ = meter.Run(func() error {
-		e, err := newEnv(ds, o).addNames(s.WithClause)
-		if err != nil {
+		in, err := newEnv(ds, o).scopeOf(s)
+		if err != nil || !tree.Private(in.rows) {
 			return err
 		}
-		from, err := rowReader{e}.readFrom(s)
-		if err != nil || !tree.Private(from) {
-			return err
-		}
-		if rows, err := e.shapeOf(from, s); err == nil {
+		if rows, err := in.readRows(s); err == nil {
 			st = &Statement{Rows: rows, Empty: true}
 		}
 		return nil

@@ -67,9 +67,18 @@ func (c *comparison) budget() {
 		c.differ("per_query "+e.key, e.was.String(), e.is.String(), e.means)
 	}
 	c.differ("max_fanout", fmt.Sprint(c.was.Fanout()), fmt.Sprint(c.is.Fanout()), "how much longer one row can make a question")
+	c.differ("existence", existence(c.was), existence(c.is), "how questions whether there are rows are answered, for the price of a count")
 	if fmt.Sprint(sizes(c.was)) != fmt.Sprint(sizes(c.is)) {
 		c.add("sizes", "", "", "when answers leave follows from the new sizes; ticks stay until a restart")
 	}
+}
+
+// existence is the threshold, or empty where there is none.
+func existence(ds *policy.Dataset) string {
+	if ds.Existence == 0 {
+		return ""
+	}
+	return fmt.Sprint(ds.Existence)
 }
 
 func sizes(ds *policy.Dataset) policy.Sizes {

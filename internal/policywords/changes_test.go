@@ -54,6 +54,7 @@ func TestChanges(t *testing.T) {
 		{"age > 60", "age > 70", "view old", "", "another text", "prices of their own"},
 		{"    views: {old: SELECT age FROM customers WHERE age > 60}\n", "", "view old", "", "gone", "any more"},
 		{"    unit", "    max_fanout: 7\n    unit", "max_fanout", "1000", "7", "longer"},
+		{"    unit", "    existence: 40\n    unit", "existence", "", "40", "whether there are rows"},
 		{"    unit", "    sizes: {people: 9, tables: {customers: {rows: 9, lengths: {town: 3}}, orders: {rows: 9}}}\n    unit", "sizes", "",
 			"", "when answers leave"},
 		{"[0, 110]", "[10, 55]", "bounds of customers.age", "0 .. 110", "10 .. 55", "noise of SUM 0.5 times as large"},

@@ -70,6 +70,17 @@ func (b bodyMaker) body() string {
 	return text
 }
 
+// existence asks whether there are rows.
+func (b bodyMaker) existence() string {
+	s := b.q.sources().from(2)
+	rows := " FROM " + s.text
+	if b.q.d.One(2) {
+		rows += " WHERE " + b.q.exprs().expr(s, truth, 1+b.q.d.Below(2))
+	}
+	return fmt.Sprintf(detrand.Pick(b.q.d, []string{"SELECT 1 AS one%s LIMIT 1", "SELECT EXISTS (SELECT *%s) AS found",
+		"SELECT 1 AS one WHERE NOT EXISTS (SELECT 1%s LIMIT 1)"}), rows)
+}
+
 // among lets answers of other questions choose among the groups, of one key or of each.
 func (b bodyMaker) among(keys []string, from, where string) string {
 	among := ""

@@ -244,6 +244,8 @@ var constructs = []construct{
 	{"a choice", []string{`ORDER BY .* LIMIT `}},
 	{"HAVING", []string{` HAVING `}},
 	{"FILTER", []string{` FILTER \(`}},
+	{"existence by LIMIT", []string{`SELECT 1 AS one FROM .* LIMIT 1$`}},
+	{"existence by EXISTS", []string{`SELECT EXISTS \(SELECT \* FROM `}},
 	{"a limit of series, joined", []string{`JOIN \(SELECT .* LIMIT \d+\) AS \w+ ON `}},
 	{"a limit of series, by IN", []string{` IN \(SELECT .* GROUP BY .* ORDER BY .* LIMIT \d+\)`}},
 	{"keys by DISTINCT", []string{`^SELECT DISTINCT `}},

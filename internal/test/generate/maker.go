@@ -165,6 +165,8 @@ func (m *Maker) Question(d Dice) string {
 		if len(q.public()) > 0 {
 			return q.bodies().free()
 		}
+	case 2:
+		body = q.bodies().existence
 	}
 	text := q.with() + body()
 	if d.One(15) {

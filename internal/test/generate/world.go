@@ -23,7 +23,7 @@ func clinic(n dp.Neighbours) *policy.Dataset {
 	order := policy.Step{Column: "oid", Table: "orders", Key: "oid"}
 	item := policy.Step{Column: "iid", Table: "items", Key: "iid"}
 	return &policy.Dataset{
-		Name: "clinic " + n.String(), Engine: "duckdb", Neighbours: n, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
+		Name: "clinic " + n.String(), Engine: "duckdb", Neighbours: n, Existence: 2, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
 		Unit: policy.Unit{Table: "patients", Column: "pid"},
 		Tables: tables(
 			&policy.Table{Name: "patients", UnitKind: policy.Unique, UnitColumn: "pid", MaxRows: 1, MaxGroups: 1, Columns: columns(
@@ -69,7 +69,7 @@ func census(n dp.Neighbours) *policy.Dataset {
 		budget.Delta = 0 // with which averages are made of other sums
 	}
 	return &policy.Dataset{
-		Name: "census " + n.String(), Engine: "duckdb", Neighbours: n, Budget: budget,
+		Name: "census " + n.String(), Engine: "duckdb", Neighbours: n, Existence: 2, Budget: budget,
 		Tables: tables(
 			&policy.Table{Name: "north", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("age", 0, 10), listed("sex", "F", "M"), secret(text("job")), whole("code", 0, 4), boolean("owner"),
@@ -265,7 +265,7 @@ func town(n dp.Neighbours) *policy.Dataset {
 	person := policy.Step{Column: "pid", Table: "people", Key: "pid"}
 	bill := policy.Step{Column: "bid", Table: "bills", Key: "bid"}
 	return &policy.Dataset{
-		Name: "town " + n.String(), Engine: "duckdb", Neighbours: n, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
+		Name: "town " + n.String(), Engine: "duckdb", Neighbours: n, Existence: 2, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
 		Unit: policy.Unit{Table: "people", Column: "pid"},
 		Tables: tables(
 			&policy.Table{Name: "people", UnitKind: policy.Unique, UnitColumn: "pid", MaxRows: 1, MaxGroups: 1, Columns: columns(
@@ -308,7 +308,7 @@ func town(n dp.Neighbours) *policy.Dataset {
 
 func roll(n dp.Neighbours) *policy.Dataset {
 	return &policy.Dataset{
-		Name: "roll " + n.String(), Engine: "duckdb", Neighbours: n, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
+		Name: "roll " + n.String(), Engine: "duckdb", Neighbours: n, Existence: 2, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
 		Tables: tables(
 			&policy.Table{Name: "north", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("age", 0, 100), listed("sex", "F", "M"), secret(text("town")), whole("code", 0, 4), boolean("owner"), any64("big"),
