@@ -36,8 +36,8 @@
 // constants, has columns alone (Statement.Empty, level.go); then * stands for the listed columns.
 //
 // A SELECT that only asks whether there are rows is one with HAVING COUNT(*) > threshold, where the
-// owner has said which (existence.go). Any other SELECT of rows is refused, and its columns are described
-// ([DescribeRows]).
+// owner has said which (existence.go). Any other SELECT of rows is refused, and its columns are
+// described ([DescribeRows]).
 //
 // SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy
 // and none of these: it stands alone, has its own price, and is checked by [PrepareHoldout].
