@@ -49,7 +49,7 @@ func (e *env) countExistence(s *pg.SelectStmt) (*pg.SelectStmt, error) {
 		if in == nil {
 			continue
 		}
-		if _, err := in.readRows(sub); err != nil {
+		if _, err := shapeOf(in, sub); err != nil {
 			return nil, err // EXISTS does not look at what is selected, but it has to be there
 		}
 		one := &pg.A_Const{Val: &pg.A_Const_Ival{Ival: &pg.Integer{Ival: 1}}, Location: syntax.Location(n)}

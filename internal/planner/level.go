@@ -216,7 +216,7 @@ func (pb prober) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
 	if err != nil || !pb.noRows(s, in) {
 		return nil, err
 	}
-	return in.readRows(s)
+	return shapeOf(in, s)
 }
 
 // noRows reports whether a SELECT of rows has none.
@@ -234,8 +234,8 @@ func (e *env) scopeOf(s *pg.SelectStmt) (*rowScope, error) {
 	return &rowScope{env: e, rows: from, extend: true}, err
 }
 
-// readRows reads a SELECT of rows, and returns its columns.
-func (in *rowScope) readRows(s *pg.SelectStmt) ([]tree.Output, error) {
+// shapeOf are the columns of a SELECT of rows.
+func shapeOf(in *rowScope, s *pg.SelectStmt) ([]tree.Output, error) {
 	if err := in.readWhere(s); err != nil {
 		return nil, err
 	}

@@ -170,7 +170,7 @@ func DescribeRows(ds *policy.Dataset, text *syntax.Text, o Options) (st *Stateme
 		if err != nil || !tree.Private(in.rows) {
 			return err
 		}
-		if rows, err := in.readRows(s); err == nil {
+		if rows, err := shapeOf(in, s); err == nil {
 			st = &Statement{Rows: rows, Empty: true}
 		}
 		return nil
