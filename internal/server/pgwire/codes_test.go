@@ -23,7 +23,7 @@ func TestCodesArePostgreSQLs(t *testing.T) {
 		"SELECT * FROM patients",
 		"SELECT * FROM patients LIMIT 3",
 		"SELECT age, sex FROM patients WHERE age > 50 ORDER BY age",
-		"SELECT DISTINCT zip || 'x' FROM patients",
+		"SELECT DISTINCT cost FROM patients",
 		"SELECT DISTINCT ON (age) age, sex FROM patients",
 		"SELECT pid, count(*) FROM patients GROUP BY pid",
 		"SELECT 1 FROM patients LIMIT 1",
