@@ -315,7 +315,7 @@ func (s *stage) askPooled(t *testing.T, conn *pgx.Conn) {
 	}
 	wide := func(before string) int {
 		t.Helper()
-		rows, err := conn.Query(t.Context(), before+"SELECT count(*) FROM patients WHERE age > $1", 40)
+		rows, err := conn.Query(t.Context(), before+"SELECT count(*) FROM patients WHERE age > 40")
 		must(t, err)
 		rows.Close()
 		must(t, rows.Err())
