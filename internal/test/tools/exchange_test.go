@@ -15,8 +15,15 @@ type exchange struct {
 	err       *pgproto3.ErrorResponse
 	lost      error // the connection is gone
 	types     []uint32
+	columns   []column
 	rows      [][][]byte
 	suspended bool
+}
+
+// column is what a server says of a column of a result.
+type column struct {
+	name string
+	oid  uint32
 }
 
 func (s *connection) simple(sql string) *exchange {
@@ -55,6 +62,11 @@ func (s *connection) read(e *exchange, flushed bool) {
 			}
 		case *pgproto3.ParameterDescription:
 			e.types = slices.Clone(m.ParameterOIDs)
+		case *pgproto3.RowDescription:
+			e.columns = nil
+			for _, f := range m.Fields {
+				e.columns = append(e.columns, column{string(f.Name), f.DataTypeOID})
+			}
 		case *pgproto3.DataRow:
 			row := make([][]byte, len(m.Values))
 			for i, v := range m.Values {

@@ -144,6 +144,7 @@ func open(t testing.TB, rounds int) testServer {
 type replay struct {
 	t testing.TB
 	testServer
+	dial     func() (net.Conn, error) // where it is not the port of testServer
 	sessions map[int]*connection
 	oids     map[string]string
 	control  *connection // asks what is left
@@ -180,6 +181,9 @@ func (r *replay) connect(startup string) (*connection, error) {
 		return nil, err
 	}
 	config.RuntimeParams = parameters(startup)
+	if r.dial != nil {
+		config.DialFunc = func(context.Context, string, string) (net.Conn, error) { return r.dial() }
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c, err := pgconn.ConnectConfig(ctx, config)
@@ -205,25 +209,37 @@ func parameters(startup string) map[string]string {
 
 // play does what a line says, and returns what came of it.
 func (r *replay) play(l line) string {
+	e, failed := r.send(l)
+	switch {
+	case failed != "" || l.startup != "":
+		return failed
+	case e.lost != nil:
+		return "FAILED " + e.lost.Error()
+	}
+	return e.outcome(l.statement, r.charged())
+}
+
+// send does what a line says, or tells why it could not.
+func (r *replay) send(l line) (*exchange, string) {
 	if l.startup != "" {
 		s, err := r.connect(l.startup)
 		if err != nil {
-			return err.Error()
+			return nil, err.Error()
 		}
 		r.sessions[l.connection] = s
-		return ""
+		return nil, ""
 	}
 	s := r.sessions[l.connection]
 	if s == nil { // it could not connect as the tool does, which was said
 		var err error
 		if s, err = r.connect(""); err != nil {
-			return "FAILED " + err.Error()
+			return nil, "FAILED " + err.Error()
 		}
 		r.sessions[l.connection] = s
 	}
 	sql, err := r.resolve(l.sql)
 	if err != nil {
-		return "unsent: " + err.Error()
+		return nil, "unsent: " + err.Error()
 	}
 	if s.status == 'E' && l.verb() != "ROLLBACK" { // a tool begins anew; a script cannot know that
 		s.simple("ROLLBACK")
@@ -237,9 +253,8 @@ func (r *replay) play(l line) string {
 	}
 	if e.lost != nil {
 		delete(r.sessions, l.connection)
-		return "FAILED " + e.lost.Error()
 	}
-	return e.outcome(l.statement, r.charged())
+	return e, ""
 }
 
 // charged reports whether less is left than when it was asked last.

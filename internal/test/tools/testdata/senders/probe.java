@@ -1,4 +1,4 @@
-// Whether the driver is there.
+// Whether a class is there.
 class Probe {
-  public static void main(String[] a) throws Exception { Class.forName("org.postgresql.Driver"); }
+  public static void main(String[] a) throws Exception { Class.forName(a[0]); }
 }
