@@ -60,7 +60,7 @@ var tools = []tool{
 	python("odbc", "python", "pyodbc"),
 	{name: "pgbench", with: "bash", args: []string{"send_pgbench.sh"}, probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pgbench"}},
 	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
-	rust("tokio_postgres"), rust("sqlx"),
+	rust("tokio_postgres"), rust("sqlx"), rust("diesel"), rust("sea_orm"),
 	python("pgcli", "python", "pgcli"),
 	python("polars", "python", "polars, connectorx, adbc_driver_postgresql"),
 	python("connectorx", "python", "connectorx"),
