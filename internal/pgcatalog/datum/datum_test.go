@@ -52,3 +52,16 @@ func TestNames(t *testing.T) {
 		t.Errorf("cut to %q", got)
 	}
 }
+
+func TestParseNumeric(t *testing.T) {
+	for text, want := range map[string]string{"-1": "-1", "+7": "7", "-12.50": "-12.50", ".5": "0.5", "-.5": "-0.5", "5.": "5", " 3 ": "3", "-2e-3": "-0.002"} {
+		if n, ok := ParseNumeric(text); !ok || n.String() != want {
+			t.Errorf("%q is %v, %v", text, n, ok)
+		}
+	}
+	for _, text := range []string{"", "-", "+", ".", "-.", "--1", "1-", "1.-2", "1e", "x"} {
+		if n, ok := ParseNumeric(text); ok {
+			t.Errorf("%q is %v", text, n)
+		}
+	}
+}

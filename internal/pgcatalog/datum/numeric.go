@@ -64,8 +64,7 @@ func ParseNumeric(text string) (n Numeric, ok bool) {
 		mantissa, exponent = text[:i], e
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	sign := strings.TrimLeft(whole, "0123456789")
-	if len(text) > 2*MaxDigits || len(whole)+len(fraction) == len(sign) || strings.Trim(fraction, "0123456789") != "" {
+	if len(text) > 2*MaxDigits || strings.TrimLeft(whole, "+-")+fraction == "" || strings.Trim(fraction, "0123456789") != "" {
 		return n, false
 	}
 	digits, ok := new(big.Int).SetString(whole+fraction, 10)

@@ -80,6 +80,9 @@ func (n *node) run(e *env, base []datum.Tuple, where []*conjunct) ([][]datum.Tup
 		leftWhere = append(leftWhere[:len(leftWhere):len(leftWhere)], leftOn...)
 		rightOn = append(rightWhere[:len(rightWhere):len(rightWhere)], rightOn...)
 		both, after = append(both, after...), nil
+		if second.deps&n.left.rtes == 0 && !filtered(first, leftWhere) && filtered(second, rightOn) { // the one that has fewer rows first
+			first, second, leftWhere, rightOn = second, first, rightOn, leftWhere
+		}
 	}
 	rows, err := first.run(e, base, leftWhere)
 	if err != nil {

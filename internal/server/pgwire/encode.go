@@ -147,8 +147,8 @@ func (c column) text(v any) (text string, null bool) {
 		if len(v) == len("2006-01-02") && (c.oid == timestampOID || c.oid == timestamptzOID) { // a day is its midnight
 			v += " 00:00:00"
 		}
-		if c.oid == timestamptzOID {
-			v += "+00" // the time zone is UTC
+		if c.oid == timestamptzOID && !strings.HasSuffix(v, "+00") {
+			v += "+00" // the time zone is UTC, which the catalogue writes itself
 		}
 		return printable(v), false
 	}

@@ -450,3 +450,13 @@ func TestTypesKeepToTheDescription(t *testing.T) {
 		must(t, ours.Deallocate(t.Context(), sql))
 	}
 }
+
+// TestNow: a moment of the catalogue has its time zone once, and so a binary form.
+func TestNow(t *testing.T) {
+	c := startTestServer(t, nil).ana(t)
+	var now time.Time
+	must(t, c.QueryRow(background, "SELECT now()").Scan(&now))
+	if d := time.Since(now); d.Abs() > time.Minute {
+		t.Errorf("now is %v", now)
+	}
+}

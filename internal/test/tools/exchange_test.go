@@ -100,9 +100,10 @@ var reasons = []struct {
 	name string
 	says *regexp.Regexp
 }{
-	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data`)},
+	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data|the question selects no aggregate|` +
+		`LIMIT cannot be used in a subquery of rows`)},
 	{"person", regexp.MustCompile(`identifies people or their records`)},
-	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
+	{"read-only", regexp.MustCompile(`nothing (can be|is) written here|nothing to lock`)},
 	{"keys", regexp.MustCompile(`\b(cost|pid) has no public keys`)}, // all other columns have keys or bounds
 	{"groups", regexp.MustCompile(`can have more values than an answer can have groups`)},
 	{"bounds", regexp.MustCompile(`needs a column with bounds`)},

@@ -45,11 +45,15 @@ func TestCorpus(t *testing.T) {
 			r.charged()
 			changed := false
 			last := map[int]int{} // the last line of each connection
+			refused := refusedNames{}
 			for i, l := range c.lines {
 				last[l.connection] = i
 			}
 			for i, l := range c.lines {
 				was := r.play(l)
+				if l.statement != nil {
+					was = refused.because(l.statement, was)
+				}
 				if last[l.connection] == i {
 					r.hangUp(l.connection)
 				}
@@ -75,8 +79,26 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// refusedNames are the cursors and prepared statements that were refused, each with what came of it.
+// What asks for them afterwards is refused for the same reason, where a tool would have stopped.
+type refusedNames map[string]string
+
+var makesName = regexp.MustCompile(`(?i)^\s*(?:DECLARE|PREPARE)\s+("?\w+"?)`)
+
+func (r refusedNames) because(s *statement, outcome string) string {
+	if m := makesName.FindStringSubmatch(s.sql); m != nil && strings.HasPrefix(outcome, "private ") {
+		r[m[1]] = outcome
+	}
+	for name, why := range r {
+		if strings.HasPrefix(outcome, "FAILED") && strings.Contains(outcome, fmt.Sprintf("%q does not exist", strings.Trim(name, `"`))) {
+			return why
+		}
+	}
+	return outcome
+}
+
 // everyDay are tools whose statements are sent every day: of each way to speak one that many use.
-var everyDay = []string{"psql", "jdbc", "psycopg3"}
+var everyDay = []string{"psql", "jdbc", "psycopg3", "asyncpg"}
 
 // chosen are the tools of the flag, or those of every day and a sixth of the others.
 func chosen(t *testing.T) []*script {
