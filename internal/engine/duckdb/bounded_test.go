@@ -44,6 +44,9 @@ func TestBothShapes(t *testing.T) {
 				continue
 			}
 			q := &p.Query
+			if len(q.Measures) == 0 {
+				continue // it is known beforehand
+			}
 			e.now.memory, e.now.unordered = 0, false
 			first, err := e.now.runBounded(t.Context(), q, everyMeasure(q))
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 func Argument(ds *policy.Dataset, text string) (tree.Expr, bool) {
 	// What is never NULL is counted as rows, and its different values are not.
 	for _, how := range []string{"COUNT(", "COUNT(DISTINCT "} {
-		if p, err := Plan(ds, "SELECT "+how+text+") FROM t"); err == nil && p.Query.Measures[0].Arg != nil {
+		if p, err := Plan(ds, "SELECT "+how+text+") FROM t"); err == nil && len(p.Query.Measures) > 0 && p.Query.Measures[0].Arg != nil {
 			return p.Query.Measures[0].Arg, true
 		}
 	}
