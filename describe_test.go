@@ -125,6 +125,46 @@ func TestDescribeByKinds(t *testing.T) {
 	}
 }
 
+// TestDescribeKnown: a sum has one type, whether it is known to be 0 with some values or not, and a
+// question is described as it is with values that rows can meet.
+func TestDescribeKnown(t *testing.T) {
+	db := open(t, deployment(t))
+	for _, x := range []struct{ sql, open, known string }{
+		{"SELECT SUM(cost) FILTER (WHERE age > $1) FROM patients", "50", "300"},
+		{"SELECT SUM(CASE WHEN age > $1 THEN cost ELSE 0 END) FROM patients", "50", "300"},
+		{"SELECT SUM(cost) FILTER (WHERE cost > $1) FROM visits", "10", "1000000000"},
+		{"SELECT SUM(cost) FILTER (WHERE day > $1 AND day < $2) FROM visits", "2024-02-01 2024-06-01", "2024-06-01 2024-06-01"},
+		{"SELECT SUM(age) FILTER (WHERE age >= $1) FROM patients", "50", "300"},
+		{"SELECT SUM(age) FILTER (WHERE age >= $1) / 2 FROM patients", "50", "300"},
+		{"SELECT SUM(CASE WHEN age > $1 THEN 1 ELSE 0 END) / 2 FROM patients", "50", "300"},
+		{"SELECT SUM(age) FILTER (WHERE age > $1) * SUM(cost) FROM patients", "50", "300"},
+		{"SELECT dp_error(SUM(cost) FILTER (WHERE age > $1)) FROM patients", "50", "300"},
+		{"SELECT COUNT(*) FILTER (WHERE age > $1) * SUM(cost) FROM patients", "50", "300"},
+	} {
+		q := api.Question{Dataset: "north", Analyst: "ana", SQL: x.sql}
+		told, err := db.Describe(background, q)
+		if err != nil {
+			t.Errorf("%s: %v", x.sql, err)
+			continue
+		}
+		for _, values := range []string{x.open, x.known} {
+			q.Parameters = nil
+			for i, v := range strings.Fields(values) {
+				q.Parameters = append(q.Parameters, api.Parameter{Kind: told.Parameters[i], Text: v})
+			}
+			d, err := db.Describe(background, q)
+			if err != nil {
+				t.Errorf("%s with %s: %v", x.sql, values, err)
+				continue
+			}
+			got, want := d.Columns[0], told.Columns[0]
+			if got.Kind != want.Kind || got.Type != want.Type || got.Decimals != want.Decimals || values == x.open && got != want {
+				t.Errorf("%s with %s: %+v, and %+v was told", x.sql, values, got, want)
+			}
+		}
+	}
+}
+
 // TestDescribeLimit: a number of rows that is a parameter may be 0, so that rows have columns.
 func TestDescribeLimit(t *testing.T) {
 	db := open(t, deployment(t))

@@ -382,14 +382,18 @@ func (agg *aggregator) value(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr,
 	if err != nil {
 		return nil, err
 	}
-	typ := tree.NumberType(tree.One, new(big.Int), new(big.Int), true)
-	counted := true
-	if i != isZero {
+	summed := functionName(f) == "sum" && sumsColumn(f.Args[0])
+	typ, counted := tree.Type{}, true
+	if i == isZero {
+		if typ, err = agg.typeOfZero(f); err != nil {
+			return nil, err
+		}
+	} else {
 		if typ = into.out.stats[i].Typ; part == tree.PartError && (typ.Kind == tree.Date || typ.Kind == tree.Timestamp) {
 			typ = releasedNumber(tree.One)
 		}
 		if into == agg {
-			return &tree.Released{Stat: i, Part: part, Typ: typ, Summed: functionName(f) == "sum" && sumsColumn(f.Args[0])}, nil
+			return &tree.Released{Stat: i, Part: part, Typ: typ, Summed: summed}, nil
 		}
 		counted = into.out.stats[i].Kind == tree.MeasureStat
 	}
@@ -397,5 +401,34 @@ func (agg *aggregator) value(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr,
 	if !counted {
 		return expr.NewNull(typ), nil
 	}
-	return expr.FromValue(new(big.Int), typ), nil
+	return &tree.Literal{Typ: typ, Number: new(big.Int), Point: summed && typ.Integer()}, nil
+}
+
+// typeOfZero is the type that a number which is known to be 0 would have were it not known: what a
+// client was told of a question must be true with other values of its parameters.
+func (agg *aggregator) typeOfZero(f *pg.FuncCall) (tree.Type, error) {
+	if functionName(f) != "sum" {
+		return releasedNumber(tree.One), nil
+	}
+	arg, _, err := agg.in.readExact(f.Args[0])
+	if err != nil {
+		return tree.Type{}, err
+	}
+	if expr.MaxAbs(arg.Type()).Sign() == 0 { // of what is always 0 the text says more than the number
+		if arg, err = checkExpr(agg.in, f.Args[0]); err != nil {
+			return tree.Type{}, err
+		}
+		arg = expr.AdoptNumber(arg)
+	}
+	if exact, ok := expr.Exact(arg, f.Location); ok {
+		arg = exact
+	}
+	if arg.Type().Kind != tree.Number {
+		return releasedNumber(tree.One), nil
+	}
+	m, err := agg.sumWithin(arg, f.Location)
+	if err != nil { // nobody adds anything to it
+		return releasedNumber(arg.Type().Step), nil
+	}
+	return releasedNumber(m.Step()), nil
 }

@@ -2,7 +2,9 @@ package planner
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -30,7 +32,7 @@ func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples 
 	}
 	samples = make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {
-		samples[i] = Sample(kind)
+		samples[i] = sampleAt(kind, i)
 		if s, ok := k.samples[i]; ok {
 			samples[i].Text = s
 		}
@@ -44,6 +46,27 @@ func Sample(kind string) api.Parameter {
 	}
 	return api.Parameter{Kind: kind, Text: sampleTexts[kind]}
 }
+
+// sampleAt is the sample of one of several parameters. Later ones are larger: no row would meet
+// day >= $1 AND day < $2 with two equal ones, and of such a question less is asked than of others.
+func sampleAt(kind string, i int) api.Parameter {
+	out := Sample(kind)
+	switch {
+	case i == 0:
+	case kind == "integer": // and still a number of digits
+		out.Text = strconv.Itoa(1 + 3*min(i, 3))
+	case kind == "decimal":
+		out.Text = "0." + strconv.Itoa(min(5+i, 9))
+	case kind == "date":
+		out.Text = policy.FormatDate(sampleDay + 100*int64(i))
+	case kind == "timestamp":
+		out.Text = policy.FormatTimestamp((sampleDay + 100*int64(i)) * 86400e6)
+	}
+	return out
+}
+
+// sampleDay is 2000-01-01, in days since 1970-01-01.
+const sampleDay = 10957
 
 // sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where
 // there can be one.
@@ -181,7 +204,7 @@ func (k *kindFinder) compareArray(a *pg.A_Expr) {
 	if p == nil || c == nil {
 		return
 	}
-	if sample, ok := sampleOf(c); ok && k.kinds[p.Number-1] == c.Type.String()+"[]" {
+	if sample, ok := k.sampleOf(c, p.Number); ok && k.kinds[p.Number-1] == c.Type.String()+"[]" {
 		k.samples[int(p.Number-1)] = arrayOf(sample)
 	}
 }
@@ -285,22 +308,29 @@ func (k *kindFinder) call(f *pg.FuncCall) {
 // unify gives parameters the kind of those beside them, and a value that the policy has for one of
 // them.
 func (k *kindFinder) unify(nodes ...*pg.Node) {
-	kind, sample, found := "", "", false
+	kind := ""
+	var beside *policy.Column
 	for _, n := range nodes {
 		other := k.kind(n, 0)
 		if kind == "" || kind == "integer" && other == "decimal" {
 			kind = cmp.Or(other, kind)
 		}
-		if c := k.column(n); c != nil && !found {
-			sample, found = sampleOf(c)
+		if c := k.column(n); c != nil && beside == nil {
+			beside = c
 		}
 	}
 	k.give(kind, nodes...)
+	if beside == nil {
+		return
+	}
 	for _, n := range nodes {
-		if p := n.GetParamRef(); p != nil && found && k.kinds[p.Number-1] == kind {
-			if _, ok := k.samples[int(p.Number-1)]; !ok {
-				k.samples[int(p.Number-1)] = sample
-			}
+		p := n.GetParamRef()
+		if p == nil || k.kinds[p.Number-1] != kind {
+			continue
+		}
+		sample, found := k.sampleOf(beside, p.Number)
+		if _, ok := k.samples[int(p.Number-1)]; !ok && found {
+			k.samples[int(p.Number-1)] = sample
 		}
 	}
 }
@@ -475,15 +505,25 @@ func listOrNode(n *pg.Node) []*pg.Node {
 	return []*pg.Node{n}
 }
 
-// sampleOf is a value of a column that the policy names.
-func sampleOf(c *policy.Column) (string, bool) {
+// sampleOf is a value of a column that the policy names, for one of the parameters. It is between
+// the bounds, and later ones are larger, so that comparisons with it stay open: what is beyond the
+// bounds in all rows, or in none, is not there any more.
+func (k *kindFinder) sampleOf(c *policy.Column, number int32) (string, bool) {
+	var listed []policy.Value
 	for _, v := range c.KeyValues {
 		if !v.Null {
-			return c.ShowValue(v), true
+			listed = append(listed, v)
 		}
 	}
+	if n := len(listed); n > 0 && (c.Type == policy.Text || c.Type == policy.Boolean) {
+		return c.ShowValue(listed[0]), true
+	} else if n > 0 {
+		return c.ShowValue(listed[n*int(number)/(len(k.kinds)+1)]), true
+	}
 	if c.Bounds != nil {
-		return c.Show(c.Bounds.HiSteps), true
+		at := new(big.Int).Sub(big.NewInt(c.Bounds.HiSteps), big.NewInt(c.Bounds.LoSteps))
+		at.Mul(at, big.NewInt(int64(number))).Quo(at, big.NewInt(int64(len(k.kinds)+1)))
+		return c.Show(at.Add(at, big.NewInt(c.Bounds.LoSteps)).Int64()), true
 	}
 	return "", false
 }
