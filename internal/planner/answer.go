@@ -62,7 +62,7 @@ func (ar *answerReader) read(s *pg.SelectStmt, chosen []*choosingAnswer) error {
 }
 
 // longestListed is how long the texts of a released key are, or 0.
-func (ar *answerReader) longestListed(e tree.Expr) (longest int) {
+func (ar *answerReader) longestListed(_ *pg.Node, e tree.Expr) (longest int) {
 	r, ok := e.(*tree.Released)
 	if !ok || ar.out.stats[r.Stat].Kind != tree.KeyStat {
 		return 0
@@ -198,7 +198,7 @@ func (s answerScope) whole(n *pg.Node) (tree.Expr, bool) {
 	if len(s.groups.keys)+len(s.groups.without) == 0 || n.GetAConst() != nil {
 		return nil, false
 	}
-	e, inexact, err := s.in.readExact(n)
+	e, inexact, err := readJoined(s.in, n)
 	if err != nil {
 		return nil, false
 	}

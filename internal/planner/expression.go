@@ -41,27 +41,48 @@ type personNames interface {
 // listedTexts is a scope that knows which texts of a column count, because they are listed: how
 // long the longest is, or 0.
 type listedTexts interface {
-	longestListed(e tree.Expr) int
+	longestListed(n *pg.Node, e tree.Expr) int
 }
 
-// Texts that are joined have to be short. One of a column can have any length, and of those that
-// are not listed as keys the end makes no difference: what is joined of them is no key that is made
-// of listed ones, which is shorter.
+// Texts that are joined have to be short, and one of a column can have any length. Only where a key
+// of GROUP BY is nothing but joined texts does the end of those that are not listed make no
+// difference: what is joined of them is no key that is made of listed ones, which is shorter.
+// Elsewhere it does: the joined text has another length then.
 const (
 	maxListedText = 50
 	maxCutText    = 240
 )
 
 // shortened is the beginning of a text that is joined with others, where texts are listed.
-func shortened(s scope, e tree.Expr, pos int32) (tree.Expr, error) {
+func shortened(s scope, n *pg.Node, e tree.Expr, pos int32) (tree.Expr, error) {
 	l, ok := s.(listedTexts)
 	if !ok || e.Type().Kind != tree.Text || e.Type().MaxLength > 0 {
 		return e, nil
 	}
-	if n := l.longestListed(e); n == 0 || n > maxListedText {
+	if n := l.longestListed(n, e); n == 0 || n > maxListedText {
 		return e, nil
 	}
 	return expr.Named("left", []tree.Expr{e, expr.NewNumber(big.NewRat(maxCutText, 1))}, pos)
+}
+
+// joinedTexts are the nodes of the texts that an expression joins, where it does nothing else.
+func joinedTexts(n *pg.Node) []*pg.Node {
+	if f := n.GetFuncCall(); f != nil && (functionName(f) == "concat" || functionName(f) == "concat_ws") {
+		return f.Args
+	}
+	a := n.GetAExpr()
+	if a == nil || a.Kind != pg.A_Expr_Kind_AEXPR_OP || len(a.Name) != 1 || a.Name[0].GetString_().GetSval() != "||" {
+		return nil
+	}
+	var out []*pg.Node
+	for _, side := range []*pg.Node{a.Lexpr, a.Rexpr} {
+		if inner := joinedTexts(side); inner != nil {
+			out = append(out, inner...)
+		} else {
+			out = append(out, side)
+		}
+	}
+	return out
 }
 
 // checkExpr turns a node of the grammar into a checked expression, or refuses.

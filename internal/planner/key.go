@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -150,6 +151,9 @@ func (kf *keyFinder) readGroups(s *pg.SelectStmt, g grouping) (*groups, error) {
 		}
 		key, err := kf.find(e, syntax.Location(n))
 		if err != nil {
+			return nil, err
+		}
+		if err := kf.refuseCut(key, n, s.TargetList); err != nil {
 			return nil, err
 		}
 		if groups *= max(1, len(key.Values)); groups > maxGroups {
@@ -305,6 +309,28 @@ func (kf *keyFinder) refuseUnlessPrivate(e tree.Expr, pos int32) error {
 		"%s has no public keys", name)
 }
 
+// refuseCut refuses a key that was cut where texts which are cut could be one of its values.
+func (kf *keyFinder) refuseCut(key tree.Key, n *pg.Node, targets []*pg.Node) error {
+	long := func(v policy.Value) bool { return utf8.RuneCountInString(v.Text) >= maxCutText }
+	if !key.Private && !slices.ContainsFunc(key.Values, long) {
+		return nil
+	}
+	if i, ok := ordinal(n, len(targets)); ok {
+		n = targets[i].GetResTarget().GetVal()
+	}
+	if ref := n.GetColumnRef(); ref != nil {
+		name, err := columnName(ref)
+		if aliased := aliasTarget(targets, name); err == nil && aliased != nil {
+			n = aliased
+		}
+	}
+	if joinedTexts(n) == nil {
+		return nil
+	}
+	_, _, err := kf.in.readExact(n)
+	return err
+}
+
 // readKey reads what is grouped by: an expression, a position, or a name of the SELECT list.
 func (in *rowScope) readKey(n *pg.Node, targets []*pg.Node) (tree.Expr, error) {
 	if k := n.GetAConst(); k != nil { // GROUP BY 1
@@ -314,12 +340,12 @@ func (in *rowScope) readKey(n *pg.Node, targets []*pg.Node) (tree.Expr, error) {
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}
-	e, _, err := in.readExact(n)
+	e, _, err := readJoined(in, n)
 	if ref := n.GetColumnRef(); err != nil && ref != nil {
 		// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
 		if name, bad := columnName(ref); bad == nil {
 			if aliased := aliasTarget(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
-				e, _, err = in.readExact(aliased)
+				e, _, err = readJoined(in, aliased)
 			}
 		}
 	}

@@ -34,10 +34,10 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 			return nil, err
 		}
 		if op == "||" {
-			if l, err = shortened(s, l, a.Location); err != nil {
+			if l, err = shortened(s, a.Lexpr, l, a.Location); err != nil {
 				return nil, err
 			}
-			if r, err = shortened(s, r, a.Location); err != nil {
+			if r, err = shortened(s, a.Rexpr, r, a.Location); err != nil {
 				return nil, err
 			}
 		}
@@ -381,7 +381,7 @@ func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, e
 			return nil, err
 		}
 		if name == "concat" || name == "concat_ws" {
-			if args[i], err = shortened(s, args[i], pos); err != nil {
+			if args[i], err = shortened(s, n, args[i], pos); err != nil {
 				return nil, err
 			}
 		}

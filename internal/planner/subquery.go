@@ -26,6 +26,8 @@ type rowScope struct {
 	extended map[string]int
 	// over is what the windows of a subquery are computed as.
 	over map[*pg.FuncCall]tree.Expr
+	// joined are the texts of which the key is made that is read.
+	joined []*pg.Node
 }
 
 func (in *rowScope) person(args []*pg.Node) tree.Expr { return in.rows.person(args) }
@@ -166,10 +168,18 @@ func restoreReal(e tree.Expr, inexact bool) tree.Expr {
 	return e
 }
 
-// longestListed is how long the texts of a column are that the policy or WHERE lists, or 0.
-func (in *rowScope) longestListed(e tree.Expr) (longest int) {
+// readJoined is readExact for what is grouped by, which may be texts that are joined.
+func readJoined(in *rowScope, n *pg.Node) (e tree.Expr, inexact bool, err error) {
+	in.joined = joinedTexts(n)
+	defer func() { in.joined = nil }()
+	return in.readExact(n)
+}
+
+// longestListed is how long the texts of a column are that the policy or WHERE lists, or 0, where
+// it is joined with others to a key.
+func (in *rowScope) longestListed(n *pg.Node, e tree.Expr) (longest int) {
 	c, ok := e.(*tree.Column)
-	if !ok {
+	if !ok || !slices.Contains(in.joined, n) {
 		return 0
 	}
 	if c.Field.Source != nil && c.Field.Source.Keys == policy.PublicKeys {
