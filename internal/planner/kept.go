@@ -21,7 +21,8 @@ import (
 type kept struct{ from, upto int } // the fields of the private side
 
 // innerJoin writes such a join as an inner one, with the private table on the left where no name
-// means both sides; nil where FROM is something else.
+// means both sides, and with the public one there where a name of USING does: it is the public
+// side's, whose rows stay. It is nil where FROM is something else.
 func innerJoin(j *pg.JoinExpr, left, right level) *pg.JoinExpr {
 	switch {
 	case j.GetJointype() == pg.JoinType_JOIN_LEFT && left == overPublic && right == overRows:
@@ -31,7 +32,7 @@ func innerJoin(j *pg.JoinExpr, left, right level) *pg.JoinExpr {
 	}
 	out := &pg.JoinExpr{Jointype: pg.JoinType_JOIN_INNER, Larg: j.Larg, Rarg: j.Rarg, Quals: j.Quals, UsingClause: j.UsingClause,
 		IsNatural: j.IsNatural, Alias: j.Alias}
-	if j.Quals != nil && left == overPublic {
+	if (j.Quals != nil) == (left == overPublic) {
 		out.Larg, out.Rarg = j.Rarg, j.Larg
 	}
 	return out
