@@ -15,7 +15,10 @@ import (
 type domainFinder struct {
 	env    *env
 	fields map[fieldKey]domain // what was found out about fields
-	costly bool                // to find the values of the key takes too much
+	// whole says of which fields of a join ON leaves out no row, though it is an inner one; nil where
+	// there are none.
+	whole  func(r *tree.Join, c *tree.Column) bool
+	costly bool // to find the values of the key takes too much
 }
 
 // values returns the public values of a key, and whether there are any. They follow from the
@@ -135,7 +138,7 @@ func (df *domainFinder) of(r tree.Relation, where tree.Expr, e tree.Expr) (domai
 		}
 	}
 	if len(columns) > 1 { // of one row of a public table not every combination is there
-		if values, ok := df.publicValues(r, where, e); ok {
+		if values, _, ok := df.publicValues(r, where, e); ok {
 			if only := k.only(values); only.listed {
 				return only, nil
 			}

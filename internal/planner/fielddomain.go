@@ -92,8 +92,9 @@ func (df *domainFinder) ofJoin(r *tree.Join, i int) (domain, error) {
 	if err != nil {
 		return domain{}, err
 	}
-	if !r.Left || right && !r.Full && !k.listed { // a list may have NULL as a group of its own, which stays
-		c := &tree.Column{Index: i, Field: r.Row[i]}
+	c := &tree.Column{Index: i, Field: r.Row[i]}
+	whole := df.whole != nil && df.whole(r, c)
+	if !whole && (!r.Left || right && !r.Full && !k.listed) { // a list may have NULL as a group of its own, which stays
 		for _, cond := range expr.Conjuncts(r.On) {
 			k = df.allowed(k, c, cond)
 		}
@@ -212,8 +213,9 @@ func (df *domainFinder) ofColumn(r tree.Relation, where tree.Expr, c *tree.Colum
 	}
 	// What the owner has marked as private keys is found and not listed, as it is without the join.
 	if src := c.Field.Source; src == nil || src.Keys != policy.PrivateKeys || c.Field.Public != "" {
-		if values, ok := df.publicValues(r, where, c); ok {
+		if values, null, ok := df.publicValues(r, where, c); ok {
 			k = k.only(values)
+			k.null = k.null && null
 		}
 	}
 	for _, cond := range expr.Conjuncts(where) {

@@ -18,7 +18,10 @@ import (
 // in which the rows that stay are not: in them all columns of the private side are NULL, and only
 // aggregates may be asked that are of these and leave NULL out. COUNT(*) is 1 there, which would
 // tell where nobody is.
-type kept struct{ from, upto int } // the fields of the private side
+type kept struct {
+	join       *tree.Join
+	from, upto int // the fields of the private side
+}
 
 // innerJoin writes such a join as an inner one, with the private table on the left where no name
 // means both sides, and with the public one there where a name of USING does: it is the public
@@ -47,9 +50,9 @@ func newKept(r rows, pos int32) (*kept, error) {
 			"rows of a public table that belong to nobody cannot be kept")
 	}
 	n := len(j.L.Fields())
-	k := &kept{0, n}
+	k := &kept{j, 0, n}
 	if !tree.Private(j.L) {
-		k = &kept{n, len(j.Row)}
+		k = &kept{j, n, len(j.Row)}
 	}
 	for _, c := range expr.Conjuncts(j.On) {
 		columns, simple := columnsOf(c)
@@ -61,6 +64,9 @@ func newKept(r rows, pos int32) (*kept, error) {
 	}
 	return k, nil
 }
+
+// stays reports whether a field of a relation is the public side's, of which ON leaves out no row.
+func (k *kept) stays(r *tree.Join, c *tree.Column) bool { return k.join == r && !k.has(c) }
 
 func (k *kept) has(c *tree.Column) bool { return c.Index >= k.from && c.Index < k.upto }
 

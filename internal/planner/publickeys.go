@@ -14,18 +14,22 @@ import (
 // as far as a public table says so: the expression is about one of its rows, or is a column that
 // has to be equal to such an expression, in a join, in WHERE or in IN (SELECT ...). What is asked
 // of that row alone narrows them. They follow from the question and from public rows, so they tell
-// nothing about anybody; rows with other values are not there.
-func (df *domainFinder) publicValues(r tree.Relation, where tree.Expr, e tree.Expr) ([]policy.Value, bool) {
+// nothing about anybody; rows with other values are not there. NULL is among them only after a LEFT
+// JOIN; null says that it may be there beside them.
+func (df *domainFinder) publicValues(r tree.Relation, where tree.Expr, e tree.Expr) (values []policy.Value, null, ok bool) {
 	if df.env.options.Public == nil {
-		return nil, false
+		return nil, true, false
 	}
-	return keySearch{df, map[fieldKey]bool{}}.values(withoutNames(r), expr.Conjuncts(where), e)
+	null = true
+	values, ok = keySearch{df, map[fieldKey]bool{}, &null}.values(withoutNames(r), expr.Conjuncts(where), e)
+	return values, null, ok
 }
 
 // keySearch goes down from a relation to a public table.
 type keySearch struct {
 	domains *domainFinder
 	seen    map[fieldKey]bool // columns that were looked for, of which two may be equal to each other
+	null    *bool             // whether NULL is possible beside the values that were found last
 }
 
 func (s keySearch) values(r tree.Relation, where []tree.Expr, e tree.Expr) ([]policy.Value, bool) {
@@ -93,7 +97,7 @@ func (s keySearch) joined(j *tree.Join, where []tree.Expr, e tree.Expr) ([]polic
 		if out, ok := s.values(j.R, conditionsOver(on, n, upto), shiftFields(e, n)); ok {
 			if j.Left { // and what it is in a row without a partner
 				nothing := s.domains.env.compute(e, func(tree.Expr) tree.Value { return nil })
-				out = expr.SortedValues(append(slices.Clone(out), expr.KeyValue(nothing, e.Type())))
+				out, *s.null = expr.SortedValues(append(slices.Clone(out), expr.KeyValue(nothing, e.Type()))), true
 			}
 			return out, true
 		}
@@ -119,6 +123,7 @@ func (s keySearch) fromEqual(r tree.Relation, where []tree.Expr, e tree.Expr) ([
 				continue
 			}
 			if out, ok := s.values(r, where, side[1]); ok {
+				*s.null = true
 				return out, true
 			}
 		}
@@ -137,6 +142,7 @@ func (s keySearch) fromExists(x *tree.Exists, c *tree.Column) ([]policy.Value, b
 		for _, side := range equalPairs(cond) {
 			if isField(side[0], c.Index) && isOver(side[1], n, upto) {
 				if out, ok := s.values(withoutNames(x.From), conditionsOver(on, n, upto), shiftFields(side[1], n)); ok {
+					*s.null = true
 					return out, true
 				}
 			}
@@ -163,6 +169,7 @@ func (s keySearch) ofPublicTable(t *tree.Scan, where []tree.Expr, e tree.Expr) (
 			}
 		}
 	}
+	*s.null = !column || known.null
 	if column && !slices.ContainsFunc(where, other) {
 		return known.values, known.listed
 	}
@@ -177,6 +184,10 @@ func (s keySearch) ofPublicTable(t *tree.Scan, where []tree.Expr, e tree.Expr) (
 	case !done:
 		return known.values, known.listed
 	}
+	if len(out) > 0 {
+		*s.null = slices.ContainsFunc(out, func(v policy.Value) bool { return v.Null })
+		out = slices.DeleteFunc(out, func(v policy.Value) bool { return v.Null })
+	}
 	if column && t.Row[c.Index].Source.Keys == policy.PublicKeys {
 		out = intersect(known.values, append(out, policy.Value{Null: true}))
 	}
@@ -186,7 +197,8 @@ func (s keySearch) ofPublicTable(t *tree.Scan, where []tree.Expr, e tree.Expr) (
 	return known.values, known.listed // a question about no group is still a question
 }
 
-// ofStoredRows computes an expression for the rows of a public table; false where it is no key.
+// ofStoredRows computes an expression for the rows of a public table, NULL too; false where it is
+// no key.
 func (s keySearch) ofStoredRows(t *tree.Scan, where []tree.Expr, e tree.Expr) (out []policy.Value, ok bool) {
 	for _, row := range s.domains.env.readPublic(t.Table) {
 		s.domains.env.meter().Work(1, meter.Found)
@@ -199,9 +211,7 @@ func (s keySearch) ofStoredRows(t *tree.Scan, where []tree.Expr, e tree.Expr) (o
 		if n, ok := v.(*big.Int); ok && !n.IsInt64() {
 			return nil, false
 		}
-		if v != nil {
-			out = append(out, expr.KeyValue(v, e.Type()))
-		}
+		out = append(out, expr.KeyValue(v, e.Type()))
 	}
 	return expr.SortedValues(out), true
 }

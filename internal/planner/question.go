@@ -43,16 +43,20 @@ func (pn planner) planSet(s *pg.SelectStmt, g grouping, chosen []*choosingAnswer
 	if err := in.readWhere(s); err != nil {
 		return nil, err
 	}
-	groups, err := newKeyFinder(in).readGroups(s, g)
+	finder := newKeyFinder(in)
+	var stay *kept
+	if keeps {
+		if stay, err = newKept(from, firstLocation(s.FromClause)); err != nil {
+			return nil, err
+		}
+		finder.domains.whole = stay.stays
+	}
+	groups, err := finder.readGroups(s, g)
 	if err != nil {
 		return nil, err
 	}
 	reader := newAnswerReader(in, groups, s.TargetList)
-	if keeps {
-		if reader.aggregates.kept, err = newKept(from, firstLocation(s.FromClause)); err != nil {
-			return nil, err
-		}
-	}
+	reader.aggregates.kept = stay
 	if err := reader.read(s, chosen); err != nil {
 		return nil, err
 	}
