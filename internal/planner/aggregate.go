@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
@@ -148,7 +149,7 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	if err := refuseUnsummable(arg, name, f.Location); err != nil {
 		return 0, err
 	}
-	if name == "sum" && (expr.MaxAbs(arg.Type()).Sign() == 0 || agg.in.neverMet(filter)) {
+	if name == "sum" && expr.MaxAbs(arg.Type()).Sign() == 0 {
 		return isZero, nil
 	}
 	if arg, err = agg.in.onlyWhere(filter, arg, f.Location); err != nil {
@@ -156,6 +157,9 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	}
 	switch name {
 	case "sum":
+		if c := choice(arg); c != nil && agg.in.neverMet(c.Whens[0].If) {
+			return isZero, nil
+		}
 		if arg, err = agg.sparse(arg, f.Location); err != nil {
 			return 0, err
 		}
@@ -183,9 +187,6 @@ func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
 	if filter == nil {
 		return agg.out.addNumber(tree.Measure{Kind: tree.CountRows}), nil
 	}
-	if agg.in.neverMet(filter) {
-		return isZero, nil
-	}
 	arg, err := agg.in.onlyWhere(filter, expr.NewNumber(tree.One), pos)
 	if err != nil {
 		return 0, err
@@ -196,9 +197,6 @@ func (agg *aggregator) countRows(filter tree.Expr, pos int32) (int, error) {
 func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos int32) (int, error) {
 	c, isColumn := arg.(*tree.Column)
 	if isColumn && agg.in.rows.isUnit(c) && (distinct || c.Field.Raw()) {
-		if agg.in.neverMet(filter) {
-			return isZero, nil
-		}
 		filter = agg.in.rows.present(c, filter)
 		if distinct {
 			m := tree.Measure{Kind: tree.CountPersons}
@@ -219,7 +217,7 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 	}
 	l, constant := arg.(*tree.Literal)
 	switch {
-	case constant && l.IsNullLiteral() || agg.in.neverMet(filter):
+	case constant && l.IsNullLiteral():
 		return isZero, nil
 	case constant && !distinct:
 		return agg.countRows(filter, pos) // COUNT(1)
@@ -241,11 +239,20 @@ func (agg *aggregator) countOf(arg tree.Expr, distinct bool, filter tree.Expr, p
 // sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds
 // anything, and the interval of a person's part holds 0 in any case.
 func (agg *aggregator) sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
-	c, ok := arg.(*tree.Case)
-	if !ok || len(c.Whens) != 1 || !expr.IsNumber(c.Else, 0) || expr.MaxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
+	c := choice(arg)
+	if c == nil {
 		return arg, nil
 	}
 	return agg.in.onlyWhere(c.Whens[0].If, c.Whens[0].Then, pos)
+}
+
+// choice is what is summed where it is something under a condition, and 0 elsewhere; or nil.
+func choice(arg tree.Expr) *tree.Case {
+	c, ok := arg.(*tree.Case)
+	if !ok || len(c.Whens) != 1 || !expr.IsNumber(c.Else, 0) || expr.MaxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
+		return nil
+	}
+	return c
 }
 
 // isOneOrNull reports whether an expression is 1 or NULL: its sum is its count. Of one person as
@@ -373,12 +380,14 @@ func (agg *aggregator) value(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr,
 			return nil, err
 		}
 	}
-	into := agg
-	if agg.in.hasNoRows() { // it is read to be refused where it would be
-		out := newReleases(agg.in.env)
-		into = &aggregator{in: agg.in, groups: agg.groups, out: out}
+	into, reads := agg, f
+	if never := agg.filteredOut(f); never || agg.in.hasNoRows() { // it is read to be refused where it would be
+		into = &aggregator{in: agg.in, groups: agg.groups, out: newReleases(agg.in.env)}
+		if reads = proto.Clone(f).(*pg.FuncCall); never {
+			reads.AggFilter = nil
+		}
 	}
-	i, err := into.read(f)
+	i, err := into.read(reads)
 	if err != nil {
 		return nil, err
 	}
@@ -402,6 +411,12 @@ func (agg *aggregator) value(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr,
 		return expr.NewNull(typ), nil
 	}
 	return &tree.Literal{Typ: typ, Number: new(big.Int), Point: summed && typ.Integer()}, nil
+}
+
+// filteredOut reports whether no row meets the FILTER of an aggregate, as far as it can be read.
+func (agg *aggregator) filteredOut(f *pg.FuncCall) bool {
+	filter, err := agg.in.readFilter(f)
+	return err == nil && agg.in.neverMet(filter)
 }
 
 // typeOfZero is the type that a number which is known to be 0 would have were it not known: what a

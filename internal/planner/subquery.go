@@ -222,7 +222,7 @@ func (in *rowScope) onlyWhere(filter, arg tree.Expr, pos int32) (tree.Expr, erro
 	e = in.env.normal(e)
 	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() || in.neverMet(filter) {
 		return nil, syntax.Refuse(syntax.Unsupported, pos, "write a condition that some rows can meet",
-			"no row can meet the condition of this FILTER, or its aggregate is over NULL")
+			"no row can meet this condition, or what is aggregated is NULL")
 	}
 	return e, nil
 }
