@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/planner/expr"
 	"github.com/discreet-dp/discreet/internal/planner/tree"
 )
 
@@ -60,15 +61,25 @@ func (b *beyondBounds) look(e tree.Expr) {
 func (b *beyondBounds) compared(x tree.Expr, literals ...*tree.Literal) {
 	c := boundedColumn(x)
 	for _, l := range literals {
-		if c != nil && c.Field.Type.Kind == tree.Number && l.Number != nil && outside(l, c.Field.Type) {
+		if c != nil && outside(l, c.Field.Type) {
 			b.notes = addNote(b.notes, fmt.Sprintf("%s is beyond the bounds of %s, %s: what is beyond them counts as the nearer of "+
 				"the two, in conditions too", tree.Describe(l), c.Field.Describe(), c.Field.Source.ShowBounds()))
 		}
 	}
 }
 
-// outside reports whether a number is beyond what a column can have.
+// outside reports whether a number or a time is beyond what a column can have.
 func outside(l *tree.Literal, column tree.Type) bool {
+	if l.IsNullLiteral() || l.Typ.Kind != column.Kind || column.Lo == nil || column.Hi == nil {
+		return false
+	}
+	if column.Kind == tree.Date || column.Kind == tree.Timestamp {
+		at := expr.Steps(l)
+		return at.Cmp(column.Lo) < 0 || at.Cmp(column.Hi) > 0
+	}
+	if column.Kind != tree.Number {
+		return false
+	}
 	n := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
 	end := func(steps *big.Int) *big.Rat { return new(big.Rat).Mul(new(big.Rat).SetInt(steps), column.Step) }
 	return n.Cmp(end(column.Lo)) < 0 || n.Cmp(end(column.Hi)) > 0
