@@ -15,8 +15,8 @@ import (
 type domainFinder struct {
 	env    *env
 	fields map[fieldKey]domain // what was found out about fields
-	// whole says of which fields of a join ON leaves out no row, though it is an inner one; nil where
-	// there are none.
+	// whole says of which fields of a join ON leaves out no row, though it is an inner one; nil
+	// where there are none.
 	whole  func(r *tree.Join, c *tree.Column) bool
 	costly bool // to find the values of the key takes too much
 }
