@@ -77,7 +77,8 @@ func (w world) price(ctx context.Context, q api.Question) (*pricing.Priced, erro
 func whyInexact(st *planner.Statement) string {
 	switch {
 	case st.Empty || st.Free():
-		return "its answer has no noise: it follows from the policy and public tables; if you expect rows, look whether bounds are too narrow"
+		return "its answer has no noise: it follows from the policy and public tables; if you expect rows, " +
+			"look whether bounds are too narrow"
 	case st.Outer != nil:
 		return "it computes with noisy answers; rehearse the SELECT inside of it by itself"
 	}

@@ -137,7 +137,7 @@ func TestExactIsPlainSQL(t *testing.T) {
 	}
 }
 
-// Where bounds say that no row meets a condition, the answer is known, and the owner is told of the bounds.
+// Where bounds say that no row meets a condition, the answer is known, and the owner is told so.
 func TestBeyondBounds(t *testing.T) {
 	t.Parallel()
 	r, _ := open(t, 100, "bounds: [0, 110]", "bounds: [40, 60]")

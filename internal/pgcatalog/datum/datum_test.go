@@ -54,7 +54,8 @@ func TestNames(t *testing.T) {
 }
 
 func TestParseNumeric(t *testing.T) {
-	for text, want := range map[string]string{"-1": "-1", "+7": "7", "-12.50": "-12.50", ".5": "0.5", "-.5": "-0.5", "5.": "5", " 3 ": "3", "-2e-3": "-0.002"} {
+	for text, want := range map[string]string{"-1": "-1", "+7": "7", "-12.50": "-12.50", ".5": "0.5", "-.5": "-0.5", "5.": "5",
+		" 3 ": "3", "-2e-3": "-0.002"} {
 		if n, ok := ParseNumeric(text); !ok || n.String() != want {
 			t.Errorf("%q is %v, %v", text, n, ok)
 		}

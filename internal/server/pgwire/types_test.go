@@ -451,8 +451,8 @@ func TestTypesKeepToTheDescription(t *testing.T) {
 	}
 }
 
-// TestNow: a moment of the catalogue has its time zone once, and so a binary form.
-func TestNow(t *testing.T) {
+// TestNowInBinary: a moment of the catalogue has its time zone once, and so a binary form.
+func TestNowInBinary(t *testing.T) {
 	c := startTestServer(t, nil).ana(t)
 	var now time.Time
 	must(t, c.QueryRow(background, "SELECT now()").Scan(&now))

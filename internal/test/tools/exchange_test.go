@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,6 +19,14 @@ type exchange struct {
 	columns   []column
 	rows      [][][]byte
 	suspended bool
+}
+
+// failure is why there is no answer, or nil.
+func (e *exchange) failure() error {
+	if e.err != nil {
+		return errors.New(e.err.Message)
+	}
+	return e.lost
 }
 
 // column is what a server says of a column of a result.

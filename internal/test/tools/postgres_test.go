@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"regexp"
@@ -12,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// TestLikePostgres sends the corpus to our server and to a PostgreSQL with the same tables and comments.
-// What both answer has the same columns of the same types. What is about public tables or constants has
-// the same values too; those of the catalogue are compared in internal/pgcatalog.
+// TestLikePostgres sends the corpus to our server and to a PostgreSQL with the same tables and
+// comments. What both answer has the same columns of the same types. What is about public tables or
+// constants has the same values too; those of the catalogue are compared in internal/pgcatalog.
 func TestLikePostgres(t *testing.T) {
 	dial := likeOurs(t)
 	for _, c := range chosen(t) {
@@ -30,7 +31,7 @@ func TestLikePostgres(t *testing.T) {
 				}
 				is, failed := ours.send(l)
 				should, failedThere := theirs.send(l)
-				if l.statement == nil || failed != "" || failedThere != "" || is.err != nil || should.err != nil || is.lost != nil || should.lost != nil {
+				if l.statement == nil || failed != "" || failedThere != "" || errors.Join(is.failure(), should.failure()) != nil {
 					continue
 				}
 				compared++
@@ -110,10 +111,10 @@ func compareColumns(is, should []column) string {
 	return ""
 }
 
-// compareRows compares rows in any order, with names in the place of OIDs. Every row of ours has to be
-// one of PostgreSQL's; what PostgreSQL has more, of its own functions, types and operators, need not
-// be here, but what is about the hospital.
-// Averages are computed in doubles here, so they have 14 digits in common with PostgreSQL's.
+// compareRows compares rows in any order, with names in the place of OIDs. Every row of ours has
+// to be one of PostgreSQL's; what PostgreSQL has more, of its own functions, types and operators,
+// need not be here, but what is about the hospital. Averages are computed in doubles here, so they
+// have 14 digits in common with PostgreSQL's.
 func compareRows(ours, theirs *replay, is, should *exchange) string {
 	a, b := ours.printRows(is), theirs.printRows(should)
 	for i, row := range a {

@@ -79,8 +79,9 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// refusedNames are the cursors and prepared statements that were refused, each with what came of it.
-// What asks for them afterwards is refused for the same reason, where a tool would have stopped.
+// refusedNames are the cursors and prepared statements that were refused, each with what came of
+// it. What asks for them afterwards is refused for the same reason, where a tool would have
+// stopped.
 type refusedNames map[string]string
 
 var makesName = regexp.MustCompile(`(?i)^\s*(?:DECLARE|PREPARE)\s+("?\w+"?)`)

@@ -40,7 +40,8 @@ func node(name string) tool {
 // java runs a sender with the libraries that Maven fetched, of which one has a class.
 func java(name, class string) tool {
 	libraries := filepath.Join(installed(), "java/*")
-	return tool{name: name, with: "java", args: []string{"-cp", libraries, "send_" + name + ".java"}, probe: []string{"-cp", libraries, "probe.java", class}}
+	return tool{name: name, with: "java", args: []string{"-cp", libraries, "send_" + name + ".java"},
+		probe: []string{"-cp", libraries, "probe.java", class}}
 }
 
 func rust(name string) tool {
@@ -55,10 +56,12 @@ var tools = []tool{
 	python("asyncpg", "python", "asyncpg"),
 	python("sqlalchemy", "python", "sqlalchemy, psycopg2"),
 	python("pandas", "python", "pandas, sqlalchemy, psycopg2"),
-	{name: "jdbc", with: "java", args: []string{"-cp", jdbcDriver, "send_jdbc.java"}, probe: []string{"-cp", jdbcDriver, "probe.java", "org.postgresql.Driver"}},
+	{name: "jdbc", with: "java", args: []string{"-cp", jdbcDriver, "send_jdbc.java"},
+		probe: []string{"-cp", jdbcDriver, "probe.java", "org.postgresql.Driver"}},
 	{name: "r", with: "Rscript", args: []string{"send_r.R"}, probe: []string{"-e", "library(RPostgreSQL); library(dbplyr)"}},
 	python("odbc", "python", "pyodbc"),
-	{name: "pgbench", with: "bash", args: []string{"send_pgbench.sh"}, probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pgbench"}},
+	{name: "pgbench", with: "bash", args: []string{"send_pgbench.sh"},
+		probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pgbench"}},
 	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
 	rust("tokio_postgres"), rust("sqlx"), rust("diesel"), rust("sea_orm"),
 	python("pgcli", "python", "pgcli"),
@@ -74,13 +77,19 @@ var tools = []tool{
 	python("langchain", "langchain", "langchain_community, llama_index.core"),
 	python("expectations", "quality", "great_expectations"),
 	java("hibernate", "org.hibernate.Session"), java("jooq", "org.jooq.codegen.GenerationTool"),
-	{name: "gorm", with: "env", args: []string{filepath.Join(installed(), "go/gorm")}, probe: []string{"test", "-x", filepath.Join(installed(), "go/gorm")}},
-	{name: "pg_dump", with: "bash", args: []string{"send_pg_dump.sh"}, probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pg_dump /usr/share/postgresql/*/extension/postgres_fdw.control"}},
-	{name: "pgbouncer", with: "bash", args: []string{"send_pgbouncer.sh"}, probe: []string{"-c", "PATH=$PATH:/usr/sbin command -v pgbouncer"}},
+	{name: "gorm", with: "env", args: []string{filepath.Join(installed(), "go/gorm")},
+		probe: []string{"test", "-x", filepath.Join(installed(), "go/gorm")}},
+	{name: "pg_dump", with: "bash", args: []string{"send_pg_dump.sh"},
+		probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pg_dump /usr/share/postgresql/*/extension/postgres_fdw.control"}},
+	{name: "pgbouncer", with: "bash", args: []string{"send_pgbouncer.sh"},
+		probe: []string{"-c", "PATH=$PATH:/usr/sbin command -v pgbouncer"}},
 	node("kysely"), node("postgraphile"), node("malloy"),
-	{name: "ruby", with: "ruby", args: []string{"send_ruby.rb"}, probe: []string{"-e", "require 'active_record'; require 'sequel'; require 'pg'"}},
-	{name: "php", with: "php", args: []string{"send_php.php"}, probe: []string{"-r", "require 'Doctrine/ORM/autoload.php'; exit(extension_loaded('pdo_pgsql') ? 0 : 1);"}},
-	{name: "perl", with: "perl", args: []string{"send_perl.pl"}, probe: []string{"-MDBD::Pg", "-MDBIx::Class::Schema::Loader", "-e", "1"}},
+	{name: "ruby", with: "ruby", args: []string{"send_ruby.rb"},
+		probe: []string{"-e", "require 'active_record'; require 'sequel'; require 'pg'"}},
+	{name: "php", with: "php", args: []string{"send_php.php"},
+		probe: []string{"-r", "require 'Doctrine/ORM/autoload.php'; exit(extension_loaded('pdo_pgsql') ? 0 : 1);"}},
+	{name: "perl", with: "perl", args: []string{"send_perl.pl"},
+		probe: []string{"-MDBD::Pg", "-MDBIx::Class::Schema::Loader", "-e", "1"}},
 	python("pgadmin", "pgadmin", "pgadmin4"),
 }
 

@@ -97,7 +97,9 @@ func gormSteps() {
 	step("gorm: first", func() error { return db.First(&Patient{}, 37).Error })
 	step("gorm: first rows", func() error { return db.Limit(10).Find(&[]Patient{}).Error })
 	step("gorm: count", func() error { return patients().Where("age > ? AND sex IN ?", 40, []string{"F", "M"}).Count(&n).Error })
-	step("gorm: count of map", func() error { return patients().Where(map[string]any{"diagnosis": "flu", "smoker": true}).Count(&n).Error })
+	step("gorm: count of map", func() error {
+		return patients().Where(map[string]any{"diagnosis": "flu", "smoker": true}).Count(&n).Error
+	})
 	step("gorm: group", func() error {
 		return patients().Select("diagnosis, COUNT(*) AS n, AVG(age) AS a").Group("diagnosis").Order("n DESC").Scan(&[]share{}).Error
 	})
@@ -106,10 +108,14 @@ func gormSteps() {
 		return patients().Select("SUM(age)").Row().Scan(&s)
 	})
 	step("gorm: distinct", func() error { return patients().Distinct("diagnosis").Count(&n).Error })
-	step("gorm: raw", func() error { return db.Raw("SELECT diagnosis, COUNT(*) AS n FROM patients WHERE age > @a GROUP BY diagnosis", sql.Named("a", 40)).Scan(&[]share{}).Error })
+	step("gorm: raw", func() error {
+		return db.Raw("SELECT diagnosis, COUNT(*) AS n FROM patients WHERE age > @a GROUP BY diagnosis", sql.Named("a", 40)).Scan(&[]share{}).Error
+	})
 	step("gorm: public table", func() error { return db.Order("ward").Find(&[]Ward{}).Error })
 	step("gorm: public first", func() error { return db.First(&Ward{}, "ward = ?", "surgery").Error })
-	step("gorm: transaction", func() error { return db.Transaction(func(t *gorm.DB) error { return t.Model(&Patient{}).Count(&n).Error }) })
+	step("gorm: transaction", func() error {
+		return db.Transaction(func(t *gorm.DB) error { return t.Model(&Patient{}).Count(&n).Error })
+	})
 	step("gorm: dry run", func() error { return db.Session(&gorm.Session{DryRun: true}).First(&Patient{}).Error })
 	step("gorm: write", func() error { return db.Create(&Ward{Ward: "new", Building: "east"}).Error })
 }
