@@ -63,16 +63,64 @@ const (
 	ratioShare = 1e-6
 )
 
-// NewRatioNoise computes k(a) for all |a| up to most, with probability beta.
-func NewRatioNoise(beta float64, x, y NumberNoise, most float64) *RatioNoise {
+// RatioLaw is what k(a) depends on, for all |a| up to a most. Two that are equal have the same
+// k(a), which takes milliseconds to compute: whoever answers strangers keeps and counts what they
+// compute.
+type RatioLaw struct {
+	beta, most   float64
+	x, y         law // nil where only half widths are known
+	offX, offY   float64
+	halfX, halfY int64
+}
+
+// NewRatioLaw names the k(a) of two noises for all |a| up to most, with probability beta. That is
+// cheap.
+func NewRatioLaw(beta float64, x, y NumberNoise, most float64) RatioLaw {
 	if y.Mechanism == nil {
-		return NewRatioNoiseWithin(x.HalfWidth(beta), y.Off)
+		return RatioLaw{beta: beta, most: most, halfX: x.HalfWidth(beta), halfY: y.Off}
 	}
-	r := NewRatioNoiseWithin(x.HalfWidth(beta/2), y.HalfWidth(beta/2))
-	if s, ok := newRatioSearch(beta, x, y); ok && most >= 0 && most < 0x1p62 {
-		r.cells = s.cells(most)
+	l := RatioLaw{beta: beta, most: most, halfX: x.HalfWidth(beta / 2), halfY: y.HalfWidth(beta / 2)}
+	if x.Mechanism == nil || !(beta > 1e-200 && beta < 1) || !(most >= 0 && most < 0x1p62) {
+		return l
+	}
+	lawX, offX, ok1 := x.core()
+	lawY, offY, ok2 := y.core()
+	if ok1 && ok2 {
+		l.x, l.y, l.offX, l.offY = lawX, lawY, offX, offY
+	}
+	return l
+}
+
+// IsSimple reports whether nothing better than the bound of half widths is known.
+func (l RatioLaw) IsSimple() bool { return l.x == nil }
+
+// Noise computes k(a).
+func (l RatioLaw) Noise() *RatioNoise {
+	r := l.Simple()
+	if s, ok := newRatioSearch(l); ok {
+		r.cells = s.cells(l.most)
 	}
 	return r
+}
+
+// Simple is the bound of half widths alone, which is wider and cheap.
+func (l RatioLaw) Simple() *RatioNoise { return NewRatioNoiseWithin(l.halfX, l.halfY) }
+
+// HalfWidth is k(a) where |a| is the most: see [RatioNoise].
+func (l RatioLaw) HalfWidth() float64 {
+	simple := l.SimpleHalfWidth()
+	if s, ok := newRatioSearch(l); ok {
+		return math.Min(simple, s.halfWidth(l.most, l.most, 0)+s.offX+l.most*s.offY)
+	}
+	return simple
+}
+
+// SimpleHalfWidth is the bound on k(a) that half widths give where |a| is the most.
+func (l RatioLaw) SimpleHalfWidth() float64 { return float64(l.halfX) + l.most*float64(l.halfY) }
+
+// NewRatioNoise computes k(a) for all |a| up to most, with probability beta.
+func NewRatioNoise(beta float64, x, y NumberNoise, most float64) *RatioNoise {
+	return NewRatioLaw(beta, x, y, most).Noise()
 }
 
 // NewRatioNoiseWithin is noise of which only half widths are known, which hold together.
@@ -80,15 +128,7 @@ func NewRatioNoiseWithin(x, y int64) *RatioNoise { return &RatioNoise{x: x, y: y
 
 // RatioHalfWidth is k(a) of a single a: see [RatioNoise].
 func RatioHalfWidth(beta float64, x, y NumberNoise, a float64) float64 {
-	a = math.Abs(a)
-	if y.Mechanism == nil {
-		return float64(x.HalfWidth(beta)) + a*float64(y.Off)
-	}
-	simple := float64(x.HalfWidth(beta/2)) + a*float64(y.HalfWidth(beta/2))
-	if s, ok := newRatioSearch(beta, x, y); ok && a < 0x1p62 {
-		return math.Min(simple, s.halfWidth(a, a, 0)+s.offX+a*s.offY)
-	}
-	return simple
+	return NewRatioLaw(beta, x, y, math.Abs(a)).HalfWidth()
 }
 
 // HalfWidth returns a k that the number is off by at most, but with probability beta.
@@ -229,16 +269,12 @@ type ratioSearch struct {
 	offX, offY float64
 }
 
-func newRatioSearch(beta float64, x, y NumberNoise) (*ratioSearch, bool) {
-	if x.Mechanism == nil || !(beta > 1e-200 && beta < 1) {
+func newRatioSearch(l RatioLaw) (*ratioSearch, bool) {
+	if l.IsSimple() {
 		return nil, false
 	}
-	lawX, offX, ok1 := x.core()
-	lawY, offY, ok2 := y.core()
-	if !ok1 || !ok2 {
-		return nil, false
-	}
-	s := &ratioSearch{beta: beta, offX: offX, offY: offY}
+	lawX, lawY, beta := l.x, l.y, l.beta
+	s := &ratioSearch{beta: beta, offX: l.offX, offY: l.offY}
 	s.devX, s.devY = math.Sqrt(lawX.variance()), math.Sqrt(lawY.variance())
 	s.simple = [2]float64{float64(lawX.halfWidth(beta / 2)), float64(lawY.halfWidth(beta / 2))}
 	far := lawX.halfWidth(beta * ratioShare)

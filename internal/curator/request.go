@@ -156,7 +156,9 @@ func (a *request) finish(ctx context.Context) (*api.Answer, error) {
 		}
 	}
 	if a.question.Parts {
-		out.Parts = answers.Parts(a.Priced, a.released)
+		if out.Parts, err = answers.Parts(ctx, a.Priced, a.released); err != nil {
+			return nil, err
+		}
 	}
 	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
 	if n, ok := remaining.More(a.claimed); ok {

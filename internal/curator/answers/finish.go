@@ -18,22 +18,31 @@ import (
 
 // Finish makes the answer from what was released, and from public tables. It is post-processing: it
 // sees nothing else.
-func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*Released) (*api.Answer, error) {
+func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, released []*Released) (*api.Answer, error) {
 	tables := map[int]*api.Answer{} // by the first plan of each
 	known := map[int]*members{}
 	plans := p.Statement.Plans
-	parts := []*finisher{}
-	for i := len(plans) - 1; i >= 0; i-- { // an answer that chooses comes after the one it chooses from
-		by := p.AnsweredBy[i]
-		parts = append(parts, &finisher{plan: plans[i], buy: p.Purchases[by], released: all[by], beta: p.Beta(), among: known,
-			halves: map[half]int64{}, nonnegative: p.Settings.Counts != ""})
+	all := make([]*finisher, len(plans))
+	for i, by := range p.AnsweredBy {
+		all[i] = &finisher{plan: plans[i], buy: p.Purchases[by], released: released[by], beta: p.Beta(), among: known,
+			halves: map[half]int64{}, nonnegative: p.Settings.Counts != ""}
+	}
+	if err := computeLaws(ctx, all); err != nil {
+		return nil, err
+	}
+	for end, i := len(plans), len(plans)-1; i >= 0; i-- { // an answer that chooses comes after the one it chooses from
 		if plans[i].Continues {
 			continue
 		}
-		slices.Reverse(parts)
-		rows := shown(parts)
-		tables[i], known[i] = table(p, parts, rows), &members{rows: rows}
-		parts = nil
+		parts := all[i:end]
+		rows, err := shown(ctx, parts)
+		if err != nil {
+			return nil, err
+		}
+		if tables[i], err = table(ctx, p, parts, rows); err != nil {
+			return nil, err
+		}
+		known[i], end = &members{rows: rows}, i
 	}
 	if around == nil {
 		tables[0].Columns = announced(p.Statement, tables[0].Columns)
@@ -44,10 +53,13 @@ func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*R
 
 // table makes an answer of its parts: one, or the sets of a GROUP BY. What is above the noise is
 // the same in all parts, and is read from the first.
-func table(p *pricing.Priced, parts []*finisher, rows []*row) *api.Answer {
+func table(ctx context.Context, p *pricing.Priced, parts []*finisher, rows []*row) (*api.Answer, error) {
 	q := parts[0].plan
 	a := &api.Answer{Confidence: p.Settings.Level(), Columns: parts[0].columns()}
 	for _, row := range rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
 		for i, o := range row.f.plan.Columns {
 			v := expr.Eval(o.Expr, row.leaf)
@@ -70,7 +82,7 @@ func table(p *pricing.Priced, parts []*finisher, rows []*row) *api.Answer {
 			}
 		}
 	}
-	return a
+	return a, nil
 }
 
 // leavesOut reports whether a limit on what one person counts can change a number. It cannot where
@@ -85,10 +97,13 @@ func leavesOut(q *tree.Query) bool {
 
 // shown are the rows of an answer: those that others choose, HAVING, ORDER BY, DISTINCT, OFFSET and
 // LIMIT.
-func shown(parts []*finisher) []*row {
+func shown(ctx context.Context, parts []*finisher) ([]*row, error) {
 	var rows []*row
 	for _, f := range parts {
 		for i := range f.groups() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			row := f.row(i)
 			if row.isChosen() && (f.plan.Having == nil || expr.Eval(f.plan.Having, row.leaf) == true) {
 				rows = append(rows, row)
@@ -115,7 +130,7 @@ func shown(parts []*finisher) []*row {
 		}
 		rows = rows[:n]
 	}
-	return rows
+	return rows, nil
 }
 
 // distinct leaves out rows that look like one before them.

@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"context"
 	"math"
 	"math/big"
 
@@ -163,26 +164,33 @@ func repeats(values []any) bool {
 // Parts are the noisy numbers that the values of an answer were made of, row by row as Finish shows
 // them. They are what was released, so they are as public as the answer. It is nil where [Makeup]
 // says that an answer cannot be put together with others.
-func Parts(p *pricing.Priced, all []*Released) [][]api.Part {
+func Parts(ctx context.Context, p *pricing.Priced, all []*Released) ([][]api.Part, error) {
 	if Makeup(p).Apart != "" {
-		return nil
+		return nil, nil
 	}
 	by := p.AnsweredBy[0]
 	f := &finisher{plan: p.Statement.Plans[0], buy: p.Purchases[by], released: all[by], beta: p.Beta(), halves: map[half]int64{}}
 	var out [][]api.Part
-	for _, r := range shown([]*finisher{f}) {
+	if err := computeLaws(ctx, []*finisher{f}); err != nil {
+		return nil, err
+	}
+	rows, err := shown(ctx, []*finisher{f})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
 		parts := make([]api.Part, len(f.plan.Columns))
 		for i := range parts {
 			s, _ := f.stat(i)
 			part, ok := r.taken(s)
 			if !ok {
-				return nil
+				return nil, nil
 			}
 			parts[i] = part
 		}
 		out = append(out, parts)
 	}
-	return out
+	return out, nil
 }
 
 // taken is a value of a row, taken apart; nothing for a key. It fails where nobody can say what the

@@ -26,9 +26,9 @@ type finisher struct {
 	released *Released
 	beta     float64
 	halves   map[half]int64
-	ratios   map[ratio]*mech.RatioNoise
-	known    []bar            // see bars
-	among    map[int]*members // the answers that come after this one, by their first plan
+	ratios   map[ratio]*mech.RatioNoise // see computeLaws
+	known    []bar                      // see bars
+	among    map[int]*members           // the answers that come after this one, by their first plan
 	// nonnegative says that counts below 0 are 0.
 	nonnegative bool
 }
@@ -38,7 +38,7 @@ type finisher struct {
 type half struct{ measure, parts, cells int }
 
 // ratio is what an average is made of, as one of so many parts. Without a noisy count, count is -1.
-type ratio struct{ measure, count, parts, cells int }
+type ratio struct{ measure, count, parts int }
 
 // groups is how many rows there are before HAVING.
 func (f *finisher) groups() int {
@@ -107,7 +107,7 @@ func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 		}
 		return big.NewInt(n)
 	case tree.AverageStat:
-		return r.average(s, 1).estimate
+		return r.averageWith(s, withoutBar).estimate
 	case tree.VarianceStat:
 		return r.variance(s).estimate
 	case tree.QuantileStat:
@@ -145,9 +145,18 @@ func (f *finisher) halfWidth(measure, parts, group int) int64 {
 
 // noise is what is in the number of a group, which may be another purchase's.
 func (f *finisher) noise(measure, group int) mech.NumberNoise {
+	out := f.noiseOfOne(measure)
+	if f.released.Derived != 0 {
+		out.Count = f.released.Cells[group]
+	}
+	return out
+}
+
+// noiseOfOne is what is in the number of a group that was released by itself.
+func (f *finisher) noiseOfOne(measure int) mech.NumberNoise {
 	out := mech.NumberNoise{Mechanism: f.buy.Noise[measure].Mechanism, Count: 1, Off: f.released.OffBy(measure)}
 	if f.released.Derived != 0 {
-		out.Mechanism, out.Count = f.released.Noise[measure].Mechanism, f.released.Cells[group]
+		out.Mechanism = f.released.Noise[measure].Mechanism
 	}
 	return out
 }
@@ -170,10 +179,12 @@ type mean struct {
 
 // average divides a noisy sum by a count. The sum was taken around a center, in steps; the mean
 // lies between the bounds of what was summed.
-func (r *row) average(s tree.Stat, parts int) mean {
+func (r *row) average(s tree.Stat, parts int) mean { return r.averageWith(s, r.ratio(s, parts)) }
+
+func (r *row) averageWith(s tree.Stat, noise *mech.RatioNoise) mean {
 	m := r.f.plan.Query.Measures[s.Measure]
 	lo, hi := float(m.Arg.Type().Lo), float(m.Arg.Type().Hi)
-	noise, sum := r.ratio(s, parts), r.f.released.Measures[s.Measure][r.group]
+	sum := r.f.released.Measures[s.Measure][r.group]
 	var estimate, from, to float64
 	switch {
 	case s.Twin:
@@ -191,36 +202,6 @@ func (r *row) average(s tree.Stat, parts int) mean {
 		at = func(x float64) float64 { return x*num/den + center }
 	}
 	return mean{at(estimate), span{at(from), at(to)}, max(estimate-from, to-estimate) * num / den}
-}
-
-// ratio is the noise of an average that is one of so many parts.
-func (r *row) ratio(s tree.Stat, parts int) *mech.RatioNoise {
-	f := r.f
-	key, y := ratio{s.Measure, -1, parts, 0}, mech.NumberNoise{}
-	x := f.noise(s.Measure, r.group)
-	if key.cells = x.Count; s.People == nil {
-		key.count, y = s.Count, f.noise(s.Count, r.group)
-	}
-	if halves := f.released.Halves; halves != nil { // which hold all at once, however many parts there are
-		within := int64(0)
-		if s.People == nil {
-			within = halves[s.Count][r.group]
-		}
-		return mech.NewRatioNoiseWithin(halves[s.Measure][r.group], within)
-	}
-	if known, ok := f.ratios[key]; ok {
-		return known
-	}
-	t := f.plan.Query.Measures[s.Measure].Arg.Type()
-	most := max(math.Abs(float(t.Lo)), math.Abs(float(t.Hi)))
-	if s.Twin {
-		most = 1 // see mech.RatioNoise.Part
-	}
-	if f.ratios == nil {
-		f.ratios = map[ratio]*mech.RatioNoise{}
-	}
-	f.ratios[key] = mech.NewRatioNoise(f.beta/float64(parts), x, y, most)
-	return f.ratios[key]
 }
 
 // leaf gives the values of a row to an expression.

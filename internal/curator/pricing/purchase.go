@@ -341,7 +341,7 @@ func (p *Priced) refuseTooExact(ds *policy.Dataset) error {
 	if err := p.divide(ds, p.Currency.Amount(most)); err != nil {
 		return err
 	}
-	worst := worstError(p)
+	worst := worstError(p, true)
 	asked, _ := p.Settings.Show("dp.error")
 	return syntax.Refuse(syntax.BadValue, -1, "set dp.error to "+strconv.FormatFloat(worst, 'g', -1,
 		64)+" or more, or ask for fewer groups or aggregates",
