@@ -103,9 +103,9 @@ func touchedGroups(q *tree.Query) int64 {
 	return t
 }
 
-// laplaceFor returns Laplace noise at the largest epsilon whose rho is within a share. It starts
-// from the epsilon at which any pure mechanism is, and goes on from there, because on a lattice
-// Laplace noise costs a little less.
+// laplaceFor returns Laplace noise at the largest epsilon, within a part in ten thousand, whose rho
+// is within a share. That is at least the epsilon at which any pure mechanism is, and many times it
+// where one person moves many numbers of a vector by a little: see [mech.NewLaplace].
 func laplaceFor(s dp.Sensitivity, rho dp.Amount) (mech.Mechanism, error) {
 	low := Largest(0, 2*rho+4*dp.One, func(e dp.Amount) bool {
 		r, err := dp.CeilFloat(dp.RhoOfPure(e.Float()))
@@ -115,10 +115,21 @@ func laplaceFor(s dp.Sensitivity, rho dp.Amount) (mech.Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Steps below a part in ten thousand are not worth their time.
-	for at, step := low, low/2; step > low>>14; step /= 2 {
-		if n, err := mech.NewLaplace(s, at+step); err == nil && n.Cost().Rho <= rho {
-			at, best = at+step, n
+	within := func(e dp.Amount) bool {
+		n, err := mech.NewLaplace(s, e)
+		if err != nil || n.Cost().Rho > rho {
+			return false
+		}
+		low, best = e, n
+		return true
+	}
+	high := 2 * low
+	for high < MostTariff && within(high) {
+		high *= 2
+	}
+	for high-low > high>>14+1 {
+		if e := low + (high-low)/2; !within(e) {
+			high = e
 		}
 	}
 	return best, nil
