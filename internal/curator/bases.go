@@ -61,10 +61,12 @@ func (a *request) findBases(ctx context.Context) error {
 		}
 	}
 	found := bases{window, map[*pricing.Purchase]*answercache.Base{}, dp.Cost{}}
-	if least := a.Currency.Amount(a.c.dataset.Budget.MinEpsilon); a.Currency.Pure {
-		found.least.Epsilon = least
-	} else {
-		found.least.Rho = least
+	budget := a.c.dataset.Budget
+	if a.Currency.Pure {
+		found.least.Epsilon = budget.MinEpsilon
+	}
+	if !budget.Pure() {
+		found.least.Rho = pricing.Currency{}.Amount(budget.MinEpsilon)
 	}
 	who := answercache.Asker{Dataset: a.c.dataset.Name, Version: a.data.ID, Window: window, Request: a.question.Request,
 		Program: program()}

@@ -220,6 +220,26 @@ func TestLeastPriceOfParts(t *testing.T) {
 	}
 }
 
+// The least price bounds how many answers are kept, whatever the noise is: none takes less of rho
+// than it stands for, of a budget that adds up epsilon and rho, or rho alone.
+func TestMinOfRho(t *testing.T) {
+	for _, noise := range []string{"laplace", "gaussian"} {
+		w := curatortest.New(t, "{epsilon: 1, delta: 1e-6, noise: "+noise+"}")
+		least := pricing.Currency{}.Amount(w.Dataset.Budget.MinEpsilon)
+		for _, epsilon := range []dp.Amount{w.Dataset.Budget.MinEpsilon, w.Dataset.Budget.DefaultEpsilon} {
+			q := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: epsilon,
+				Settings: api.Settings{Mechanism: "laplace"}, Request: curatortest.FreshID()}
+			e, err := w.Explain(ctx, q)
+			w.Check(err)
+			a, err := w.Ask(ctx, q)
+			w.Check(err)
+			if a.Cost != e.Cost || a.Cost.Rho < least-least/100 || a.Cost.Rho > (pricing.Currency{}).Amount(epsilon) {
+				t.Errorf("%s: epsilon %v takes %v, explained as %v, and the least is a rho of %v", noise, epsilon, a.Cost, e.Cost, least)
+			}
+		}
+	}
+}
+
 // dp.error at less than the least price pays that, and is more exact.
 func TestLeastAdvisedOfAnError(t *testing.T) {
 	for _, budget := range []string{curatortest.Pure, curatortest.Concentrated, curatortest.Plenty, curatortest.Rich} {

@@ -68,7 +68,7 @@ func Price(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Currency
 
 func newPriced(ds *policy.Dataset, st *planner.Statement, s api.Settings, c Currency) (*Priced, error) {
 	p := &Priced{Statement: st, Settings: s, Currency: c}
-	p.addPurchases()
+	p.addPurchases(ds.Budget)
 	if len(p.Purchases) == 0 { // of public tables alone
 		return p, nil
 	}
@@ -138,7 +138,11 @@ func (p *Priced) paidCount() int {
 }
 
 // addPurchases finds the different queries of a statement. Those that are the same are bought once.
-func (p *Priced) addPurchases() {
+func (p *Priced) addPurchases(budget policy.Budget) {
+	least := dp.Amount(0)
+	if p.Currency.Pure && !budget.Pure() {
+		least = rhoFor(budget.MinEpsilon)
+	}
 	hashes := []string{}
 	for _, one := range p.Statement.Plans {
 		hash := one.Query.Hash()
@@ -146,7 +150,7 @@ func (p *Priced) addPurchases() {
 		if i < 0 {
 			i = len(hashes)
 			hashes = append(hashes, hash)
-			p.Purchases = append(p.Purchases, &Purchase{Query: &one.Query, pure: p.Currency.Pure})
+			p.Purchases = append(p.Purchases, &Purchase{Query: &one.Query, pure: p.Currency.Pure, leastRho: least})
 		}
 		p.AnsweredBy = append(p.AnsweredBy, i)
 	}

@@ -18,13 +18,16 @@ import (
 
 // Purchase is a private query with its noise: what is paid for, kept and recalled as one.
 type Purchase struct {
-	Query  *tree.Query
-	pure   bool
-	Noise  []Noise    // one for each measure; none where there is a choice
-	Twins  [][2]int   // measures that are released as one vector, with the noise of the first
-	Keys   *KeyRule   // nil where all keys are public
-	Choice *selection // nil where measures are released
-	Cube   *Cube      // what it is released with; nil where it is by itself
+	Query *tree.Query
+	pure  bool
+	// leastRho is what it takes at least of a budget that adds up both sums, where it is paid for
+	// in epsilon: see Cost.
+	leastRho dp.Amount
+	Noise    []Noise    // one for each measure; none where there is a choice
+	Twins    [][2]int   // measures that are released as one vector, with the noise of the first
+	Keys     *KeyRule   // nil where all keys are public
+	Choice   *selection // nil where measures are released
+	Cube     *Cube      // what it is released with; nil where it is by itself
 
 	running []int // the measures of which running totals are made
 
@@ -69,8 +72,19 @@ func (b *Purchase) Steps() (sum float64) {
 	return sum
 }
 
-// Cost is the sum of what the mechanisms themselves claim.
+// Cost is the sum of what the mechanisms themselves claim. Laplace noise on a vector may claim far
+// less rho than its epsilon stands for, so that of a budget that adds up both, the least that one
+// may ask at would bound no number of answers, which are kept for good. It takes as much rho as
+// anything at its epsilon may, up to that of the least.
 func (b *Purchase) Cost() dp.Cost {
+	sum := b.claimed()
+	if b.leastRho > 0 {
+		sum.Rho = max(sum.Rho, min(b.leastRho, rhoFor(sum.Epsilon)))
+	}
+	return sum
+}
+
+func (b *Purchase) claimed() dp.Cost {
 	if b.Choice != nil {
 		return b.Choice.Top.Cost()
 	}
