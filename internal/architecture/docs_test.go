@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -94,6 +95,21 @@ func (p page) wide() (out []int) {
 	}
 	return out
 }
+
+// headless are the lines where rows begin that no headline of a table stands above.
+func (p page) headless() (out []int) {
+	lines := p.prose()
+	row := func(i int) bool { return i >= 0 && i < len(lines) && strings.HasPrefix(lines[i], "|") }
+	for i := range lines {
+		if row(i) && !row(i-1) && !(row(i+1) && tableRule.MatchString(lines[i+1])) {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+// tableRule is the line below the headline of a table.
+var tableRule = regexp.MustCompile(`^\|[-: |]+\|$`)
 
 func (p page) words() int { return len(strings.Fields(p.text)) }
 
@@ -210,6 +226,9 @@ func TestDocs(t *testing.T) {
 		for _, dead := range p.deadLinks(pages, there) {
 			t.Errorf("%s: %s", name, dead)
 		}
+		if rows := p.headless(); len(rows) > 0 {
+			t.Errorf("%s has rows that are in no table, from lines %v", name, rows)
+		}
 		if name != "README.md" && path.Dir(name) != "docs" {
 			if wide := p.wide(); len(wide) > 0 {
 				t.Errorf("%s has lines of more than %d columns: %v", name, pageWidth, wide)
@@ -281,6 +300,12 @@ func TestDocsPlanted(t *testing.T) {
 		if wide, says := p.wide(), p.unwantedWords(); len(wide) != c.wide || len(says) != c.says {
 			t.Errorf("%q: wide lines %v, and %q", c.text, wide, says)
 		}
+	}
+
+	table := "| a | b |\n|---|:-:|\n| c | d |\n"
+	tables := newPage("docs/p.md", table+"\n```\n| no\n```\n"+table+"\n| e | f |\n| g | h |\n")
+	if rows := tables.headless(); !slices.Equal(rows, []int{12}) {
+		t.Errorf("rows that are in no table: %v", rows)
 	}
 
 	pages := map[string]page{}
