@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import time
 from fractions import Fraction
 
@@ -92,6 +93,19 @@ def test_releases() -> None:
     assert isinstance(one.values, int) and one.price.rho == 0.02 and one.error == 20
 
 
+class Single:
+    """A number of 32 bits, as numpy has it."""
+
+    class dtype:
+        itemsize = 4
+
+    def __init__(self, value: float) -> None:
+        (self.value,) = struct.unpack("f", struct.pack("f", value))
+
+    def item(self) -> float:
+        return float(self.value)
+
+
 def test_roots_are_roots() -> None:
     """math.sqrt(2) is a float above the root of 2, and math.sqrt(3) one below that of 3: both are what is meant."""
     for square in [*range(1, 3000), 10**9 + 7, 2**40 - 1]:
@@ -99,7 +113,14 @@ def test_roots_are_roots() -> None:
         assert noise._whole_square(3 * math.sqrt(square)) == 9 * square
     for square in (2**50 + 3, 2**60 + 1, 10**20 + 1, 2**100 + 1):  # which no float tells from others
         assert square <= noise._whole_square(math.sqrt(square)) <= square * (1 + 2**-46)
+    # A whole float may be the root of more than its square, from 2**25.5 on; below 2**24 it is what it says.
+    assert noise._whole_square(53 * math.sqrt(1603162578989)) >= 53**2 * 1603162578989 > 67106510**2
+    assert noise._whole_square(float(2**24 - 1)) == (2**24 - 1) ** 2
+    for square in (2, 3, 5, 2**24 + 3, 2**24 + 7, 2**30 + 1):
+        exact = noise._whole_square(Single(math.sqrt(square)))
+        assert exact == square if square < 100 else square <= exact <= square * (1 + 2**-17)
     np = pytest.importorskip("numpy")
+    assert noise._whole_square(np.sqrt(np.float32(2**24 + 7))) >= 2**24 + 7
     assert noise._whole_square(np.sqrt(np.float64(2))) == 2 and noise._whole_square(np.sqrt(np.float64(3))) == 3
     # Everything else is rounded up.
     for sensitivity, square in ((1, 1), (2.0, 4), (1.5, 3), (1.4143, 3), (1.001, 2), (0.3, 1), ("1.5", 3), (Fraction(7, 5), 2), (10**12, 10**24)):

@@ -46,15 +46,16 @@ def _whole_square(sensitivity: Number) -> int:
     What moves by whole numbers moves by the root of a whole number, so that of any bound of the
     square the whole part would do; what is between two whole numbers is rounded up all the same. A
     float may stand for a number that has no end, such as ``math.sqrt(2)`` for the root of 2: the true
-    square is then within some roundings of the one that it has. If that is a whole number or just
-    above one, it is that; and of a range that has several, it is the largest. A float that is a whole
-    number is taken for it, up to where it can be the root of a larger one.
+    square is then within some roundings (sixteen of its precision) of the one that it has. If that is
+    a whole number or just above one, it is that; and of a range that has several, it is the largest.
+    So a float from 2**24 on has a larger square than it says, and one of 32 bits from 725 on: name a
+    large whole number as an ``int``.
     """
     square = _squared("the sensitivity", sensitivity)
-    value = plain(sensitivity)
-    if not isinstance(value, float) or (value.is_integer() and value < 2**26):
+    if not isinstance(plain(sensitivity), float):
         return math.ceil(square)
-    off = square / 2**48
+    bits = {2: 11, 4: 24}.get(getattr(getattr(sensitivity, "dtype", None), "itemsize", 8), 53)
+    off = square / 2 ** (bits - 5)
     return max(math.ceil(square - off), math.floor(square + off))
 
 
