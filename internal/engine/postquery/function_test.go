@@ -252,6 +252,9 @@ func TestMeaning(t *testing.T) {
 		{"SELECT 'a' || 'b' || 1, 'a' || NULL, concat('a', NULL, 1), concat_ws('-', 'a', NULL, 'b')", "ab1 NULL a1 a-b"},
 		{`SELECT 'a%' LIKE 'a\%', 'ab' LIKE 'a\%', 'AB' ILIKE 'a_', 'a!' LIKE 'a!!' ESCAPE '!', 'ab' NOT LIKE 'b%'`,
 			"true false true true true"},
+		// which takes a power of the text's length where % is tried everywhere
+		{"SELECT left(repeat('a', 900), 899) LIKE '%a%a%a%a%a%a%a%a%a%b', E'a\nb.c' LIKE 'a%.c', 'abc' LIKE 'a_', NULL LIKE 'a'",
+			"false true false NULL"},
 		{"SELECT 'abc' ~ 'b', 'abc' ~* 'B', 'abc' !~ 'B', 'abc' ~ '^b'", "true true true false"},
 		{`SELECT 'a b' ~ '\mb\M', 'É' ~* 'é', E'a\nb' ~ '^a.b$', 'ab' !~* 'B', 'x' ~ ('' || 'x'), regexp_like('abc', 'c$')`,
 			"true true true false true true"},

@@ -3,6 +3,7 @@ package postquery
 import (
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/planner/posix"
 	"github.com/discreet-dp/discreet/internal/planner/syntax"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -122,14 +123,8 @@ func (p *operatorPrinter) plainOperation(e *pg.A_Expr, op string) {
 	}
 }
 
-// like prints LIKE with the escape that PostgreSQL assumes.
+// like prints LIKE as a regular expression, which takes linear time.
 func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
-	words := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}
-	word, ok := words[op]
-	if !ok {
-		p.refuse(syntax.NoFunction, e.Location, "use LIKE", "the operator %s is not available", op)
-		return
-	}
 	pattern, escape := e.Rexpr, `\`
 	if f := pattern.GetFuncCall(); f != nil && f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && len(f.Funcname) == 2 &&
 		stringOf(f.Funcname[0]) == "pg_catalog" && stringOf(f.Funcname[1]) == "like_escape" && len(f.Args) == 2 { // LIKE ... ESCAPE ...
@@ -140,11 +135,20 @@ func (p *operatorPrinter) like(e *pg.A_Expr, op string) {
 		}
 		pattern = f.Args[0]
 	}
+	c := pattern.GetAConst().GetSval()
+	if c == nil {
+		p.refuse(syntax.Unsupported, e.Location, "write the pattern in single quotes, or use strpos", "the pattern of LIKE is a constant")
+		return
+	}
 	p.write("(")
+	if op[0] == '!' {
+		p.write("NOT ")
+	}
+	p.write("regexp_matches(")
 	p.exprs.expr(e.Lexpr)
-	p.write(word)
-	p.exprs.expr(pattern)
-	p.write(" ESCAPE '", escape, "')")
+	p.write(", ")
+	p.functions.pattern(func() (string, error) { return posix.Like(c.Sval, rune(escape[0]), op[len(op)-1] == '*') }, e.Location)
+	p.write("))")
 }
 
 func (p *operatorPrinter) betweenExpr(e *pg.A_Expr) {

@@ -250,6 +250,39 @@ func Similar(pattern string, escape rune) (string, error) {
 	return translate(b.String(), false)
 }
 
+// Like reads a pattern of LIKE, or of ILIKE where case is folded, and writes it as [Translate]
+// does. An engine's own LIKE takes a power of the text's length that grows with each % of the
+// pattern.
+func Like(pattern string, escape rune, fold bool) (string, error) {
+	if err := refuseLong(pattern); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("^(?:")
+	escaped := false
+	for _, c := range pattern {
+		switch {
+		case !escaped && c == escape:
+			escaped = true
+			continue
+		case !escaped && c == '%':
+			b.WriteString(".*")
+		case !escaped && c == '_':
+			b.WriteByte('.')
+		case strings.ContainsRune(`\.^$[](){}|*+?`, c):
+			b.WriteString(`\` + string(c))
+		default:
+			b.WriteRune(c)
+		}
+		escaped = false
+	}
+	if escaped {
+		return "", refuse("write the escape character twice", "the pattern ends with its escape character")
+	}
+	b.WriteString(")$")
+	return translate(b.String(), fold)
+}
+
 // bracket is where a reader is inside of [ ].
 type bracket struct {
 	open   bool

@@ -39,14 +39,7 @@ type column struct {
 	name     string
 	oid      uint32
 	modifier int32 // of its type; 0 where it has none
-	// scale is how many digits after the point a numeric has that is computed as a double; 0 where
-	// the values have as many as they have.
-	scale int
 }
-
-// computedScale is that of averages, quotients and the like: what PostgreSQL's numeric has of most
-// of them, and as many digits as a double tells apart. It depends on no value.
-const computedScale = 16
 
 func oidOf(kind string) uint32 {
 	if of, ok := strings.CutSuffix(kind, "[]"); ok {
@@ -83,9 +76,6 @@ func columnOf(c api.Column) column {
 	out := column{name: c.Name, oid: oidOf(c.Kind), modifier: c.Modifier}
 	if oid, ok := typeOIDs[c.Type]; ok {
 		out.oid = oid
-	}
-	if out.oid == numericOID && c.Kind == "real" {
-		out.scale = computedScale
 	}
 	return out
 }
@@ -164,15 +154,12 @@ func (c column) number(text string) string {
 			return formatFloat(f, bits)
 		}
 	case numericOID:
-		if c.scale == 0 && !strings.ContainsAny(text, "eE") {
+		if !strings.ContainsAny(text, "eE") {
 			return text
 		}
-		if x, ok := new(big.Rat).SetString(text); ok {
-			scale := c.scale
-			if scale == 0 {
-				scale, _ = x.FloatPrec()
-			}
-			return x.FloatString(scale)
+		if x, ok := new(big.Rat).SetString(text); ok { // a numeric has no exponent
+			digits, _ := x.FloatPrec()
+			return x.FloatString(digits)
 		}
 	}
 	return text
