@@ -132,6 +132,12 @@ func TestCompareAtBounds(t *testing.T) {
 						}
 					}
 					q := &prepare(t, e.dataset, "SELECT COUNT(*) FROM t WHERE "+where).Query
+					if len(q.Measures) == 0 { // the bounds say that no row can be there
+						if want != 0 {
+							t.Errorf("%s: %s is known to hold for nobody, and should hold for %d", typ, where, want)
+						}
+						continue
+					}
 					if strings.Contains(e.now.Statements(q)[0].Text, ".r") {
 						loose++
 					}
