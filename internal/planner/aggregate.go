@@ -104,8 +104,8 @@ func (agg *aggregator) read(f *pg.FuncCall) (int, error) {
 	}
 	if !isAggregate(name) {
 		instead := aggregateInstead(name)
-		if instead == insteadAggregates {
-			instead = functionInstead(name)
+		if named := functionInstead(name); instead == insteadAggregates && !strings.HasPrefix(named, insteadFunctions) {
+			instead = named
 		}
 		return 0, syntax.Refuse(syntax.NoFunction, f.Location, instead, "the function %s cannot be used here", name)
 	}

@@ -308,6 +308,9 @@ func makesJSON(name string) bool {
 		name == "row_to_json" || name == "unnest" || name == "cardinality"
 }
 
+// insteadFunctions is the hint where none is known for the name.
+const insteadFunctions = "use the operators and functions of docs/sql-functions.md"
+
 // functionInstead says what to write in place of a function that there is not.
 func functionInstead(name string) string {
 	if makesJSON(name) {
@@ -350,7 +353,7 @@ func functionInstead(name string) string {
 			close = "; did you mean " + f + "?"
 		}
 	}
-	return "use the operators and functions of docs/sql-functions.md" + close
+	return insteadFunctions + close
 }
 
 // thresholds are those of width_bucket(x, ARRAY[...]); nil where there are none.
