@@ -19,7 +19,8 @@ func TestJSONAndArrays(t *testing.T) {
 	theirs, err := pgx.Connect(background, testpg.Shared(t).URL())
 	must(t, err)
 	t.Cleanup(func() { theirs.Close(background) })
-	// No sum ends with .00: PostgreSQL's binary form leaves out digits that are 0, which ours does not.
+	// No sum ends with .00, because PostgreSQL's binary form leaves out the digits that are 0, and
+	// ours does not.
 	const question = "SELECT sex, count(*) AS n, floor(sum(cost)) + 0.25 AS paid, " +
 		"count(*) > 0 AS many, date '2024-01-31' AS day FROM patients GROUP BY sex"
 	rows, err := ours.Query(background, question, pgx.QueryExecModeSimpleProtocol)
