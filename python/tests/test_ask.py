@@ -118,7 +118,7 @@ def test_what_there_is(db: discreet.Database) -> None:
 def test_sparse(db: discreet.Database) -> None:
     with db.sparse(epsilon=5, above=2) as session:
         assert session.price.epsilon == 5 and session.left == 2
-        assert not session.ask("SELECT COUNT(*) FROM patients WHERE age > 200", 500)
+        assert not session.ask("SELECT COUNT(*) FROM patients WHERE age > 100", 500)
         assert session.ask("SELECT COUNT(*) FROM patients", 500)
         assert session.ask("SELECT COUNT(*) FROM patients WHERE sex = 'F'", 100).left == 0
         with pytest.raises((discreet.EndedError, discreet.NotFoundError)):

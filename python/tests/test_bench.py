@@ -6,6 +6,7 @@ import math
 import struct
 import time
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -117,8 +118,9 @@ def test_roots_are_roots() -> None:
     assert noise._whole_square(53 * math.sqrt(1603162578989)) >= 53**2 * 1603162578989 > 67106510**2
     assert noise._whole_square(float(2**24 - 1)) == (2**24 - 1) ** 2
     for square in (2, 3, 5, 2**24 + 3, 2**24 + 7, 2**30 + 1):
-        exact = noise._whole_square(Single(math.sqrt(square)))
-        assert exact == square if square < 100 else square <= exact <= square * (1 + 2**-17)
+        single: Any = Single(math.sqrt(square))
+        whole = noise._whole_square(single)
+        assert whole == square if square < 100 else square <= whole <= square * (1 + 2**-17)
     np = pytest.importorskip("numpy")
     assert noise._whole_square(np.sqrt(np.float32(2**24 + 7))) >= 2**24 + 7
     assert noise._whole_square(np.sqrt(np.float64(2))) == 2 and noise._whole_square(np.sqrt(np.float64(3))) == 3

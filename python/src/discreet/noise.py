@@ -55,7 +55,7 @@ def _whole_square(sensitivity: Number) -> int:
     if not isinstance(plain(sensitivity), float):
         return math.ceil(square)
     bits = {2: 11, 4: 24}.get(getattr(getattr(sensitivity, "dtype", None), "itemsize", 8), 53)
-    off = square / 2 ** (bits - 5)
+    off = square / (1 << (bits - 5))
     return max(math.ceil(square - off), math.floor(square + off))
 
 

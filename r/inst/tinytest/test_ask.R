@@ -121,7 +121,7 @@ plain <- discreet_ask(con, "SELECT COUNT(*) AS n FROM patients WHERE age > 40 AN
 for (forty in list(40, 40L, if (requireNamespace("bit64", quietly = TRUE)) bit64::as.integer64(40) else 40)) {
   expect_equal(discreet_ask(con, count, parameters = list(forty, factor("F")))$estimate, plain$estimate)
 }
-expect_equal(discreet_ask(con, count, parameters = list(1e5, "F"), free = FALSE)$term, "n")
+expect_equal(discreet_ask(con, sub(">", "<", count), parameters = list(1e5, "F"), free = FALSE)$term, "n")
 hostile <- discreet_ask(con, count, parameters = list(40, "' OR '1'='1"))
 expect_true(hostile$estimate < 250)
 dates <- discreet_ask(con, "SELECT COUNT(*) AS n FROM patients WHERE born = $1 AND sex = ANY ($2)", parameters = list(as.Date("1980-01-01"), c("F", "M")), epsilon = 1)
@@ -129,7 +129,7 @@ expect_true(abs(dates$estimate - 500) < 150)
 times <- discreet_ask(con, "SELECT COUNT(*) AS n FROM visits WHERE arrived >= $1", parameters = list(as.POSIXct(1738411200.5, origin = "1970-01-01")), epsilon = 1)
 expect_true(abs(times$estimate - 2000) < 250, info = "a time is sent with its fraction")
 nothing <- discreet_ask(con, "SELECT COUNT(*) AS n FROM patients WHERE sex = $1", parameters = list(NA_character_))
-expect_true(abs(nothing$estimate) < 250)
+expect_equal(as.numeric(nothing$n), 0) # which is known, and so no estimate
 expect_equal(discreet:::moment(as.POSIXct(0.9999999, origin = "1970-01-01")), "1970-01-01 00:00:01.000000")
 expect_equal(vapply(list(0.1, 1e-5, 1/3, 100000, 2L, "0.25"), discreet:::exactly, ""), c("0.1", "1e-05", "0.3333333333333333", "100000", "2", "0.25"))
 
